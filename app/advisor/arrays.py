@@ -1,0 +1,35 @@
+"""Array types, and the one operation everything here is made of: folding a table by a mapping."""
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csc_array
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+AtomArray = npt.NDArray[np.int32]
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+def indicator(group_of: npt.NDArray[np.integer], groups: int, dtype: type[Number]) -> csc_array:
+    """The sparse matrix (groups, n) that adds up, for each group, the rows of a table that belong to it.
+
+    `group_of` (n,) holds indices below `groups`. A column holds a single one, so nothing needs sorting.
+    """
+    n = group_of.size
+    return csc_array((np.ones(n, dtype=dtype), group_of, np.arange(n + 1)), shape=(groups, n))
+
+
+def fold(table: npt.NDArray[Number], group_of: npt.NDArray[np.integer], groups: int) -> npt.NDArray[Number]:
+    """Sum the rows of `table` (n, ...) by group: the masked table of a masking function.
+
+    Integers stay integers, so that counts fold exactly as long as their total is below 2^63.
+
+    Returns:
+        (groups, ...), zero where a group has no row.
+    """
+    folded: npt.NDArray[Number] = indicator(group_of, groups, table.dtype.type) @ table
+    return folded

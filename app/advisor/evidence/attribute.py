@@ -1,0 +1,125 @@
+"""What is known of an attribute: sizes, histograms, and its masked views."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.advisor.arrays import IntArray
+
+Knowledge = Literal["joint", "histogram", "no_histogram"]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingFlags:
+    """Which parts of a masking are known, without the parts themselves."""
+
+    groups: int
+    mapped: bool
+    counted: bool
+    deterministic: bool
+
+    @property
+    def exact(self) -> bool:
+        """Its counts are those of a function of the value: the data-processing inequality holds for them."""
+        return self.counted and (self.mapped or self.deterministic)
+
+    @property
+    def constrains(self) -> bool:
+        """Its counts constrain the reference: it is known which values they belong to."""
+        return self.mapped and self.counted
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFlags:
+    """Which parts of an attribute's evidence are known, cheap enough to look at before anything is loaded."""
+
+    values: int
+    labels: int
+    has_joint: bool
+    maskings: tuple[MaskingFlags, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masking:
+    """One masking function of an attribute: a view of the unknown table, or a promise of one.
+
+    Attributes:
+        id: its name within the attribute.
+        groups: the number of masked values.
+        mapping: (values,) the masked value of each value, below `groups`; None if it is not known.
+        joint: (groups, labels) int64 counts of masked value and label; None if they are not known.
+        deterministic: it is a function of the value. A mapping makes it so.
+    """
+
+    id: str
+    groups: int
+    mapping: IntArray | None
+    joint: IntArray | None
+    deterministic: bool
+
+    @property
+    def flags(self) -> MaskingFlags:
+        """Which parts of it are known."""
+        return MaskingFlags(
+            self.groups, self.mapping is not None, self.joint is not None, self.deterministic
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Counts of a function of the value: its utility is exact, and no better than the attribute's."""
+        return self.flags.exact
+
+    @property
+    def constrains(self) -> bool:
+        """Mapping and counts are known: the counts are margins of the attribute's table."""
+        return self.flags.constrains
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttributeEvidence:
+    """All that is known of one attribute against the label.
+
+    Attributes:
+        name: the attribute.
+        values: the size of its domain.
+        label_histogram: (labels,) int64; its sum is the number of records.
+        histogram: (values,) int64 counts of the values; None in variant II of the problem.
+        joint: (values, labels) int64, the unmasked counts, if the provider gives them.
+        maskings: its masking functions, in the provider's order.
+    """
+
+    name: str
+    values: int
+    label_histogram: IntArray
+    histogram: IntArray | None
+    joint: IntArray | None
+    maskings: tuple[Masking, ...]
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+        return int(self.label_histogram.sum())
+
+    @property
+    def labels(self) -> int:
+        """The number of label values."""
+        return int(self.label_histogram.size)
+
+    @property
+    def value_counts(self) -> IntArray | None:
+        """(values,) the histogram, given or read off the unmasked counts; None in variant II."""
+        if self.histogram is None and self.joint is not None:
+            return self.joint.sum(axis=1)
+        return self.histogram
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """How much is known of the unmasked attribute."""
+        if self.joint is not None:
+            return "joint"
+        return "no_histogram" if self.histogram is None else "histogram"
+
+    @property
+    def flags(self) -> EvidenceFlags:
+        """Which parts of it are known."""
+        maskings = tuple(masking.flags for masking in self.maskings)
+        return EvidenceFlags(self.values, self.labels, self.joint is not None, maskings)

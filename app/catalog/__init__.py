@@ -1,0 +1,1 @@
+"""Persistence: tables, and stores that translate between rows and domain values."""

@@ -1,0 +1,28 @@
+"""The catalogue's migrations, run from the installed package as well as from a checkout."""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+
+_HERE = Path(__file__).resolve()
+#: A wheel carries the revisions inside the package; a checkout has them at its top.
+_LOCATIONS = (_HERE.parents[1] / "migrations", _HERE.parents[2] / "migrations")
+
+
+def configuration(database_url: str) -> Config:
+    """Alembic's configuration for one database."""
+    config = Config(_HERE.parents[2] / "alembic.ini")
+    config.set_main_option("script_location", str(next(place for place in _LOCATIONS if place.is_dir())))
+    config.attributes["database_url"] = database_url
+    return config
+
+
+def upgrade(database_url: str) -> None:
+    """Bring the database to the newest revision; nothing happens when it is there."""
+    command.upgrade(configuration(database_url), "head")
+
+
+def draft(database_url: str, message: str) -> None:
+    """Write a revision file from the difference between the tables and the database."""
+    command.revision(configuration(database_url), message, autogenerate=True)

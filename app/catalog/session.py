@@ -1,0 +1,55 @@
+"""The database as the rest of the service sees it: sessions, and one error when it is away."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psycopg
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+
+from app.domain.errors import DatabaseUnavailableError
+
+_AWAY = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError, OSError)
+
+
+def dialect_url(url: str) -> str:
+    """A libpq URL as SQLAlchemy wants it: with psycopg as the driver."""
+    return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+
+
+class Database:
+    """A pool of connections to one PostgreSQL database."""
+
+    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+        self._engine = create_async_engine(
+            dialect_url(url), pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True, pool_timeout=5
+        )
+        self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """A session in a transaction: committed when the block ends, rolled back when it raises.
+
+        Raises DatabaseUnavailableError when the database is away.
+        """
+        try:
+            async with self._sessions() as session, session.begin():
+                yield session
+        except _AWAY as error:
+            raise DatabaseUnavailableError("The catalogue's database cannot be reached now.") from error
+        except DBAPIError as error:
+            if error.connection_invalidated:
+                raise DatabaseUnavailableError("The connection to the catalogue's database was lost.") from error
+            raise
+
+    async def ping(self) -> None:
+        """One round trip; raises DatabaseUnavailableError."""
+        async with self.transaction() as session:
+            await session.execute(text("SELECT 1"))
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._engine.dispose()

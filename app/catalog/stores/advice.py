@@ -1,0 +1,95 @@
+"""Advice: questions, how far their answers are, and the answers."""
+
+import uuid
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.catalog.tables import AdviceRow, EntryVersionRow
+from app.domain.advice import Advice, AdviceQuestion, Problem, Status
+
+#: The channel on which a finished advice is announced, with its id as the payload.
+CHANNEL = "aegis_advice"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An advice, and whether this call was the one that asked for it."""
+
+    id: str
+    is_new: bool
+    status: Status
+
+
+class AdviceStore:
+    """Advice by id, or by question."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
+        """The advice that answers `question`; a new one, queued, if nobody has asked before."""
+        key = {"version_id": version_id, "question_digest": question.digest(), "model_version": model_version}
+        added = await self._session.execute(
+            insert(AdviceRow)
+            .values(id=uuid.uuid4(), question=asdict(question), status=Status.QUEUED.value, **key)
+            .on_conflict_do_nothing()
+            .returning(AdviceRow.id)
+        )
+        new = added.scalar()
+        if new is not None:
+            return Asked(str(new), is_new=True, status=Status.QUEUED)
+        found = await self._session.execute(select(AdviceRow.id, AdviceRow.status).filter_by(**key))
+        advice_id, status = found.one()
+        return Asked(str(advice_id), is_new=False, status=Status(status))
+
+    async def find(self, advice_id: str) -> tuple[Advice, int] | None:
+        """The advice, and the id of the version it is about."""
+        try:
+            found = await self._session.execute(_ADVICE.where(AdviceRow.id == uuid.UUID(advice_id)))
+        except ValueError:
+            return None
+        return next(((_to_advice(row, version), version.id) for row, version in found), None)
+
+    async def set_status(self, advice_id: str, status: Status) -> None:
+        """Queue it again, or mark it running."""
+        await self._session.execute(
+            update(AdviceRow)
+            .where(AdviceRow.id == uuid.UUID(advice_id))
+            .values(status=status.value, problem=None)
+        )
+
+    async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
+        """Store the answer and announce it when the transaction commits."""
+        await self._finish(advice_id, status=Status.SUCCEEDED.value, result=result, elapsed_ms=elapsed_ms, problem=None)
+
+    async def fail(self, advice_id: str, problem: Problem) -> None:
+        """Store why there is no answer and announce it when the transaction commits."""
+        await self._finish(advice_id, status=Status.FAILED.value, problem=asdict(problem))
+
+    async def _finish(self, advice_id: str, **values: object) -> None:
+        await self._session.execute(update(AdviceRow).where(AdviceRow.id == uuid.UUID(advice_id)).values(**values))
+        await self._session.execute(select(func.pg_notify(CHANNEL, advice_id)))
+
+
+_ADVICE: Select[AdviceRow, EntryVersionRow] = select(AdviceRow, EntryVersionRow).join(
+    EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id
+)
+
+
+def _to_advice(row: AdviceRow, version: EntryVersionRow) -> Advice:
+    return Advice(
+        id=str(row.id),
+        status=Status(row.status),
+        entry_id=str(version.entry_id),
+        version=version.version,
+        digest=version.digest,
+        question=row.question,
+        model_version=row.model_version,
+        created_at=row.created_at,
+        elapsed_ms=row.elapsed_ms,
+        result=row.result,
+        problem=Problem(**row.problem) if row.problem else None,
+    )

@@ -1,0 +1,107 @@
+"""What a version of an entry holds: its schema, count tables and configurations."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow
+from app.catalog.tables.base import PackedColumns
+from app.catalog.tables.configuration_table import CODES
+from app.domain.arrays import PackedArray
+from app.domain.configurations import PackedConfigurations
+from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline
+
+
+class ContentStore:
+    """Contents by their version's id. Versions are immutable: they are added and read."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, entry_id: str, version: int, content: Content) -> int:
+        """Store `content` as a version of an entry, and return the version's id."""
+        row = EntryVersionRow(
+            entry_id=uuid.UUID(entry_id),
+            version=version,
+            digest=content.digest,
+            title=content.title,
+            description=content.description,
+            keywords=list(content.keywords),
+            license=content.license,
+            label=content.label,
+            outline=[asdict(attribute) for attribute in content.outline],
+            schema=content.schema,
+            configurations=content.configurations,
+            configuration_ids=content.configuration_table.ids,
+        )
+        self._session.add(row)
+        await self._session.flush()
+        await self._add_tables(row.id, content)
+        return row.id
+
+    async def _add_tables(self, version_id: int, content: Content) -> None:
+        counts = [
+            {"version_id": version_id, "kind": t.kind.value, "attribute": t.attribute, "masking": t.masking}
+            | packed_values(t.counts)
+            for t in content.count_tables
+        ]
+        table = content.configuration_table
+        configurations = [
+            {"version_id": version_id, "guarantee": name} | packed_values(packed)
+            for name, packed in {CODES: table.codes, **table.privacy}.items()
+        ]
+        await self._session.execute(insert(CountTableRow), counts)
+        await self._session.execute(insert(ConfigurationTableRow), configurations)
+
+    async def outline(self, version_id: int) -> tuple[AttributeOutline, ...]:
+        """What is known of each attribute of a version."""
+        stored = await self._session.execute(select(EntryVersionRow.outline).where(EntryVersionRow.id == version_id))
+        return tuple(_to_outline(attribute) for attribute in stored.scalar_one())
+
+    async def schema(self, version_id: int) -> bytes | None:
+        """The schema as compressed JSON, without the configurations; None when the version is gone."""
+        stored = await self._session.execute(select(EntryVersionRow.schema).where(EntryVersionRow.id == version_id))
+        return stored.scalar()
+
+    async def configurations(self, version_id: int) -> bytes:
+        """The configurations as published, as compressed JSON."""
+        statement = select(EntryVersionRow.configurations).where(EntryVersionRow.id == version_id)
+        return (await self._session.execute(statement)).scalar_one()
+
+    async def configuration_table(self, version_id: int) -> PackedConfigurations:
+        """The configurations as numbers."""
+        ids = await self._session.execute(
+            select(EntryVersionRow.configuration_ids).where(EntryVersionRow.id == version_id)
+        )
+        rows = await self._session.execute(
+            select(ConfigurationTableRow).where(ConfigurationTableRow.version_id == version_id)
+        )
+        arrays = {row.guarantee: to_packed(row) for row in rows.scalars()}
+        return PackedConfigurations(ids.scalar_one(), arrays.pop(CODES), arrays)
+
+    async def count_tables(self, version_id: int, attributes: Iterable[int] | None = None) -> tuple[CountTable, ...]:
+        """The count tables of a version; with `attributes`, the label's and those of these places only."""
+        statement = select(CountTableRow).where(CountTableRow.version_id == version_id)
+        if attributes is not None:
+            wanted = CountTableRow.attribute.in_(list(attributes)) | CountTableRow.attribute.is_(None)
+            statement = statement.where(wanted)
+        rows = (await self._session.execute(statement)).scalars()
+        return tuple(CountTable(CountKind(r.kind), r.attribute, r.masking, to_packed(r)) for r in rows)
+
+
+def packed_values(packed: PackedArray) -> dict[str, Any]:
+    """A packed array as the values of its three columns."""
+    return {"dtype": packed.dtype, "shape": list(packed.shape), "data": packed.data}
+
+
+def to_packed(row: PackedColumns) -> PackedArray:
+    """The packed array of a row."""
+    return PackedArray(row.dtype, tuple(row.shape), row.data)
+
+
+def _to_outline(stored: dict[str, Any]) -> AttributeOutline:
+    return AttributeOutline(stored["name"], stored["joint"], tuple(MaskingOutline(**m) for m in stored["maskings"]))

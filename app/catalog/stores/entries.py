@@ -1,0 +1,165 @@
+"""Entries: their heads, listing, visibility. What a version holds is the content store's."""
+
+import base64
+import binascii
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Select, Text, and_, delete, func, or_, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.catalog.stores.keys import tenant_id
+from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
+from app.domain.callers import Caller
+from app.domain.entries import Audience, Head, HeadPage, Visibility
+from app.domain.errors import Fault, InvalidDocumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a listing looks for; None leaves a criterion out."""
+
+    query: str | None = None
+    keyword: str | None = None
+    label: str | None = None
+
+
+class EntryStore:
+    """Entries by id or name, and their listing."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, name: str, tenant: str, visibility: Visibility) -> uuid.UUID | None:
+        """A new entry, yet without a version; None when the tenant has one of this name."""
+        added = await self._session.execute(
+            insert(EntryRow)
+            .values(
+                id=uuid.uuid4(),
+                tenant_id=await tenant_id(self._session, tenant),
+                name=name,
+                audience=visibility.audience.value,
+                audience_tenants=list(visibility.tenants),
+                latest_version=1,
+            )
+            .on_conflict_do_nothing()
+            .returning(EntryRow.id)
+        )
+        return added.scalar()
+
+    async def find(self, entry_id: str, version: int | None = None, *, lock: bool = False) -> Head | None:
+        """The head of an entry at a version (the latest by default); `lock` keeps it as it is until the transaction ends."""
+        try:
+            statement = _HEADS.where(EntryRow.id == uuid.UUID(entry_id))
+        except ValueError:
+            return None
+        if lock:
+            # The lock comes first: the version that is joined to must be the one that is latest once it is held.
+            await self._session.execute(select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update())
+        wanted = EntryRow.latest_version if version is None else version
+        found = await self._session.execute(statement.where(EntryVersionRow.version == wanted))
+        return next((_to_head(*row) for row in found), None)
+
+    async def find_by_name(self, tenant: str, name: str) -> Head | None:
+        """The head of a tenant's entry by its name, at its latest version."""
+        statement = _LATEST.where(TenantRow.name == tenant, EntryRow.name == name)
+        return next((_to_head(*row) for row in await self._session.execute(statement)), None)
+
+    async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
+        """The entries that `caller` may see and `search` finds, newest first, `limit` of them from `page_token` on."""
+        statement = _LATEST.where(*_visible_to(caller), *_found_by(search))
+        if page_token is not None:
+            place = tuple_(EntryRow.created_at, EntryRow.id)
+            statement = statement.where(place < tuple_(*_read_token(page_token)))
+        statement = statement.order_by(EntryRow.created_at.desc(), EntryRow.id.desc()).limit(limit + 1)
+        heads = [_to_head(*row) for row in await self._session.execute(statement)]
+        more = len(heads) > limit
+        return HeadPage(tuple(heads[:limit]), _write_token(heads[limit - 1]) if more else None)
+
+    async def set_latest(self, entry_id: str, version: int) -> None:
+        """Make `version` the latest."""
+        await self._session.execute(
+            update(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)).values(latest_version=version)
+        )
+
+    async def set_visibility(self, entry_id: str, visibility: Visibility) -> None:
+        """Change who sees the entry."""
+        await self._session.execute(
+            update(EntryRow)
+            .where(EntryRow.id == uuid.UUID(entry_id))
+            .values(audience=visibility.audience.value, audience_tenants=list(visibility.tenants))
+        )
+
+    async def delete(self, entry_id: str) -> None:
+        """Remove the entry with its versions, references and advice."""
+        await self._session.execute(delete(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)))
+
+
+_HEADS: Select[EntryRow, EntryVersionRow, str] = (
+    select(EntryRow, EntryVersionRow, TenantRow.name)
+    .join(EntryVersionRow, EntryVersionRow.entry_id == EntryRow.id)
+    .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
+)
+_LATEST = _HEADS.where(EntryVersionRow.version == EntryRow.latest_version)
+
+
+def _visible_to(caller: Caller) -> list[ColumnElement[bool]]:
+    if caller.is_operator:
+        return []
+    return [
+        or_(
+            TenantRow.name == caller.tenant,
+            EntryRow.audience == Audience.ALL.value,
+            and_(EntryRow.audience == Audience.TENANTS.value, EntryRow.audience_tenants.contains([caller.tenant])),
+        )
+    ]
+
+
+def _found_by(search: Search) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if search.query is not None:
+        texts = (EntryRow.name, EntryVersionRow.title, _joined_keywords())
+        conditions.append(or_(*(text.icontains(search.query, autoescape=True) for text in texts)))
+    if search.keyword is not None:
+        conditions.append(EntryVersionRow.keywords.contains([search.keyword]))
+    if search.label is not None:
+        conditions.append(EntryVersionRow.label == search.label)
+    return conditions
+
+
+def _joined_keywords() -> ColumnElement[str]:
+    # A line break cannot stand in a keyword nor in a query, so a match never spans two keywords.
+    return func.array_to_string(EntryVersionRow.keywords, "\n", type_=Text)
+
+
+def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: str) -> Head:
+    return Head(
+        id=str(entry.id),
+        name=entry.name,
+        title=version.title,
+        description=version.description,
+        keywords=tuple(version.keywords),
+        license=version.license,
+        label=version.label,
+        tenant=tenant,
+        visibility=Visibility(Audience(entry.audience), tuple(entry.audience_tenants)),
+        version=version.version,
+        version_id=version.id,
+        digest=version.digest,
+        created_at=entry.created_at,
+    )
+
+
+def _write_token(last: Head) -> str:
+    return base64.urlsafe_b64encode(f"{last.created_at.isoformat()}|{last.id}".encode()).decode()
+
+
+def _read_token(token: str) -> tuple[datetime, uuid.UUID]:
+    try:
+        created_at, entry_id = base64.urlsafe_b64decode(token.encode()).decode().split("|")
+        return datetime.fromisoformat(created_at), uuid.UUID(entry_id)
+    except (ValueError, binascii.Error) as error:
+        fault = Fault("/page_token", "Not a token of this listing; use next_page_token of the page before.")
+        raise InvalidDocumentError("The page token is not one of ours.", (fault,)) from error

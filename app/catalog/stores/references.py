@@ -1,0 +1,69 @@
+"""References: the reconstructed joint of each attribute of a version, made once by each model version."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.advisor.reconstruction import Certificate
+from app.catalog.stores.contents import packed_values, to_packed
+from app.catalog.tables import ReferenceArrayRow, ReferenceRow
+from app.domain.arrays import PackedArray
+
+
+@dataclass(frozen=True, slots=True)
+class PackedReference:
+    """A reference as it is stored: the arrays of an advisor's reference by name, and its certificate."""
+
+    attribute: int
+    arrays: Mapping[str, PackedArray]
+    certificate: Certificate
+
+
+class ReferenceStore:
+    """References by version and model version."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def count(self, version_id: int, model_version: str) -> int:
+        """How many attributes of the version have their reference."""
+        statement = select(func.count()).select_from(ReferenceRow).where(*_of(ReferenceRow, version_id, model_version))
+        return (await self._session.execute(statement)).scalar_one()
+
+    async def add(self, version_id: int, model_version: str, references: Sequence[PackedReference]) -> None:
+        """Store references; those that another run of the same job stored already are left as they are."""
+        key = {"version_id": version_id, "model_version": model_version}
+        heads = [key | {"attribute": r.attribute} | asdict(r.certificate) for r in references]
+        arrays = [
+            key | {"attribute": r.attribute, "name": name} | packed_values(packed)
+            for r in references
+            for name, packed in r.arrays.items()
+        ]
+        await self._session.execute(insert(ReferenceRow).on_conflict_do_nothing(), heads)
+        await self._session.execute(insert(ReferenceArrayRow).on_conflict_do_nothing(), arrays)
+
+    async def load(
+        self, version_id: int, model_version: str, attributes: Sequence[int] | None = None
+    ) -> tuple[PackedReference, ...]:
+        """The stored references of a version, in the order of its attributes; all, or those of `attributes` only."""
+        heads = select(ReferenceRow).where(*_of(ReferenceRow, version_id, model_version, attributes))
+        rows = select(ReferenceArrayRow).where(*_of(ReferenceArrayRow, version_id, model_version, attributes))
+        arrays: dict[int, dict[str, PackedArray]] = {}
+        for row in (await self._session.execute(rows)).scalars():
+            arrays.setdefault(row.attribute, {})[row.name] = to_packed(row)
+        found = (await self._session.execute(heads.order_by(ReferenceRow.attribute))).scalars()
+        return tuple(PackedReference(head.attribute, arrays[head.attribute], _certificate(head)) for head in found)
+
+
+def _of(
+    table: type[ReferenceRow | ReferenceArrayRow], version_id: int, model_version: str, attributes: Sequence[int] | None = None
+) -> list[ColumnElement[bool]]:
+    conditions = [table.version_id == version_id, table.model_version == model_version]
+    return conditions if attributes is None else [*conditions, table.attribute.in_(attributes)]
+
+
+def _certificate(row: ReferenceRow) -> Certificate:
+    return Certificate(row.method, row.atoms, row.iterations, row.residual, converged=row.converged)

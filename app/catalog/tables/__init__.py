@@ -1,0 +1,24 @@
+"""The tables, one per file. Importing this package registers all of them."""
+
+from app.catalog.tables.advice import AdviceRow
+from app.catalog.tables.api_key import ApiKeyRow
+from app.catalog.tables.base import Base
+from app.catalog.tables.configuration_table import ConfigurationTableRow
+from app.catalog.tables.count_table import CountTableRow
+from app.catalog.tables.entry import EntryRow
+from app.catalog.tables.entry_version import EntryVersionRow
+from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
+from app.catalog.tables.tenant import TenantRow
+
+__all__ = [
+    "AdviceRow",
+    "ApiKeyRow",
+    "Base",
+    "ConfigurationTableRow",
+    "CountTableRow",
+    "EntryRow",
+    "EntryVersionRow",
+    "ReferenceArrayRow",
+    "ReferenceRow",
+    "TenantRow",
+]

@@ -1,0 +1,16 @@
+from sqlalchemy import ForeignKey, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.catalog.tables.base import Base, PackedColumns
+
+#: The name of the row that holds the codes; the others hold a guarantee each, by its name.
+CODES = ""
+
+
+class ConfigurationTableRow(PackedColumns, Base):
+    """The configurations of an entry's version as numbers: one row of codes, and one of values for each privacy guarantee."""
+
+    __tablename__ = "configuration_table"
+
+    version_id: Mapped[int] = mapped_column(ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True)
+    guarantee: Mapped[str] = mapped_column(Text, primary_key=True)

@@ -1,0 +1,27 @@
+import uuid
+from datetime import datetime
+
+from sqlalchemy import ARRAY, CheckConstraint, ForeignKey, Index, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.catalog.tables.base import Base, created_at
+
+
+class EntryRow(Base):
+    """A catalogue entry: its name, who sees it, and which version is the latest."""
+
+    __tablename__ = "entry"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "name"),
+        CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
+        # The listing's order: newest first, the id to tell equal times apart.
+        Index("ix_entry_created_at_id", "created_at", "id"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    tenant_id: Mapped[int] = mapped_column(ForeignKey("tenant.id"))
+    name: Mapped[str] = mapped_column(Text)
+    audience: Mapped[str] = mapped_column(Text)
+    audience_tenants: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    latest_version: Mapped[int]
+    created_at: Mapped[datetime] = created_at()

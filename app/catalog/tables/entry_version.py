@@ -1,0 +1,31 @@
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ARRAY, ForeignKey, LargeBinary, Text, UniqueConstraint
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.catalog.tables.base import Base, created_at
+
+
+class EntryVersionRow(Base):
+    """An immutable version of an entry. `schema` and the configurations are compressed JSON; the counts are in `count_table`."""
+
+    __tablename__ = "entry_version"
+    __table_args__ = (UniqueConstraint("entry_id", "version"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    entry_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("entry.id", ondelete="CASCADE"))
+    version: Mapped[int]
+    digest: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text)
+    description: Mapped[str] = mapped_column(Text)
+    keywords: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    license: Mapped[str | None] = mapped_column(Text)
+    label: Mapped[str] = mapped_column(Text)
+    outline: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, deferred=True)
+    schema: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    configurations: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    configuration_ids: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    created_at: Mapped[datetime] = created_at()

@@ -1,0 +1,33 @@
+from datetime import datetime
+
+from sqlalchemy import Float, ForeignKey, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.catalog.tables.base import Base, PackedColumns, created_at
+
+
+class ReferenceRow(Base):
+    """The reconstructed reference of one attribute of a version, with its certificate; made once by each model version."""
+
+    __tablename__ = "reference"
+
+    version_id: Mapped[int] = mapped_column(ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True)
+    model_version: Mapped[str] = mapped_column(Text, primary_key=True)
+    attribute: Mapped[int] = mapped_column(primary_key=True)
+    method: Mapped[str] = mapped_column(Text)
+    atoms: Mapped[int]
+    iterations: Mapped[int]
+    residual: Mapped[float] = mapped_column(Float)
+    converged: Mapped[bool]
+    created_at: Mapped[datetime] = created_at()
+
+
+class ReferenceArrayRow(PackedColumns, Base):
+    """One array of a reference, by the name it has there: the atoms of the values, the joint table, ..."""
+
+    __tablename__ = "reference_array"
+
+    version_id: Mapped[int] = mapped_column(ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True)
+    model_version: Mapped[str] = mapped_column(Text, primary_key=True)
+    attribute: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(Text, primary_key=True)

@@ -1,0 +1,67 @@
+"""A question about an entry, and its answer."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    """How far an advice is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+class ReferenceKind(StrEnum):
+    """Against what configurations are measured: one pooled reference, or each its own, as first published."""
+
+    POOLED = "pooled"
+    OWN = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceQuestion:
+    """What a consumer asks, defaults filled in; None means: all attributes, weight 1 each, nothing required."""
+
+    measure: str
+    attributes: tuple[str, ...] | None = None
+    weights: Mapping[str, float] | None = None
+    require: Mapping[str, float] | None = None
+    reference: ReferenceKind = ReferenceKind.POOLED
+    rounding_seed: int | None = None
+    limit: int | None = 20
+
+    def digest(self) -> bytes:
+        """SHA-256 of the question, (32,) bytes: equal for equal questions, whatever the order of their names."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why an advice failed: a stable slug and a sentence."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A question with its answer; `result` is compressed JSON in the contract's names, None until it has succeeded."""
+
+    id: str
+    status: Status
+    entry_id: str
+    version: int
+    digest: str
+    question: Mapping[str, Any]
+    model_version: str
+    created_at: datetime
+    elapsed_ms: float | None = None
+    result: bytes | None = None
+    problem: Problem | None = None

@@ -1,0 +1,79 @@
+"""The entry document in two parts: its counts as packed arrays, and the rest (the schema) as compressed JSON.
+
+`split` takes a validated document apart for storage; `attach` puts it together again: for the provider as it was
+published, for the advisor with arrays in the places of lists.
+"""
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.domain.arrays import pack, unpack
+from app.domain.entries import CountKind, CountTable
+
+Document = dict[str, Any]
+
+#: The members that list configurations: kept apart, since 10^5 of them would weigh on every question.
+CONFIGURATION_MEMBERS = ("configurations", "configuration_table")
+
+
+def compress(document: object) -> bytes:
+    """A JSON document as stored: UTF-8, zlib."""
+    return zlib.compress(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(), 1)
+
+
+def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
+    """The document that `compress` stored."""
+    return json.loads(zlib.decompress(stored))
+
+
+def split(document: Document) -> tuple[Document, Document, tuple[CountTable, ...]]:
+    """The schema without configurations, the configurations, and the count tables of a validated document.
+
+    The document itself is left as it was; what the parts share with it must not be changed.
+    """
+    tables = tuple(
+        CountTable(kind, attribute, masking, pack(np.asarray(owner[member], dtype=np.int64)))
+        for kind, attribute, masking, owner, member in _count_places(document)
+        if owner.get(member) is not None
+    )
+    schema = without_counts({k: v for k, v in document.items() if k not in CONFIGURATION_MEMBERS})
+    configurations = {k: v for k, v in document.items() if k in CONFIGURATION_MEMBERS}
+    return schema, configurations, tables
+
+
+def without_counts(document: Document) -> Document:
+    """The document without any `histogram` or `joint`."""
+    bare = ("histogram", "joint")
+
+    def strip(part: Mapping[str, Any]) -> Document:
+        return {name: value for name, value in part.items() if name not in bare}
+
+    schema = dict(document, label=strip(document["label"]))
+    schema["attributes"] = [
+        strip(attribute) | ({"maskings": [strip(m) for m in attribute["maskings"]]} if "maskings" in attribute else {})
+        for attribute in document["attributes"]
+    ]
+    return schema
+
+
+def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:
+    """The document again, its counts as int64 arrays; `schema` is changed in place and returned."""
+    arrays = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
+    for kind, attribute, masking, owner, member in _count_places(schema):
+        if (kind, attribute, masking) in arrays:
+            owner[member] = arrays[kind, attribute, masking]
+    return schema
+
+
+def _count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:
+    """Every place of a document that may hold counts: its kind, attribute, masking, owner and member name."""
+    yield CountKind.LABEL_HISTOGRAM, None, None, document["label"], "histogram"
+    for i, attribute in enumerate(document["attributes"]):
+        yield CountKind.HISTOGRAM, i, None, attribute, "histogram"
+        yield CountKind.JOINT, i, None, attribute, "joint"
+        for j, masking in enumerate(attribute.get("maskings") or ()):
+            yield CountKind.MASKED_JOINT, i, j, masking, "joint"

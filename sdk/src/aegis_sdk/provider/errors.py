@@ -1,0 +1,29 @@
+"""What can be wrong with a provider's files, each fault in one line: what, where, and what to do."""
+
+
+class ProviderError(Exception):
+    """A plan, a table or a hierarchy that cannot be used as it is; the text is one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class PlanError(ProviderError):
+    """The plan file, or a file it names, breaks a rule; the text begins with the place."""
+
+
+class TableError(ProviderError):
+    """The table cannot be read, or it does not fit the plan."""
+
+
+class OutputError(ProviderError):
+    """The result has nowhere to go."""
+
+
+class UnmaskableValueError(ValueError):
+    """A masking function has no masked value for `text`; `reason` ends the sentence "'x' ..."."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(f"{text!r} {reason}")
+        self.text = text
+        self.reason = reason

@@ -1,0 +1,80 @@
+"""`bucketize`: numbers to the half-open intervals that hold them."""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar, TypeAlias
+
+from aegis_sdk.provider.masking.arithmetic import floor_ratio, is_whole, minus, numbers_of, plain, plus, times
+from aegis_sdk.provider.values import MISSING, Domain, ValueType
+
+Bounds: TypeAlias = tuple[Decimal, Decimal]
+
+
+@dataclass(frozen=True)
+class EqualBuckets:
+    """Intervals `[origin + i * width, origin + (i + 1) * width)` for every integer `i`."""
+
+    name: ClassVar[str] = "bucketize"
+    width: Decimal
+    origin: Decimal = Decimal(0)
+
+    def parameters(self) -> dict[str, object]:
+        """The width and the origin."""
+        return {"width": plain(self.width), "origin": plain(self.origin)}
+
+    def mask(self, domain: Domain) -> list[str]:
+        """The name of each value's interval; a missing value stays missing."""
+        return _mask(domain, self._bounds, whole=is_whole(self.width) and is_whole(self.origin))
+
+    def _bounds(self, number: Decimal) -> Bounds:
+        step = floor_ratio(minus(number, self.origin), self.width)
+        lower = plus(self.origin, times(step, self.width))
+        return lower, plus(lower, self.width)
+
+
+@dataclass(frozen=True)
+class EdgeBuckets:
+    """
+    Intervals `[edges[i], edges[i + 1])`; the edges ascend, the first and last may be infinite.
+
+    A value outside all of them is withheld: its masked value is that of a missing one.
+    """
+
+    name: ClassVar[str] = "bucketize"
+    edges: tuple[Decimal, ...]
+
+    def parameters(self) -> dict[str, object]:
+        """The edges, as text where they are infinite."""
+        return {"edges": [plain(edge) for edge in self.edges]}
+
+    def mask(self, domain: Domain) -> list[str]:
+        """The name of each value's interval, `""` for a value outside the edges or missing."""
+        return _mask(domain, self._bounds, whole=all(map(is_whole, filter(Decimal.is_finite, self.edges))))
+
+    def _bounds(self, number: Decimal) -> Bounds | None:
+        place = bisect_right(self.edges, number)
+        return (self.edges[place - 1], self.edges[place]) if 0 < place < len(self.edges) else None
+
+
+def _mask(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None], *, whole: bool) -> list[str]:
+    name = _integer_name if whole and domain.value_type is ValueType.INTEGER else _interval_name
+    bounds = (None if number is None else bounds_of(number) for number in numbers_of(domain))
+    return [MISSING if pair is None else name(*pair) for pair in bounds]
+
+
+def _integer_name(lower: Decimal, upper: Decimal) -> str:
+    """`15-19`, `7` for an interval of one integer, `25+` and `<0` for the unbounded ones."""
+    if lower.is_infinite():
+        return f"<{plain(upper)}"
+    if upper.is_infinite():
+        return f"{plain(lower)}+"
+    last = minus(upper, Decimal(1))
+    return plain(lower) if last == lower else f"{plain(lower)}-{plain(last)}"
+
+
+def _interval_name(lower: Decimal, upper: Decimal) -> str:
+    """`[0.5,1.0)`, `[1.0,inf)`, `(-inf,0.5)`."""
+    opening = "(-inf" if lower.is_infinite() else f"[{plain(lower)}"
+    return f"{opening},{'inf' if upper.is_infinite() else plain(upper)})"

@@ -1,0 +1,62 @@
+"""What a provider intends: which attributes to summarise, how they may be masked, and in which combinations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aegis_sdk.provider.masking import MaskingFunction
+from aegis_sdk.provider.values import ValueType
+
+IDENTITY = "identity"
+DROP = "drop"
+
+
+@dataclass(frozen=True)
+class Masking:
+    """A masking function under the id that configurations call it by; `place` is where the plan states it."""
+
+    id: str
+    function: MaskingFunction
+    place: str
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column to summarise. Without `value_type` the type is inferred from the values."""
+
+    name: str
+    value_type: ValueType | None
+    maskings: tuple[Masking, ...]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """
+    One way to mask the whole table.
+
+    `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: what the
+    provider vouches for, numbers by name (`k`, `l`, `t`, `epsilon`); not verified here.
+    """
+
+    id: str
+    maskings: Mapping[str, str]
+    privacy: Mapping[str, int | float]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan file, read and checked. `about`: title, description, keywords and license, where it states them."""
+
+    source: str
+    label: str
+    attributes: tuple[Attribute, ...]
+    configurations: tuple[Configuration, ...]
+    about: Mapping[str, str | list[str]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that the plan needs: the attributes, then the label."""
+        return (*(attribute.name for attribute in self.attributes), self.label)
+
+    def configuration(self, configuration_id: str) -> Configuration | None:
+        """The configuration of that id, if the plan has it."""
+        return next((each for each in self.configurations if each.id == configuration_id), None)

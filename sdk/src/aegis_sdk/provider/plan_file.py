@@ -1,0 +1,137 @@
+"""Reads the plan file (YAML), strictly: what it does not know it refuses, naming the place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from aegis_sdk.provider.errors import PlanError
+from aegis_sdk.provider.plan import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
+from aegis_sdk.provider.plan_element import Element, nearest
+from aegis_sdk.provider.plan_masking import read_function
+from aegis_sdk.provider.values import ValueType
+
+_ABOUT: Final = ("title", "description", "license")
+
+
+class _TextLoader(yaml.BaseLoader):
+    """
+    Leaves every scalar the text it is, and refuses a key that stands twice.
+
+    YAML would make a boolean of the value `no` and a binary float of the edge `0.1`.
+    """
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the signature of the class it extends
+        keys = [key.value for key, _ in node.value]
+        for place, key in enumerate(keys):
+            if isinstance(key, str) and key in keys[:place]:
+                line = node.value[place][0].start_mark.line + 1
+                raise PlanError(f"line {line}: {key!r} stands twice")
+        return super().construct_mapping(node, deep=deep)
+
+
+def load_plan(path: Path) -> Plan:
+    """
+    The plan of a YAML file, with the hierarchy files it names (relative to it).
+
+    Raises `PlanError`: `plan.yaml: attributes.age.maskings.age-5y: ...`.
+    """
+    root = Element(path.name, "", _parse(path))
+    fields = root.fields("label", "attributes", "configurations", optional=("privacy", "keywords", *_ABOUT))
+    label = fields["label"].name()
+    attributes = tuple(_attributes(fields["attributes"], label, path.parent))
+    privacy = _privacy(fields.get("privacy"))
+    configurations = tuple(_configurations(fields["configurations"], attributes, privacy))
+    _refuse_strays(fields, privacy, configurations)
+    return Plan(path.name, label, attributes, configurations, _about(fields))
+
+
+def _parse(path: Path) -> object:
+    try:
+        return yaml.load(path.read_bytes(), Loader=_TextLoader)  # noqa: S506 - makes texts, lists and mappings only
+    except OSError as error:
+        raise PlanError(f"{path}: cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise PlanError(f"{path.name}: not YAML: {error}") from error
+    except RecursionError:
+        raise PlanError(f"{path.name}: nested too deep") from None
+    except PlanError as error:
+        raise PlanError(f"{path.name}: {error}") from None
+
+
+def _attributes(element: Element, label: str, folder: Path) -> Iterator[Attribute]:
+    if not list(element.items()):
+        element.fail("at least one attribute is needed")
+    for name, attribute in element.items():
+        attribute.checked_name(name)
+        if name == label:
+            attribute.fail("the label cannot be an attribute too")
+        fields = attribute.fields(optional=("type", "maskings"))
+        maskings = tuple(_maskings(fields["maskings"], folder)) if "maskings" in fields else ()
+        yield Attribute(name, _value_type(fields.get("type")), maskings)
+
+
+def _value_type(element: Element | None) -> ValueType | None:
+    if element is None:
+        return None
+    try:
+        return ValueType(element.text())
+    except ValueError:
+        element.fail(f"unknown type {element.value!r}; {nearest(element.value, list(ValueType))}")
+
+
+def _maskings(element: Element, folder: Path) -> Iterator[Masking]:
+    for masking_id, masking in element.items():
+        masking.checked_name(masking_id)
+        if masking_id in {IDENTITY, DROP}:
+            masking.fail(f"`{masking_id}` is reserved; choose another id")
+        yield Masking(masking_id, read_function(masking, folder), f"{masking.source}: {masking.path}")
+
+
+def _configurations(
+    element: Element, attributes: tuple[Attribute, ...], privacy: dict[str, dict[str, int | float]]
+) -> Iterator[Configuration]:
+    known = {each.name: [masking.id for masking in each.maskings] + [IDENTITY, DROP] for each in attributes}
+    if not list(element.items()):
+        element.fail("at least one configuration is needed")
+    for configuration_id, configuration in element.items():
+        configuration.checked_name(configuration_id)
+        chosen = configuration.fields(optional=tuple(known))
+        for name, choice in chosen.items():
+            if choice.text() not in known[name]:
+                choice.fail(f"unknown masking {choice.value!r}; {nearest(choice.value, known[name])}")
+        maskings = {name: chosen[name].value if name in chosen else IDENTITY for name in known}
+        yield Configuration(configuration_id, maskings, privacy.get(configuration_id, {}))
+
+
+def _privacy(element: Element | None) -> dict[str, dict[str, int | float]]:
+    if element is None:
+        return {}
+    return {
+        configuration_id: {vouched.checked_name(name): _vouched(vouched) for name, vouched in vouches.items()}
+        for configuration_id, vouches in element.items()
+    }
+
+
+def _vouched(element: Element) -> int | float:
+    number = element.decimal()
+    if number < 0:
+        element.fail(f"cannot be negative: {element.value}")
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def _refuse_strays(
+    fields: dict[str, Element], privacy: dict[str, Any], configurations: tuple[Configuration, ...]
+) -> None:
+    known = [configuration.id for configuration in configurations]
+    for configuration_id in privacy:
+        if configuration_id not in known:
+            fields["privacy"].fail(f"unknown configuration {configuration_id!r}; {nearest(configuration_id, known)}")
+
+
+def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:
+    about: dict[str, str | list[str]] = {key: fields[key].text() for key in _ABOUT if key in fields}
+    if "keywords" in fields:
+        about["keywords"] = [keyword.name() for keyword in fields["keywords"].elements()]
+    return about
