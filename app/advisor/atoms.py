@@ -39,7 +39,7 @@ class AtomStatistics:
             values=_sizes(atom_of_value, atoms),
             occupied=np.bincount(atom_of_value, histogram > 0, minlength=atoms).astype(np.int64),
             squares=fold(counts**2, atom_of_value, atoms),
-            logs=fold(xlogy(counts, counts), atom_of_value, atoms),
+            logs=fold(_xlogy(counts, counts), atom_of_value, atoms),
         )
 
     @classmethod
@@ -50,7 +50,7 @@ class AtomStatistics:
             values=values,
             occupied=np.where(records > 0, values, 0),
             squares=records**2 / values,
-            logs=xlogy(records, records / values),
+            logs=_xlogy(records, records / values),
         )
 
 
@@ -62,12 +62,13 @@ def common_refinement(mappings: Iterable[IntArray], values: int) -> AtomArray:
         values: the size of the domain.
 
     Returns:
-        (values,) the atom of each value, int32, every atom from 0 to the largest being used.
+        (values,) the atom of each value, int32, numbered without gaps.
     """
     atom_of_value = np.zeros(values, dtype=np.int64)
     for mapping in mappings:
-        pairs = atom_of_value * (int(mapping.max()) + 1) + mapping
-        atom_of_value = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+        groups = int(mapping.max(initial=0)) + 1
+        atoms = int(atom_of_value.max(initial=0)) + 1
+        atom_of_value = _renumber(atom_of_value * groups + mapping, atoms * groups)
     return atom_of_value.astype(np.int32)
 
 
@@ -76,6 +77,19 @@ def per_atom(mapping: IntArray, atom_of_value: AtomArray, atoms: int) -> IntArra
     group_of_atom = np.zeros(atoms, dtype=np.int64)
     group_of_atom[atom_of_value] = mapping
     return group_of_atom
+
+
+def _renumber(codes: IntArray, span: int) -> IntArray:
+    """Number the codes (n,) below `span` from 0 without gaps, in their order."""
+    if span > 8 * codes.size:  # a table of all codes would be larger than sorting is slow
+        return np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    used = np.zeros(span, dtype=np.int64)
+    used[codes] = 1
+    return (np.cumsum(used) - 1)[codes]
+
+
+def _xlogy(weights: FloatArray, counts: FloatArray) -> FloatArray:
+    return np.asarray(xlogy(weights, counts), dtype=np.float64)
 
 
 def _sizes(atom_of_value: AtomArray, atoms: int) -> IntArray:

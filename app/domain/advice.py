@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 
 class Status(StrEnum):
@@ -16,6 +16,11 @@ class Status(StrEnum):
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
+
+    @property
+    def is_final(self) -> bool:
+        """Nothing more will come of it."""
+        return self in (Status.SUCCEEDED, Status.FAILED)
 
 
 class ReferenceKind(StrEnum):
@@ -36,6 +41,13 @@ class AdviceQuestion:
     reference: ReferenceKind = ReferenceKind.POOLED
     rounding_seed: int | None = None
     limit: int | None = 20
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """The question again from its fields as JSON."""
+        names = stored["attributes"]
+        fields = dict(stored, attributes=None if names is None else tuple(names))
+        return cls(**(fields | {"reference": ReferenceKind(stored["reference"])}))
 
     def digest(self) -> bytes:
         """SHA-256 of the question, (32,) bytes: equal for equal questions, whatever the order of their names."""
@@ -58,6 +70,7 @@ class Advice:
     status: Status
     entry_id: str
     version: int
+    version_id: int
     digest: str
     question: Mapping[str, Any]
     model_version: str

@@ -56,7 +56,7 @@ class ApiKey:
 
 
 def draw_key() -> tuple[str, str]:
-    """A new key and its readable prefix, `aegis_1a2b3c4d`. The rest is 256 random bits, so a plain hash of it suffices."""
+    """A new key and its readable prefix, `aegis_1a2b3c4d`. The rest is 256 random bits: a plain hash protects it."""
     prefix = f"aegis_{secrets.token_hex(4)}"
     return f"{prefix}_{secrets.token_urlsafe(32)}", prefix
 

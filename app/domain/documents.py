@@ -30,14 +30,31 @@ def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
     return json.loads(zlib.decompress(stored))
 
 
+def count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:
+    """Every place of a document that may hold counts: its kind, attribute, masking, owner and member name."""
+    yield CountKind.LABEL_HISTOGRAM, None, None, document["label"], "histogram"
+    for i, attribute in enumerate(document["attributes"]):
+        yield CountKind.HISTOGRAM, i, None, attribute, "histogram"
+        yield CountKind.JOINT, i, None, attribute, "joint"
+        for j, masking in enumerate(attribute.get("maskings") or ()):
+            yield CountKind.MASKED_JOINT, i, j, masking, "joint"
+
+
+def counts_to_arrays(document: Document) -> None:
+    """Turn every count table of a validated document from lists into an int64 array, in place."""
+    for _, _, _, owner, member in count_places(document):
+        if owner.get(member) is not None:
+            owner[member] = np.asarray(owner[member], dtype=np.int64)
+
+
 def split(document: Document) -> tuple[Document, Document, tuple[CountTable, ...]]:
-    """The schema without configurations, the configurations, and the count tables of a validated document.
+    """The schema without configurations, the configurations, and the count tables of a document with arrays for counts.
 
     The document itself is left as it was; what the parts share with it must not be changed.
     """
     tables = tuple(
-        CountTable(kind, attribute, masking, pack(np.asarray(owner[member], dtype=np.int64)))
-        for kind, attribute, masking, owner, member in _count_places(document)
+        CountTable(kind, attribute, masking, pack(owner[member]))
+        for kind, attribute, masking, owner, member in count_places(document)
         if owner.get(member) is not None
     )
     schema = without_counts({k: v for k, v in document.items() if k not in CONFIGURATION_MEMBERS})
@@ -63,17 +80,7 @@ def without_counts(document: Document) -> Document:
 def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:
     """The document again, its counts as int64 arrays; `schema` is changed in place and returned."""
     arrays = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
-    for kind, attribute, masking, owner, member in _count_places(schema):
+    for kind, attribute, masking, owner, member in count_places(schema):
         if (kind, attribute, masking) in arrays:
             owner[member] = arrays[kind, attribute, masking]
     return schema
-
-
-def _count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:
-    """Every place of a document that may hold counts: its kind, attribute, masking, owner and member name."""
-    yield CountKind.LABEL_HISTOGRAM, None, None, document["label"], "histogram"
-    for i, attribute in enumerate(document["attributes"]):
-        yield CountKind.HISTOGRAM, i, None, attribute, "histogram"
-        yield CountKind.JOINT, i, None, attribute, "joint"
-        for j, masking in enumerate(attribute.get("maskings") or ()):
-            yield CountKind.MASKED_JOINT, i, j, masking, "joint"

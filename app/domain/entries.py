@@ -34,7 +34,7 @@ class Head:
     title: str
     description: str
     keywords: tuple[str, ...]
-    license: str | None
+    license: str
     label: str
     tenant: str
     visibility: Visibility
@@ -86,9 +86,10 @@ class CountTable:
 
 @dataclass(frozen=True, slots=True)
 class MaskingOutline:
-    """What is known of a masking, without its numbers: whether it has a mapping, counts, a declared determinism."""
+    """What is known of a masking, without its numbers."""
 
     id: str
+    groups: int
     mapped: bool
     counted: bool
     deterministic: bool
@@ -99,6 +100,8 @@ class AttributeOutline:
     """What is known of an attribute, without its numbers; `joint` means the unmasked joint counts."""
 
     name: str
+    values: int
+    labels: int
     joint: bool
     maskings: tuple[MaskingOutline, ...]
 
@@ -115,7 +118,7 @@ class Content:
     title: str
     description: str
     keywords: tuple[str, ...]
-    license: str | None
+    license: str
     label: str
     outline: tuple[AttributeOutline, ...]
     schema: bytes

@@ -45,7 +45,9 @@ class NameTakenError(RefusalError):
     code = "name_taken"
 
     def __init__(self, name: str, entry_id: str) -> None:
-        super().__init__(f"This tenant has an entry named {name!r} already; PUT /v1/entries/{entry_id} adds a version to it.")
+        super().__init__(
+            f"This tenant has an entry named {name!r} already; PUT /v1/entries/{entry_id} adds a version to it."
+        )
         self.entry_id = entry_id
 
 

@@ -56,7 +56,7 @@ def upgrade() -> None:
     sa.Column('title', sa.Text(), nullable=False),
     sa.Column('description', sa.Text(), nullable=False),
     sa.Column('keywords', sa.ARRAY(sa.Text()), nullable=False),
-    sa.Column('license', sa.Text(), nullable=True),
+    sa.Column('license', sa.Text(), nullable=False),
     sa.Column('label', sa.Text(), nullable=False),
     sa.Column('outline', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
     sa.Column('schema', sa.LargeBinary(), nullable=False),
@@ -115,6 +115,7 @@ def upgrade() -> None:
     sa.Column('iterations', sa.Integer(), nullable=False),
     sa.Column('residual', sa.Float(), nullable=False),
     sa.Column('converged', sa.Boolean(), nullable=False),
+    sa.Column('information_bound', sa.Float(), nullable=True),
     sa.Column('created_at', sa.DateTime(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
     sa.ForeignKeyConstraint(['version_id'], ['entry_version.id'], name=op.f('fk_reference_version_id'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('version_id', 'model_version', 'attribute', name=op.f('pk_reference'))

@@ -59,9 +59,7 @@ class Masking:
     @property
     def flags(self) -> MaskingFlags:
         """Which parts of it are known."""
-        return MaskingFlags(
-            self.groups, self.mapping is not None, self.joint is not None, self.deterministic
-        )
+        return MaskingFlags(self.groups, self.mapping is not None, self.joint is not None, self.deterministic)
 
     @property
     def exact(self) -> bool:
@@ -108,7 +106,8 @@ class AttributeEvidence:
     def value_counts(self) -> IntArray | None:
         """(values,) the histogram, given or read off the unmasked counts; None in variant II."""
         if self.histogram is None and self.joint is not None:
-            return self.joint.sum(axis=1)
+            counts: IntArray = self.joint.sum(axis=1)
+            return counts
         return self.histogram
 
     @property

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -29,13 +30,23 @@ class AdviceStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
+    async def find_answer(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked | None:
+        """The advice that answers `question`, or is about to; None if nobody has asked, or the last try failed."""
+        statement = select(AdviceRow.id, AdviceRow.status).filter_by(**_key(version_id, question, model_version))
+        found = (await self._session.execute(statement.where(AdviceRow.status != Status.FAILED.value))).first()
+        return None if found is None else Asked(str(found.id), is_new=False, status=Status(found.status))
+
     async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
-        """The advice that answers `question`; a new one, queued, if nobody has asked before."""
-        key = {"version_id": version_id, "question_digest": question.digest(), "model_version": model_version}
+        """The advice that answers `question`; queued anew if nobody has asked before, or the last try failed."""
+        key = _key(version_id, question, model_version)
         added = await self._session.execute(
             insert(AdviceRow)
             .values(id=uuid.uuid4(), question=asdict(question), status=Status.QUEUED.value, **key)
-            .on_conflict_do_nothing()
+            .on_conflict_do_update(
+                index_elements=list(key),
+                set_={"status": Status.QUEUED.value, "problem": None},
+                where=AdviceRow.status == Status.FAILED.value,
+            )
             .returning(AdviceRow.id)
         )
         new = added.scalar()
@@ -45,21 +56,18 @@ class AdviceStore:
         advice_id, status = found.one()
         return Asked(str(advice_id), is_new=False, status=Status(status))
 
-    async def find(self, advice_id: str) -> tuple[Advice, int] | None:
-        """The advice, and the id of the version it is about."""
+    async def find(self, advice_id: str) -> Advice | None:
+        """The advice of this id."""
         try:
             found = await self._session.execute(_ADVICE.where(AdviceRow.id == uuid.UUID(advice_id)))
         except ValueError:
             return None
-        return next(((_to_advice(row, version), version.id) for row, version in found), None)
+        return next((_to_advice(row, version) for row, version in found), None)
 
-    async def set_status(self, advice_id: str, status: Status) -> None:
-        """Queue it again, or mark it running."""
-        await self._session.execute(
-            update(AdviceRow)
-            .where(AdviceRow.id == uuid.UUID(advice_id))
-            .values(status=status.value, problem=None)
-        )
+    async def start(self, advice_id: str) -> None:
+        """Mark it running."""
+        running = update(AdviceRow).where(AdviceRow.id == uuid.UUID(advice_id)).values(status=Status.RUNNING.value)
+        await self._session.execute(running)
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
         """Store the answer and announce it when the transaction commits."""
@@ -79,12 +87,17 @@ _ADVICE: Select[AdviceRow, EntryVersionRow] = select(AdviceRow, EntryVersionRow)
 )
 
 
+def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[str, Any]:
+    return {"version_id": version_id, "question_digest": question.digest(), "model_version": model_version}
+
+
 def _to_advice(row: AdviceRow, version: EntryVersionRow) -> Advice:
     return Advice(
         id=str(row.id),
         status=Status(row.status),
         entry_id=str(version.entry_id),
         version=version.version,
+        version_id=version.id,
         digest=version.digest,
         question=row.question,
         model_version=row.model_version,

@@ -104,4 +104,5 @@ def to_packed(row: PackedColumns) -> PackedArray:
 
 
 def _to_outline(stored: dict[str, Any]) -> AttributeOutline:
-    return AttributeOutline(stored["name"], stored["joint"], tuple(MaskingOutline(**m) for m in stored["maskings"]))
+    maskings = tuple(MaskingOutline(**masking) for masking in stored["maskings"])
+    return AttributeOutline(stored["name"], stored["values"], stored["labels"], stored["joint"], maskings)

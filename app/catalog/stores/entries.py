@@ -50,7 +50,7 @@ class EntryStore:
         return added.scalar()
 
     async def find(self, entry_id: str, version: int | None = None, *, lock: bool = False) -> Head | None:
-        """The head of an entry at a version (the latest by default); `lock` keeps it as it is until the transaction ends."""
+        """The head of an entry at a version (the latest by default); `lock` keeps it so for the transaction."""
         try:
             statement = _HEADS.where(EntryRow.id == uuid.UUID(entry_id))
         except ValueError:
@@ -112,7 +112,10 @@ def _visible_to(caller: Caller) -> list[ColumnElement[bool]]:
         or_(
             TenantRow.name == caller.tenant,
             EntryRow.audience == Audience.ALL.value,
-            and_(EntryRow.audience == Audience.TENANTS.value, EntryRow.audience_tenants.contains([caller.tenant])),
+            and_(
+                EntryRow.audience == Audience.TENANTS.value,
+                EntryRow.audience_tenants.contains([caller.tenant]),
+            ),
         )
     ]
 

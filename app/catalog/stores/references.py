@@ -15,10 +15,11 @@ from app.domain.arrays import PackedArray
 
 @dataclass(frozen=True, slots=True)
 class PackedReference:
-    """A reference as it is stored: the arrays of an advisor's reference by name, and its certificate."""
+    """A reference as it is stored: the arrays of an advisor's reference by name, its bound and its certificate."""
 
     attribute: int
     arrays: Mapping[str, PackedArray]
+    information_bound: float | None
     certificate: Certificate
 
 
@@ -36,7 +37,10 @@ class ReferenceStore:
     async def add(self, version_id: int, model_version: str, references: Sequence[PackedReference]) -> None:
         """Store references; those that another run of the same job stored already are left as they are."""
         key = {"version_id": version_id, "model_version": model_version}
-        heads = [key | {"attribute": r.attribute} | asdict(r.certificate) for r in references]
+        heads = [
+            key | {"attribute": r.attribute, "information_bound": r.information_bound} | asdict(r.certificate)
+            for r in references
+        ]
         arrays = [
             key | {"attribute": r.attribute, "name": name} | packed_values(packed)
             for r in references
@@ -55,11 +59,17 @@ class ReferenceStore:
         for row in (await self._session.execute(rows)).scalars():
             arrays.setdefault(row.attribute, {})[row.name] = to_packed(row)
         found = (await self._session.execute(heads.order_by(ReferenceRow.attribute))).scalars()
-        return tuple(PackedReference(head.attribute, arrays[head.attribute], _certificate(head)) for head in found)
+        return tuple(
+            PackedReference(head.attribute, arrays[head.attribute], head.information_bound, _certificate(head))
+            for head in found
+        )
 
 
 def _of(
-    table: type[ReferenceRow | ReferenceArrayRow], version_id: int, model_version: str, attributes: Sequence[int] | None = None
+    table: type[ReferenceRow | ReferenceArrayRow],
+    version_id: int,
+    model_version: str,
+    attributes: Sequence[int] | None = None,
 ) -> list[ColumnElement[bool]]:
     conditions = [table.version_id == version_id, table.model_version == model_version]
     return conditions if attributes is None else [*conditions, table.attribute.in_(attributes)]

@@ -24,7 +24,7 @@ def created_at() -> Mapped[datetime]:
 
 
 class PackedColumns:
-    """The three columns of a packed array. The data is compressed already: its storage is EXTERNAL, out of line as it is."""
+    """The three columns of a packed array. The data is compressed already: it is stored out of line as it is."""
 
     dtype: Mapped[str] = mapped_column(Text)
     shape: Mapped[list[int]] = mapped_column(ARRAY(Integer))

@@ -8,7 +8,7 @@ CODES = ""
 
 
 class ConfigurationTableRow(PackedColumns, Base):
-    """The configurations of an entry's version as numbers: one row of codes, and one of values for each privacy guarantee."""
+    """The configurations of an entry's version as numbers: a row of codes, and a row for each privacy guarantee."""
 
     __tablename__ = "configuration_table"
 

@@ -10,7 +10,7 @@ from app.catalog.tables.base import Base, created_at
 
 
 class EntryVersionRow(Base):
-    """An immutable version of an entry. `schema` and the configurations are compressed JSON; the counts are in `count_table`."""
+    """An immutable version of an entry: compressed JSON, but for its counts, which are in `count_table`."""
 
     __tablename__ = "entry_version"
     __table_args__ = (UniqueConstraint("entry_id", "version"),)
@@ -22,7 +22,7 @@ class EntryVersionRow(Base):
     title: Mapped[str] = mapped_column(Text)
     description: Mapped[str] = mapped_column(Text)
     keywords: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    license: Mapped[str | None] = mapped_column(Text)
+    license: Mapped[str] = mapped_column(Text)
     label: Mapped[str] = mapped_column(Text)
     outline: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, deferred=True)
     schema: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)

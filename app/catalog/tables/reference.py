@@ -7,7 +7,7 @@ from app.catalog.tables.base import Base, PackedColumns, created_at
 
 
 class ReferenceRow(Base):
-    """The reconstructed reference of one attribute of a version, with its certificate; made once by each model version."""
+    """The reference of one attribute of a version, with its certificate; made once by each model version."""
 
     __tablename__ = "reference"
 
@@ -19,6 +19,7 @@ class ReferenceRow(Base):
     iterations: Mapped[int]
     residual: Mapped[float] = mapped_column(Float)
     converged: Mapped[bool]
+    information_bound: Mapped[float | None] = mapped_column(Float)
     created_at: Mapped[datetime] = created_at()
 
 

@@ -1,0 +1,31 @@
+"""
+What a provider does on its own machine: read a plan, summarise a table, apply a configuration.
+
+    plan = load_plan(Path("plan.yaml"))
+    write_entry(summarize(Path("health.csv"), plan, name="health-survey"), Path("entry.json"))
+    apply(Path("health.csv"), plan, "c17", Path("masked.csv"))
+
+Everything raised here is a `ProviderError` whose text is one line.
+"""
+
+from aegis_sdk.provider.entry_file import write_entry
+from aegis_sdk.provider.errors import OutputError, PlanError, ProviderError, TableError
+from aegis_sdk.provider.masked_table import apply
+from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
+from aegis_sdk.provider.plan_file import load_plan
+from aegis_sdk.provider.summary import summarize
+
+__all__ = [
+    "Attribute",
+    "Configuration",
+    "Masking",
+    "OutputError",
+    "Plan",
+    "PlanError",
+    "ProviderError",
+    "TableError",
+    "apply",
+    "load_plan",
+    "summarize",
+    "write_entry",
+]

@@ -1,7 +1,9 @@
 """What can be wrong with a provider's files, each fault in one line: what, where, and what to do."""
 
+from aegis_sdk._errors import AegisError
 
-class ProviderError(Exception):
+
+class ProviderError(AegisError, ValueError):
     """A plan, a table or a hierarchy that cannot be used as it is; the text is one line."""
 
     def __init__(self, message: str) -> None:

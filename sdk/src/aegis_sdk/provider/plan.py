@@ -1,4 +1,4 @@
-"""What a provider intends: which attributes to summarise, how they may be masked, and in which combinations."""
+"""What a provider intends: the attributes to summarise, how to mask each, and in which combinations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan file, read and checked. `about`: title, description, keywords and license, where it states them."""
+    """A plan file, read and checked. `about`: its title, description, keywords and license, if stated."""
 
     source: str
     label: str

@@ -11,6 +11,7 @@ from aegis_sdk.provider.plan import DROP, IDENTITY, Attribute, Configuration, Ma
 from aegis_sdk.provider.plan_element import Element, nearest
 from aegis_sdk.provider.plan_masking import read_function
 from aegis_sdk.provider.values import ValueType
+from aegis_sdk.wire import PRIVACY_NAMES
 
 _ABOUT: Final = ("title", "description", "license")
 
@@ -23,11 +24,12 @@ class _TextLoader(yaml.BaseLoader):
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the signature of the class it extends
-        keys = [key.value for key, _ in node.value]
-        for place, key in enumerate(keys):
-            if isinstance(key, str) and key in keys[:place]:
-                line = node.value[place][0].start_mark.line + 1
-                raise PlanError(f"line {line}: {key!r} stands twice")
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise PlanError(f"line {key.start_mark.line + 1}: {key.value!r} stands twice")
+                seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -78,7 +80,7 @@ def _value_type(element: Element | None) -> ValueType | None:
     try:
         return ValueType(element.text())
     except ValueError:
-        element.fail(f"unknown type {element.value!r}; {nearest(element.value, list(ValueType))}")
+        element.fail(f"unknown type {element.value!r}; {nearest(element.value, [str(each) for each in ValueType])}")
 
 
 def _maskings(element: Element, folder: Path) -> Iterator[Masking]:
@@ -109,7 +111,7 @@ def _privacy(element: Element | None) -> dict[str, dict[str, int | float]]:
     if element is None:
         return {}
     return {
-        configuration_id: {vouched.checked_name(name): _vouched(vouched) for name, vouched in vouches.items()}
+        configuration_id: {name: _vouched(vouched) for name, vouched in vouches.fields(optional=PRIVACY_NAMES).items()}
         for configuration_id, vouches in element.items()
     }
 
@@ -124,10 +126,12 @@ def _vouched(element: Element) -> int | float:
 def _refuse_strays(
     fields: dict[str, Element], privacy: dict[str, Any], configurations: tuple[Configuration, ...]
 ) -> None:
-    known = [configuration.id for configuration in configurations]
+    known = {configuration.id: configuration for configuration in configurations}
     for configuration_id in privacy:
         if configuration_id not in known:
-            fields["privacy"].fail(f"unknown configuration {configuration_id!r}; {nearest(configuration_id, known)}")
+            fields["privacy"].fail(
+                f"unknown configuration {configuration_id!r}; {nearest(configuration_id, list(known))}"
+            )
 
 
 def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -61,7 +62,7 @@ def _edges(element: Element) -> tuple[Decimal, ...]:
     edges = tuple(edge.decimal(infinite=True) for edge in element.elements())
     if len(edges) < 2:  # noqa: PLR2004 - an interval has two ends
         element.fail("at least two edges are needed")
-    for lower, upper in zip(edges, edges[1:], strict=False):
+    for lower, upper in pairwise(edges):
         if lower >= upper:
             element.fail(f"edges must ascend, but {upper} follows {lower}")
     return edges

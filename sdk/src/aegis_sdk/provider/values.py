@@ -1,6 +1,6 @@
 """The values of an attribute: their type, their order, and which texts stand for the same one."""
 
-import datetime
+import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -44,9 +44,14 @@ def decimal_of(text: str) -> Decimal:
     return Decimal(text)
 
 
+def is_whole(number: Decimal) -> bool:
+    """Whether the number is an integer."""
+    return number == number.to_integral_value()
+
+
 def _integer_of(text: str) -> Decimal:
     number = decimal_of(text)
-    if number.as_integer_ratio()[1] != 1:
+    if not is_whole(number):
         raise UnmaskableValueError(text, "is not an integer")
     return number
 
@@ -58,10 +63,10 @@ def _truth_of(text: str) -> bool:
         raise UnmaskableValueError(text, "is neither true nor false, yes nor no, 1 nor 0") from None
 
 
-def _date_of(text: str) -> datetime.date:
+def _date_of(text: str) -> dt.date:
     try:
         if _DATE.fullmatch(text):
-            return datetime.date.fromisoformat(text)
+            return dt.date.fromisoformat(text)
     except ValueError:
         pass
     raise UnmaskableValueError(text, "is not a date (YYYY-MM-DD)")
@@ -139,7 +144,7 @@ class Domain:
 
     @classmethod
     def of(cls, texts: Iterable[str], declared: ValueType | None = None) -> "Domain":
-        """The domain of a column that holds these texts. Raises `UnmaskableValueError` for one not of the type."""
+        """The domain of a column of these texts. Raises `UnmaskableValueError` for one not of the type."""
         distinct = set(texts)
         value_type = declared or infer_type(distinct)
         spellings: dict[Key, list[str]] = {}

@@ -1,0 +1,77 @@
+"""The contract between a provider, the service and a consumer: the one place where field names are written.
+
+Requests are strict, answers tolerant. `read_entry` reads an entry; `faults_of` turns a `ValidationError` of
+any request into faults with JSON Pointers.
+"""
+
+from aegis_sdk.wire.advice import (
+    Advice,
+    AdviceRequest,
+    AdviceStatus,
+    AttributeAdvice,
+    MaskingScore,
+    RankedConfiguration,
+    Reconstruction,
+)
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction
+from aegis_sdk.wire.catalogue import EntryHead, EntryVersion, Head, HeadPage, Measure, MeasureList, SeenBy
+from aegis_sdk.wire.configuration import PRIVACY_NAMES, Configuration, ConfigurationTable
+from aegis_sdk.wire.entry import EntryDocument, NotJsonError, read_entry, read_json
+from aegis_sdk.wire.examples import (
+    EXAMPLE_ADVICE,
+    EXAMPLE_ADVICE_REQUEST,
+    EXAMPLE_ENTRY,
+    EXAMPLE_HEAD,
+    EXAMPLE_MEASURE,
+    EXAMPLE_PROBLEM,
+)
+from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
+from aegis_sdk.wire.problem import Problem, ProblemFault
+from aegis_sdk.wire.values import COUNT_MAX
+from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
+
+__all__ = [
+    "COUNT_MAX",
+    "DROP",
+    "EXAMPLE_ADVICE",
+    "EXAMPLE_ADVICE_REQUEST",
+    "EXAMPLE_ENTRY",
+    "EXAMPLE_HEAD",
+    "EXAMPLE_MEASURE",
+    "EXAMPLE_PROBLEM",
+    "FAULTS_SHOWN",
+    "IDENTITY",
+    "PRIVACY_NAMES",
+    "Advice",
+    "AdviceRequest",
+    "AdviceStatus",
+    "Attribute",
+    "AttributeAdvice",
+    "Configuration",
+    "ConfigurationTable",
+    "EntryDocument",
+    "EntryHead",
+    "EntryVersion",
+    "Head",
+    "HeadPage",
+    "Label",
+    "Masking",
+    "MaskingFunction",
+    "MaskingScore",
+    "Measure",
+    "MeasureList",
+    "NotJsonError",
+    "PointedFault",
+    "Problem",
+    "ProblemFault",
+    "RankedConfiguration",
+    "Reconstruction",
+    "SeenBy",
+    "Visibility",
+    "VisibilityPatch",
+    "VisibleTo",
+    "faults_of",
+    "pointer_of",
+    "read_entry",
+    "read_json",
+]

@@ -5,4 +5,13 @@ from aegis_sdk.provider.masking.function import MaskingFunction
 from aegis_sdk.provider.masking.lookup import Hierarchy, Mapped
 from aegis_sdk.provider.masking.text import Blur, Round, Suppress
 
-__all__ = ["Blur", "EdgeBuckets", "EqualBuckets", "Hierarchy", "Mapped", "MaskingFunction", "Round", "Suppress"]
+__all__ = [
+    "Blur",
+    "EdgeBuckets",
+    "EqualBuckets",
+    "Hierarchy",
+    "Mapped",
+    "MaskingFunction",
+    "Round",
+    "Suppress",
+]

@@ -1,8 +1,8 @@
 """Exact decimal arithmetic on the numbers of a domain: no binary float takes part."""
 
-from decimal import ROUND_FLOOR, Context, Decimal, Inexact
+from decimal import Context, Decimal, Inexact
 
-from aegis_sdk.provider.values import MISSING, Domain, ValueType, decimal_of
+from aegis_sdk.provider.values import MISSING, Domain, ValueType, decimal_of, is_whole
 
 # Wide enough for every quotient and sum of two numbers that `decimal_of` reads; a lost digit is an error.
 _EXACT = Context(prec=8_000, Emax=999_999, Emin=-999_999, traps=[Inexact])
@@ -10,7 +10,7 @@ _WHOLE = Context(prec=8_000, Emax=999_999, Emin=-999_999)
 
 
 def numbers_of(domain: Domain) -> list[Decimal | None]:
-    """The number of each value, `None` where it is missing. Raises `UnmaskableValueError` at the first text."""
+    """The number of each value, `None` where missing. Raises `UnmaskableValueError` at what is none."""
     if domain.value_type in {ValueType.INTEGER, ValueType.NUMBER}:
         return list(domain.keys)
     return [None if text == MISSING else decimal_of(text) for text in domain.texts]
@@ -38,11 +38,15 @@ def times(number: Decimal, other: Decimal) -> Decimal:
     return _EXACT.multiply(number, other)
 
 
-def is_whole(number: Decimal) -> bool:
-    """Whether the number is an integer."""
-    return number == number.to_integral_value(ROUND_FLOOR)
-
-
 def plain(number: Decimal) -> str:
     """The number without exponent, keeping its decimals; zero has no sign."""
     return f"{number.copy_abs() if number.is_zero() else number:f}"
+
+
+def json_number(number: Decimal) -> int | float | str:
+    """The number as JSON writes it where no digit is lost by that, else its text."""
+    if not number.is_finite():
+        return "-inf" if number < 0 else "inf"
+    if is_whole(number) and abs(number) < 2**53:
+        return int(number)
+    return float(number) if Decimal(repr(float(number))) == number else plain(number)

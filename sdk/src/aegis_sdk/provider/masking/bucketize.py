@@ -6,8 +6,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, TypeAlias
 
-from aegis_sdk.provider.masking.arithmetic import floor_ratio, is_whole, minus, numbers_of, plain, plus, times
-from aegis_sdk.provider.values import MISSING, Domain, ValueType
+from aegis_sdk.provider.masking.arithmetic import (
+    floor_ratio,
+    json_number,
+    minus,
+    numbers_of,
+    plain,
+    plus,
+    times,
+)
+from aegis_sdk.provider.values import MISSING, Domain, ValueType, is_whole
 
 Bounds: TypeAlias = tuple[Decimal, Decimal]
 
@@ -22,7 +30,7 @@ class EqualBuckets:
 
     def parameters(self) -> dict[str, object]:
         """The width and the origin."""
-        return {"width": plain(self.width), "origin": plain(self.origin)}
+        return {"width": json_number(self.width), "origin": json_number(self.origin)}
 
     def mask(self, domain: Domain) -> list[str]:
         """The name of each value's interval; a missing value stays missing."""
@@ -46,8 +54,8 @@ class EdgeBuckets:
     edges: tuple[Decimal, ...]
 
     def parameters(self) -> dict[str, object]:
-        """The edges, as text where they are infinite."""
-        return {"edges": [plain(edge) for edge in self.edges]}
+        """The edges; `inf` and `-inf` as text."""
+        return {"edges": [json_number(edge) for edge in self.edges]}
 
     def mask(self, domain: Domain) -> list[str]:
         """The name of each value's interval, `""` for a value outside the edges or missing."""

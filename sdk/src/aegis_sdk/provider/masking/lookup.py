@@ -81,14 +81,16 @@ def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter:
 
 
 def _look_up(domain: Domain, table: Mapping[str, str], other: str | None, absence: str) -> list[str]:
-    """Looks values up by what they are compared by, so that `1.0` finds `1.00`; missing falls back to itself."""
-    masked = {MISSING: MISSING} | dict(table)
+    """Looks values up by what they are compared by, so that `1.0` finds `1.00`."""
+    by_text = {MISSING: MISSING, **table}
     by_key = dict(_typed(table, domain.value_type))
-    found = [masked.get(text, by_key.get(key, other)) for text, key in zip(domain.texts, domain.keys, strict=True)]
-    for text, result in zip(domain.texts, found, strict=True):
-        if result is None:
+    masked = []
+    for text, key in zip(domain.texts, domain.keys, strict=True):
+        found = by_text.get(text, by_key.get(key, other))
+        if found is None:
             raise UnmaskableValueError(text, absence)
-    return [result for result in found if result is not None]
+        masked.append(found)
+    return masked
 
 
 def _typed(table: Mapping[str, str], value_type: ValueType) -> list[tuple[Key, str]]:

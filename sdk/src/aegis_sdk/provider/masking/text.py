@@ -4,7 +4,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
-from aegis_sdk.provider.masking.arithmetic import floor_ratio, minus, numbers_of, plain, plus, times
+from aegis_sdk.provider.masking.arithmetic import (
+    floor_ratio,
+    json_number,
+    minus,
+    numbers_of,
+    plain,
+    plus,
+    times,
+)
 from aegis_sdk.provider.values import MISSING, Domain
 
 
@@ -34,7 +42,7 @@ class Round:
 
     def parameters(self) -> dict[str, object]:
         """What the masked values are multiples of."""
-        return {"to": plain(self.to)}
+        return {"to": json_number(self.to)}
 
     def mask(self, domain: Domain) -> list[str]:
         """Each number rounded, without exponent; a missing value stays missing."""

@@ -1,0 +1,143 @@
+"""What each masking of an attribute loses: deviations from its reference, and what is certain about them."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from app.advisor.arrays import FloatArray
+from app.advisor.evidence import AttributeEvidence, Knowledge, Masking
+from app.advisor.measures import Measure
+from app.advisor.reconstruction import Certificate, Reference
+from app.advisor.views import determined_counts
+
+IDENTITY = "identity"
+DROP = "drop"
+
+Source = Literal["counts", "reference", "definition"]
+Bound = Literal["exact", "lower", "upper"]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingDeviation:
+    """One masking of an attribute, measured.
+
+    Attributes:
+        utility: the measure of its table, in the measure's unit.
+        deviation: how far that is from the reference utility, never negative.
+        source: where the table comes from: its own counts, the reference folded by its mapping, or what
+            `identity` and `drop` mean.
+    """
+
+    utility: float
+    deviation: float
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeAssessment:
+    """One attribute, measured.
+
+    Attributes:
+        name: the attribute.
+        knowledge: how much is known of it unmasked: joint | histogram | no_histogram.
+        reference_utility: rho_ref, the best of the reference's utility and of every exact view's.
+        reference_estimated: the measure asks which cells of the reference are empty, and that is known
+            approximately only.
+        bound: what bound_value is to the attribute's true utility; None where nothing is certain.
+        bound_value: None exactly where `bound` is.
+        maskings: by masking id, those that were asked for.
+        certificate: of the reconstruction.
+    """
+
+    name: str
+    knowledge: Knowledge
+    reference_utility: float
+    reference_estimated: bool
+    bound: Bound | None
+    bound_value: float | None
+    maskings: Mapping[str, MaskingDeviation]
+    certificate: Certificate
+
+
+def assess(
+    evidence: AttributeEvidence, reference: Reference, measure: Measure, used: Collection[str]
+) -> AttributeAssessment:
+    """Measure an attribute and the maskings `used` (ids, `identity` and `drop` among them).
+
+    An exact view is a counted, deterministic masking, or one whose counts follow from others
+    (`determined_counts`). By the data-processing inequality no exact view has more utility than the attribute
+    (monotone measures), so the reference utility is taken to be at least the best of theirs: then every exact
+    view loses `|rho_ref - rho|` without the sign ever flipping, whatever the error of the reconstruction.
+    """
+    exact = exact_utilities(evidence, measure)
+    found = measure(reference.joint, reference.statistics)
+    reference_utility = measure.best([found, *exact])
+    bound, bound_value = _bound(evidence, reference, measure, exact, found)
+    maskings: dict[str, MaskingDeviation] = {}
+    for used_id in used:
+        if used_id == IDENTITY:
+            maskings[used_id] = MaskingDeviation(reference_utility, 0.0, "definition")
+            continue
+        table, source = masked_table(evidence, reference, used_id)
+        utility = measure(table)
+        maskings[used_id] = MaskingDeviation(utility, abs(reference_utility - utility), source)
+    return AttributeAssessment(
+        name=evidence.name,
+        knowledge=evidence.knowledge,
+        reference_utility=reference_utility,
+        reference_estimated=measure.depends_on_support and reference.certificate.iterations > 0,
+        bound=bound,
+        bound_value=bound_value,
+        maskings=maskings,
+        certificate=reference.certificate,
+    )
+
+
+def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> list[float]:
+    """The utility of every exact view."""
+    tables = (determined_counts(evidence, masking) for masking in evidence.maskings)
+    return [measure(table.astype(np.float64)) for table in tables if table is not None]
+
+
+def drop_table(evidence: AttributeEvidence) -> FloatArray:
+    """The table (1, labels) of a dropped attribute: one masked value, which has every record."""
+    return evidence.label_histogram[np.newaxis, :].astype(np.float64)
+
+
+def masked_table(evidence: AttributeEvidence, reference: Reference, used_id: str) -> tuple[FloatArray, Source]:
+    """The table (groups, labels) of a masking or of `drop`, and where it comes from (model, section 4)."""
+    if used_id == DROP:
+        return drop_table(evidence), "definition"
+    masking = masking_named(evidence, used_id)
+    if masking.joint is not None:
+        return masking.joint.astype(np.float64), "counts"
+    if masking.mapping is None:
+        raise ValueError(f"neither mapping nor counts of masking {used_id!r} are known")
+    determined = determined_counts(evidence, masking)
+    if determined is not None:
+        return determined.astype(np.float64), "reference"
+    return reference.fold(masking.mapping, masking.groups), "reference"
+
+
+def masking_named(evidence: AttributeEvidence, masking_id: str) -> Masking:
+    """The masking of that id; KeyError if the attribute has none."""
+    for masking in evidence.maskings:
+        if masking.id == masking_id:
+            return masking
+    raise KeyError(masking_id)
+
+
+def _bound(
+    evidence: AttributeEvidence, reference: Reference, measure: Measure, exact: list[float], found: float
+) -> tuple[Bound | None, float | None]:
+    """What is certain about the attribute's true utility (model, section 4, bounds)."""
+    if evidence.joint is not None:
+        return "exact", found
+    certain = exact if measure.monotone else []
+    if measure.least_at_reference and reference.information_bound is not None and reference.certificate.converged:
+        certain = [*certain, reference.information_bound]
+    if not certain:
+        return None, None
+    return ("lower" if measure.better == "higher" else "upper"), measure.best(certain)

@@ -1,0 +1,101 @@
+"""Taking a problem apart: implied groups are dropped, then parts that share no group are solved apart."""
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from app.advisor.arrays import BoolArray, IntArray
+from app.advisor.reconstruction.problem import Margin, Problem
+
+
+def without_empty_atoms(problem: Problem) -> IntArray:
+    """The atoms (kept,) that can hold records: their row is not empty, and no group that has them is."""
+    held = problem.prior > 0
+    for margin in problem.margins:
+        empty = margin.counts.sum(axis=1) <= 0
+        held[margin.atoms[empty[margin.group_of]]] = False
+    return np.flatnonzero(held)
+
+
+def essential(problem: Problem) -> Problem:
+    """The same problem without the groups that others imply.
+
+    A group is implied when it is the union of groups of another margin; of equal groups the first stays.
+    Refinement cannot go on for ever, so every atom keeps a group, and what is left implies what was dropped.
+    """
+    chains = enumerate(problem.margins)
+    margins = (_restricted(margin, ~_implied(problem, place)[margin.group_of]) for place, margin in chains)
+    kept = tuple(margin for margin in margins if margin.atoms.size)
+    return Problem(problem.prior, problem.rows, kept, problem.labels, problem.records)
+
+
+def restrict(problem: Problem, atoms: IntArray) -> Problem:
+    """The part of a problem that speaks of these atoms (kept,), ascending, renumbered from 0.
+
+    Nothing is lost where every group has all or none of its records in them.
+    """
+    place = np.full(problem.prior.size, -1)
+    place[atoms] = np.arange(atoms.size)
+    margins = (_restricted(margin, place[margin.atoms] >= 0) for margin in problem.margins)
+    moved = tuple(Margin(place[m.atoms], m.group_of, m.counts) for m in margins if m.atoms.size)
+    rows = None if problem.rows is None else problem.rows[atoms]
+    return Problem(problem.prior[atoms], rows, moved, problem.labels, problem.records)
+
+
+def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
+    """The atoms that are in a single group each, and the atoms of every other part of the problem.
+
+    Atoms are of one part when they share a group, directly or through others. Parts that are a single group
+    have a closed form; there can be as many as values, so they come together.
+    """
+    atoms = problem.prior.size
+    offsets = np.cumsum([atoms, *(margin.groups for margin in problem.margins)])
+    members = np.concatenate([margin.atoms for margin in problem.margins])
+    groups = np.concatenate([m.group_of + at for m, at in zip(problem.margins, offsets, strict=False)])
+    size = int(offsets[-1])
+    links = coo_array((np.ones(members.size), (members, groups)), shape=(size, size))
+    parts, part = connected_components(links.tocsr(), directed=False)
+    used = np.unique(groups)
+    alone = np.bincount(part[used], minlength=parts)[part[:atoms]] == 1
+    rest = np.flatnonzero(~alone)
+    rest = rest[np.argsort(part[rest], kind="stable")]
+    cuts = np.flatnonzero(np.diff(part[rest])) + 1
+    return np.flatnonzero(alone), np.split(rest, cuts) if rest.size else []
+
+
+def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
+    """The groups of a margin that have members (members,) among the chosen, without the other members."""
+    used, group_of = np.unique(margin.group_of[chosen], return_inverse=True)
+    return Margin(margin.atoms[chosen], group_of.astype(np.int64), margin.counts[used])
+
+
+def _implied(problem: Problem, place: int) -> BoolArray:
+    """Which groups (groups,) of a margin others imply. Every margin speaks of every atom."""
+    margin = problem.margins[place]
+    implied = np.zeros(margin.groups, dtype=bool)
+    for other_place, other in enumerate(problem.margins):
+        if other_place == place:
+            continue
+        inside = _inside_one(other, margin.group_of)
+        union = np.ones(margin.groups, dtype=bool)
+        union[margin.group_of[~inside[other.group_of]]] = False
+        if other_place > place:
+            union &= _parts(margin, other.group_of) > 1
+        implied |= union
+    return implied
+
+
+def _inside_one(margin: Margin, group_of: IntArray) -> BoolArray:
+    """Which groups (groups,) of a margin lie inside a single group of a partition (atoms,)."""
+    lowest = np.full(margin.groups, np.iinfo(np.int64).max)
+    highest = np.full(margin.groups, -1)
+    np.minimum.at(lowest, margin.group_of, group_of)
+    np.maximum.at(highest, margin.group_of, group_of)
+    return lowest >= highest
+
+
+def _parts(margin: Margin, group_of: IntArray) -> IntArray:
+    """Into how many groups of a partition (atoms,) each group (groups,) of a margin falls."""
+    span = int(group_of.max()) + 1
+    pairs = np.unique(margin.group_of * span + group_of)
+    return np.bincount(pairs // span, minlength=margin.groups).astype(np.int64)

@@ -1,0 +1,96 @@
+"""The solution, which never comes without its certificate."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from app.advisor.arrays import AtomArray, FloatArray, IntArray, fold
+from app.advisor.atoms import AtomStatistics, per_atom
+from app.advisor.reconstruction.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How a reconstruction was found, and how well it fits.
+
+    Attributes:
+        method: given | closed_form | ipf | own, the least direct one that was needed.
+        atoms: the rows of the table.
+        iterations: the most sweeps that any part took; 0 where nothing iterates.
+        residual: the largest margin residual over the number of records, of every margin there is.
+        converged: the residual is within the solver's tolerance.
+    """
+
+    method: str
+    atoms: int
+    iterations: int
+    residual: float
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """The reference joint counts of an attribute, collapsed to atoms. Plain arrays, cheap to construct.
+
+    Row `a` of the full table is `joint[t] * f(a) / f(t)` with `t = atom_of_value[a]` where the histogram `f`
+    is known, and `joint[t] / statistics.values[t]` where it is not.
+
+    Attributes:
+        atom_of_value: (values,) int32.
+        joint: (atoms, labels) float64 counts.
+        statistics: four arrays (atoms,), see there.
+        information_bound: bits; no table that fits the evidence has less mutual information. Known in
+            variant I only, None otherwise; it means something only if the certificate says converged.
+        certificate: how it was found.
+    """
+
+    atom_of_value: AtomArray
+    joint: FloatArray
+    statistics: AtomStatistics
+    information_bound: float | None
+    certificate: Certificate
+
+    def fold(self, mapping: IntArray, groups: int) -> FloatArray:
+        """The masked table (groups, labels) of a mapping (values,) that no atom straddles."""
+        atoms = self.joint.shape[0]
+        return fold(self.joint, per_atom(mapping, self.atom_of_value, atoms), groups)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """What a solver found for one problem.
+
+    Attributes:
+        table: (atoms, labels), never negative, never NaN.
+        iterations: the steps it took.
+        divergence: records times nats, a value of the dual: no table that fits is closer to the prior (KL).
+    """
+
+    table: FloatArray
+    iterations: int
+    divergence: float
+
+
+class Solver(Protocol):
+    """Solves problems that have no closed form. Holds configuration only."""
+
+    @property
+    def method(self) -> str:
+        """The name that goes into certificates."""
+
+    @property
+    def tolerance(self) -> float:
+        """The largest margin residual, over the number of records, that counts as converged."""
+
+    def solve(self, problem: Problem) -> Solution:
+        """Solve a connected problem without empty atoms; always ends, with the residual it has reached."""
+
+
+def divergence(table: FloatArray, prior: FloatArray) -> float:
+    """KL divergence of counts from the prior (both (atoms, labels)), in records times nats.
+
+    `sum F ln(F / P)`, for tables of equal total.
+    """
+    held = table > 0
+    return float(np.sum(table[held] * np.log(table[held] / prior[held])))

@@ -1,0 +1,73 @@
+"""Request bodies: read up to the limit, parsed and validated; large ones in a child process."""
+
+from typing import TypeVar
+
+from anyio import CapacityLimiter, to_process
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+
+from aegis_sdk.wire import NotJsonError, faults_of, read_entry, read_json
+from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
+from app.domain.entries import Publication
+from app.domain.errors import Fault, InvalidDocumentError
+from app.services.publications import publication_of
+
+AnyModel = TypeVar("AnyModel", bound=BaseModel)
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The whole body of a JSON request.
+
+    Raises MediaTypeError, and BodyTooLargeError before more than `limit` bytes have been read.
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" or "content-encoding" in request.headers:
+        raise MediaTypeError("Send the body as plain application/json.")
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are taken.")
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are taken.")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def validated(model: type[AnyModel], body: bytes) -> AnyModel:
+    """A small body as `model`. Raises MalformedRequestError, InvalidDocumentError."""
+    try:
+        return model.model_validate(read_json(body))
+    except NotJsonError as error:
+        raise MalformedRequestError(f"The body is not JSON: {error}") from None
+    except ValidationError as error:
+        raise _invalid(error) from None
+
+
+class EntryReader:
+    """Turns entry documents into publications, in a warm child process: a large one would stop everybody else here."""
+
+    def __init__(self, processes: int = 1) -> None:
+        self._limiter = CapacityLimiter(processes)
+
+    async def read(self, body: bytes) -> Publication:
+        """The publication of a document. Raises MalformedRequestError, InvalidDocumentError."""
+        # Cancelled callers free the child: the document of a client that went away is of no use.
+        return await to_process.run_sync(read_publication, body, cancellable=True, limiter=self._limiter)
+
+
+def read_publication(body: bytes) -> Publication:
+    """What the child process runs: parse, validate, check the sums, pack."""
+    try:
+        document, _ = read_entry(body)
+    except NotJsonError as error:
+        raise MalformedRequestError(f"The body is not JSON: {error}") from None
+    except ValidationError as error:
+        raise _invalid(error) from None
+    return publication_of(document)
+
+
+def _invalid(error: ValidationError) -> InvalidDocumentError:
+    faults = tuple(Fault(fault.pointer, fault.detail) for fault in faults_of(error))
+    return InvalidDocumentError("The document breaks rules of the contract.", faults)

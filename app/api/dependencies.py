@@ -1,0 +1,100 @@
+"""What routes ask for: the caller, services in a transaction, bodies, preconditions."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated
+
+from fastapi import Depends, Header, Request
+
+from app.api.bodies import read_body
+from app.api.errors import MalformedRequestError, PreconditionRequiredError
+from app.api.state import State
+from app.domain.callers import DEVELOPER, Caller
+from app.domain.entries import Head
+from app.domain.errors import UnknownKeyError
+from app.factory import Factory
+from app.services.cataloguing import require_publisher
+
+
+def get_state(request: Request) -> State:
+    """What the process holds."""
+    state: State = request.app.state.aegis
+    return state
+
+
+StateDependency = Annotated[State, Depends(get_state)]
+
+
+async def get_caller(state: StateDependency, authorization: Annotated[str | None, Header()] = None) -> Caller:
+    """Who asks: the holder of the key, or in development mode everybody.
+
+    A transaction of its own: none must stay open while a body is uploaded.
+    """
+    if state.development_mode:
+        return DEVELOPER
+    scheme, _, key = (authorization or "").partition(" ")
+    if scheme.lower() != "bearer" or not key.strip():
+        raise UnknownKeyError("Send an API key: 'Authorization: Bearer KEY'.")
+    async with state.database.transaction() as session:
+        return await Factory(session, state.queue).keyring().caller(key.strip())
+
+
+CallerDependency = Annotated[Caller, Depends(get_caller)]
+
+
+async def get_publisher(caller: CallerDependency) -> Caller:
+    """A caller that may publish; asked before the body is read."""
+    require_publisher(caller)
+    return caller
+
+
+PublisherDependency = Annotated[Caller, Depends(get_publisher)]
+
+
+async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
+    """Services in one transaction, begun by their first statement, committed before the answer is sent."""
+    async with state.database.transaction() as session:
+        yield Factory(session, state.queue)
+
+
+# With the default scope the commit would come after the answer: a failed one would still have said 201.
+FactoryDependency = Annotated[Factory, Depends(get_factory, scope="function")]
+
+
+async def get_body(state: StateDependency, request: Request) -> bytes:
+    """The body as bytes, refused when it is too large or not declared as JSON."""
+    return await read_body(request, state.max_body_bytes)
+
+
+BodyDependency = Annotated[bytes, Depends(get_body)]
+
+Precondition = Callable[[Head], bool]
+
+
+def etag(head: Head) -> str:
+    """The entity tag of an entry: its version and the beginning of its digest."""
+    return f'"{head.version}-{head.digest.removeprefix("sha256:")[:16]}"'
+
+
+def get_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:
+    """Whether a head is what the caller has seen, by `If-Match`."""
+    if if_match is None:
+        raise PreconditionRequiredError("Say which version you change: If-Match with the ETag of the entry.")
+    return _matcher(if_match)
+
+
+def get_optional_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:
+    """The same where `If-Match` may be left out."""
+    return _matcher("*" if if_match is None else if_match)
+
+
+PreconditionDependency = Annotated[Precondition, Depends(get_precondition)]
+OptionalPreconditionDependency = Annotated[Precondition, Depends(get_optional_precondition)]
+
+
+def _matcher(if_match: str) -> Precondition:
+    if if_match.strip() == "*":
+        return lambda _head: True
+    tags = {tag.strip() for tag in if_match.split(",")}
+    if not all(len(tag) > 1 and tag.removeprefix("W/").startswith('"') and tag.endswith('"') for tag in tags):
+        raise MalformedRequestError(f"If-Match holds entity tags in double quotes, or *; not {if_match!r}.")
+    return lambda head: etag(head) in tags

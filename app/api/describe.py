@@ -1,0 +1,81 @@
+"""How operations describe themselves in the OpenAPI document: bodies, answers and problems by reference."""
+
+from http import HTTPStatus
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from aegis_sdk import wire
+
+_TEMPLATE = "#/components/schemas/{model}"
+
+#: The wire models that operations refer to; what these contain comes along.
+_REQUESTS: tuple[type[BaseModel], ...] = (wire.EntryDocument, wire.VisibilityPatch, wire.AdviceRequest)
+_ANSWERS: tuple[type[BaseModel], ...] = (
+    wire.Head,
+    wire.EntryHead,
+    wire.HeadPage,
+    wire.Advice,
+    wire.MeasureList,
+    wire.Problem,
+)
+
+#: Problems that any operation under /v1 may answer with.
+_ALWAYS = (401, 503)
+
+
+def body(model: type[BaseModel]) -> dict[str, Any]:
+    """`openapi_extra` of an operation that takes a `model`."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": _ref(model)}}}}
+
+
+def answers(
+    status: int,
+    model: type[BaseModel] | None,
+    description: str,
+    *problems: int,
+    headers: tuple[str, ...] = (),
+) -> dict[int | str, dict[str, Any]]:
+    """`responses` of an operation: what it answers, and with which problems besides those that any may have."""
+    content = {} if model is None else {"content": {"application/json": {"schema": _ref(model)}}}
+    success: dict[str, Any] = {"description": description, **content}
+    if headers:
+        success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
+    found: dict[int | str, dict[str, Any]] = {status: success}
+    return found | {code: _problem(code) for code in sorted({*problems, *_ALWAYS})}
+
+
+def _problem(status: int) -> dict[str, Any]:
+    content = {"application/problem+json": {"schema": _ref(wire.Problem)}}
+    return {"description": HTTPStatus(status).phrase, "content": content}
+
+
+def _ref(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": _TEMPLATE.format(model=model.__name__)}
+
+
+def openapi(app: FastAPI) -> dict[str, Any]:
+    """The whole document: FastAPI's of the routes, with the schemas of the wire models and the key's scheme."""
+    document = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=app.description,
+        routes=app.routes,
+        tags=app.openapi_tags,
+    )
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    # FastAPI's own form of a validation error is never sent: problems are.
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    wanted: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [
+        *((model, "validation") for model in _REQUESTS),
+        *((model, "serialization") for model in _ANSWERS),
+    ]
+    _, definitions = models_json_schema(wanted, ref_template=_TEMPLATE)
+    schemas.update(definitions["$defs"])
+    document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    document["components"]["schemas"] = dict(sorted(schemas.items()))
+    return document

@@ -1,0 +1,126 @@
+"""Every refusal as `application/problem+json` (RFC 9457): the one table from error to status."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
+from app.domain.errors import (
+    DatabaseUnavailableError,
+    Fault,
+    InvalidDocumentError,
+    NameTakenError,
+    NotFoundError,
+    RefusalError,
+    RoleNotAllowedError,
+    StaleVersionError,
+    UnknownKeyError,
+)
+
+_log = structlog.get_logger(__name__)
+
+
+class MalformedRequestError(RefusalError):
+    """The body is not JSON, or a header cannot be read."""
+
+    code = "malformed"
+
+
+class PreconditionRequiredError(RefusalError):
+    """A change needs to say which version it changes."""
+
+    code = "precondition_required"
+
+
+class BodyTooLargeError(RefusalError):
+    """The body is over the limit."""
+
+    code = "too_large"
+
+
+class MediaTypeError(RefusalError):
+    """The body is not declared as JSON."""
+
+    code = "unsupported_media_type"
+
+
+#: Status and title of each error.
+STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
+    MalformedRequestError: (400, "Malformed request"),
+    UnknownKeyError: (401, "Not authenticated"),
+    RoleNotAllowedError: (403, "Not allowed"),
+    NotFoundError: (404, "Not found"),
+    NameTakenError: (409, "Name taken"),
+    StaleVersionError: (412, "Stale version"),
+    BodyTooLargeError: (413, "Body too large"),
+    MediaTypeError: (415, "Unsupported media type"),
+    InvalidDocumentError: (422, "Invalid"),
+    PreconditionRequiredError: (428, "Precondition required"),
+    DatabaseUnavailableError: (503, "Database unavailable"),
+}
+
+#: What a client needs besides the problem itself.
+_HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "5"}}
+
+#: Slugs of the refusals that the framework makes.
+_FRAMEWORK_CODES = {404: "not_found", 405: "method_not_allowed"}
+
+
+def problem(
+    request: Request,
+    status: int,
+    title: str,
+    code: str,
+    detail: str,
+    *,
+    faults: Sequence[Fault] = (),
+    **members: Any,  # noqa: ANN401 -- extension members
+) -> JSONResponse:
+    """A problem as an answer; the first hundred faults are shown."""
+    errors = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults[:FAULTS_SHOWN]]
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    body |= {"instance": request.url.path, "code": code, "errors": errors, **members}
+    return JSONResponse(body, status, _HEADERS.get(status), media_type="application/problem+json")
+
+
+def _refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RefusalError)  # noqa: S101 -- registered for this class only
+    status, title = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    faults = error.faults if isinstance(error, InvalidDocumentError) else ()
+    members = {"entry": error.entry_id} if isinstance(error, NameTakenError) else {}
+    return problem(request, status, title, error.code, error.detail, faults=faults, **members)
+
+
+def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for this class only
+    faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
+    return problem(request, 422, "Invalid", "invalid", "A parameter cannot be used.", faults=faults)
+
+
+def _refused_by_framework(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
+    code = _FRAMEWORK_CODES.get(error.status_code, "refused")
+    answer = problem(
+        request, error.status_code, error.detail, code, f"{request.method} {request.url.path}: {error.detail}"
+    )
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _failed(request: Request, error: Exception) -> JSONResponse:
+    # The class and the path tell what to look for; a message could carry a count.
+    _log.error("unexpected error", error=type(error).__name__, path=request.url.path, exc_info=error)
+    return problem(request, 500, "Internal error", "internal", "The service failed; its log says more.")
+
+
+def register(app: FastAPI) -> None:
+    """Answer every error with a problem."""
+    app.add_exception_handler(RefusalError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid_parameter)
+    app.add_exception_handler(HTTPException, _refused_by_framework)
+    app.add_exception_handler(Exception, _failed)

@@ -1,0 +1,193 @@
+"""Catalogue entries."""
+
+from typing import Annotated
+
+from anyio import to_process
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+
+from aegis_sdk import wire
+from app.api.bodies import validated
+from app.api.dependencies import (
+    BodyDependency,
+    CallerDependency,
+    FactoryDependency,
+    OptionalPreconditionDependency,
+    PreconditionDependency,
+    PublisherDependency,
+    StateDependency,
+    etag,
+)
+from app.api.describe import answers, body
+from app.api.mapping import entry_head_json, entry_json, head_body, page_body, visibility_of
+from app.catalog.stores.entries import Search
+from app.domain.entries import Head
+
+router = APIRouter(prefix="/v1/entries", tags=["entries"])
+
+Version = Annotated[int | None, Query(ge=1, description="An older version; the latest by default")]
+
+
+@router.post(
+    "",
+    summary="Publish an entry",
+    status_code=201,
+    openapi_extra=body(wire.EntryDocument),
+    responses=answers(
+        201,
+        wire.Head,
+        "The head of the new entry",
+        400,
+        403,
+        409,
+        413,
+        415,
+        422,
+        headers=("Location", "ETag"),
+    ),
+)
+async def publish_entry(
+    caller: PublisherDependency, document: BodyDependency, state: StateDependency, factory: FactoryDependency
+) -> Response:
+    """Add an entry to the catalogue, all of it or nothing. Its name must be new in the caller's tenant."""
+    publication = await state.reader.read(document)
+    return _head(await factory.cataloguing().publish(caller, publication), 201)
+
+
+@router.get(
+    "",
+    summary="List entries",
+    responses=answers(200, wire.HeadPage, "One page, newest first", 422),
+)
+async def list_entries(
+    caller: CallerDependency,
+    factory: FactoryDependency,
+    query: Annotated[str | None, Query(description="Part of the name, title or a keyword", max_length=255)] = None,
+    keyword: Annotated[str | None, Query(description="A keyword, whole", max_length=255)] = None,
+    label: Annotated[str | None, Query(description="The name of the label, whole", max_length=255)] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many at most")] = 50,
+    page_token: Annotated[str | None, Query(description="next_page_token of the page before", max_length=255)] = None,
+) -> Response:
+    """The entries that the caller may see."""
+    search = Search(query, keyword, label)
+    return JSONResponse(page_body(await factory.cataloguing().page(caller, search, limit, page_token)))
+
+
+@router.get(
+    "/{entry_id}",
+    summary="Read an entry's head and schema",
+    responses=answers(
+        200,
+        wire.EntryHead,
+        "The head, with the schema: everything but the counts",
+        404,
+        422,
+        headers=("ETag",),
+    ),
+)
+async def read_entry(
+    entry_id: str, caller: CallerDependency, factory: FactoryDependency, version: Version = None
+) -> Response:
+    """What the table looks like and which configurations there are, without any count."""
+    cataloguing = factory.cataloguing()
+    head = await cataloguing.head(caller, entry_id, version)
+    schema, configurations = await cataloguing.schema(head)
+    document = await to_process.run_sync(entry_json, head.visibility, schema, configurations, ())
+    return Response(entry_head_json(head, document), headers={"ETag": etag(head)}, media_type="application/json")
+
+
+@router.get(
+    "/{entry_id}/summaries",
+    summary="Read an entry as published",
+    responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",)),
+)
+async def read_summaries(
+    entry_id: str, caller: CallerDependency, factory: FactoryDependency, version: Version = None
+) -> Response:
+    """For provider keys of the entry's own tenant, and operators."""
+    head, schema, configurations, tables = await factory.cataloguing().summaries(caller, entry_id, version)
+    document = await to_process.run_sync(entry_json, head.visibility, schema, configurations, tables)
+    return Response(document, headers={"ETag": etag(head)}, media_type="application/json")
+
+
+@router.put(
+    "/{entry_id}",
+    summary="Publish a new version of an entry",
+    openapi_extra=body(wire.EntryDocument),
+    responses=answers(
+        200,
+        wire.Head,
+        "The head; the version is new unless the content is that of the latest",
+        400,
+        403,
+        404,
+        412,
+        413,
+        415,
+        422,
+        428,
+        headers=("ETag",),
+    ),
+)
+async def replace_entry(
+    entry_id: str,
+    caller: PublisherDependency,
+    is_current: PreconditionDependency,
+    document: BodyDependency,
+    state: StateDependency,
+    factory: FactoryDependency,
+) -> Response:
+    """Versions are immutable: a change adds one. Name and visibility stay; `PATCH` changes the visibility."""
+    publication = await state.reader.read(document)
+    return _head(await factory.cataloguing().replace(caller, entry_id, publication, is_current), 200)
+
+
+@router.patch(
+    "/{entry_id}",
+    summary="Change who sees an entry",
+    openapi_extra=body(wire.VisibilityPatch),
+    responses=answers(
+        200,
+        wire.Head,
+        "The head; no new version comes of it",
+        400,
+        403,
+        404,
+        413,
+        415,
+        422,
+        headers=("ETag",),
+    ),
+)
+async def set_visibility(
+    entry_id: str, caller: PublisherDependency, document: BodyDependency, factory: FactoryDependency
+) -> Response:
+    """`private`, `all`, or the tenants that may see it besides its own."""
+    visibility = visibility_of(validated(wire.VisibilityPatch, document).visibility)
+    return _head(await factory.cataloguing().set_visibility(caller, entry_id, visibility), 200)
+
+
+@router.delete(
+    "/{entry_id}",
+    summary="Delete an entry",
+    status_code=204,
+    responses=answers(
+        204, None, "The entry, its versions and its advice are gone; the name is free", 400, 403, 404, 412
+    ),
+)
+async def delete_entry(
+    entry_id: str,
+    caller: PublisherDependency,
+    factory: FactoryDependency,
+    is_current: OptionalPreconditionDependency,
+) -> Response:
+    """Removes every version and every advice on it. `If-Match` is honoured where it is sent."""
+    await factory.cataloguing().delete(caller, entry_id, is_current)
+    return Response(status_code=204)
+
+
+def _head(head: Head, status: int) -> JSONResponse:
+    headers = {"ETag": etag(head)}
+    if status == 201:  # noqa: PLR2004 -- Created
+        headers["Location"] = f"/v1/entries/{head.id}"
+    return JSONResponse(head_body(head), status, headers)

@@ -1,0 +1,35 @@
+"""What operators and their probes ask, and the registry of measures."""
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from aegis_sdk import wire
+from app.api.dependencies import CallerDependency, StateDependency
+from app.api.describe import answers
+from app.api.mapping import measures_body
+
+router = APIRouter()
+
+
+@router.get(
+    "/v1/measures",
+    tags=["measures"],
+    summary="List the measures",
+    responses=answers(200, wire.MeasureList, "All"),
+)
+async def list_measures(_caller: CallerDependency) -> JSONResponse:
+    """What advice can be asked for, and which measures carry the guarantee of an exact ranking."""
+    return JSONResponse(measures_body())
+
+
+@router.get("/healthz", tags=["operation"], summary="Is the process alive?")
+async def read_health() -> dict[str, str]:
+    """Answers as long as the process does; asks nothing of the database."""
+    return {"status": "alive"}
+
+
+@router.get("/readyz", tags=["operation"], summary="Can it answer?", responses=answers(200, None, "Ready"))
+async def read_readiness(state: StateDependency) -> dict[str, str]:
+    """200 when the database answers, else 503."""
+    await state.database.ping()
+    return {"status": "ready"}

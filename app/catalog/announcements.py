@@ -1,0 +1,89 @@
+"""Hearing that an advice is finished: one connection that listens for the whole process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+import psycopg
+import structlog
+from psycopg import sql
+
+from app.catalog.stores.advice import CHANNEL
+
+_log = structlog.get_logger(__name__)
+
+#: Seconds between attempts to reach a database that is away.
+_PAUSE = 1.0
+
+
+class Announcements:
+    """Wakes those who wait for an advice. They are woken too often rather than too seldom, and look for themselves."""
+
+    def __init__(self, database_url: str) -> None:
+        self._url = database_url
+        self._attentive: set[Attention] = set()
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen as long as the block runs."""
+        task = asyncio.create_task(self._listen())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    @contextmanager
+    def attention(self) -> Iterator["Attention"]:
+        """The attention of one who waits, for as long as the block runs."""
+        attention = Attention()
+        self._attentive.add(attention)
+        try:
+            yield attention
+        finally:
+            self._attentive.discard(attention)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                await self._hear()
+            except (psycopg.Error, OSError) as error:
+                _log.warning("listening interrupted", error=type(error).__name__)
+                await asyncio.sleep(_PAUSE)
+
+    async def _hear(self) -> None:
+        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True) as connection:
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+            # Whatever was announced while nobody listened is lost: everybody looks once.
+            for attention in self._attentive:
+                attention.call()
+            async for notification in connection.notifies():
+                self._announce(notification.payload)
+
+    def _announce(self, advice_id: str) -> None:
+        for attention in self._attentive:
+            if attention.advice_id == advice_id:
+                attention.call()
+
+
+class Attention:
+    """Waits to be called about one advice. It may be called for nothing: who waits looks for himself."""
+
+    def __init__(self) -> None:
+        self.advice_id: str | None = None
+        self._called = asyncio.Event()
+
+    def turn_to(self, advice_id: str) -> None:
+        """From now on, be called about this advice."""
+        self.advice_id = advice_id
+
+    def call(self) -> None:
+        """End the wait."""
+        self._called.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Until called, or until the time is over."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._called.wait(), seconds)
+        self._called.clear()

@@ -1,0 +1,228 @@
+"""`aegis-server`: what an operator runs. Every option has an environment variable `AEGIS_...`."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, NoReturn, TypeVar
+
+import typer
+
+from app import log
+from app.catalog import migrations
+from app.catalog.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
+from app.catalog.queue import queue_app
+from app.catalog.session import Database
+from app.domain.callers import DEFAULT_TENANT, ApiKey, Role
+from app.domain.errors import DatabaseUnavailableError, NotFoundError
+from app.factory import Factory
+from app.main import OpenDoorError, create_app, refuse_open_door, run
+from app.services.keyring import Keyring
+from app.settings import Settings
+from app.supervisor import ChildProcess, Supervisor
+
+T = TypeVar("T")
+
+cli = typer.Typer(
+    help=__doc__, add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+keys = typer.Typer(help="API keys.", no_args_is_help=True, rich_markup_mode=None)
+cli.add_typer(keys, name="keys")
+
+#: The advisor's arrays are small: one thread for each process is fastest, and leaves the cores to the workers.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(envvar="AEGIS_DATA_DIR", help="Where the embedded PostgreSQL keeps its files."),
+]
+
+
+@cli.command()
+def serve(
+    host: Annotated[str | None, typer.Option(envvar="AEGIS_HOST", help="Address to listen on.")] = None,
+    port: Annotated[
+        int | None, typer.Option(envvar="AEGIS_PORT", help="Port to listen on; 0 takes a free one.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(envvar="AEGIS_WORKERS", help="Workers beside the API.")] = None,
+    data_dir: DataDir = None,
+    example: Annotated[
+        Path | None, typer.Option(envvar="AEGIS_EXAMPLE", help="Entry file to name in the printed curl lines.")
+    ] = None,
+) -> None:
+    """The database (embedded unless AEGIS_DATABASE_URL is set), migrations, the API and its workers, until SIGTERM."""
+    settings = _settings(host=host, port=port, workers=workers, data_dir=data_dir)
+    log.configure(settings.log_level)
+    with _database(settings) as url:
+        migrations.upgrade(url)
+        asyncio.run(_with_keyring(url, lambda keyring: refuse_open_door(keyring, settings.host)))
+        environment = _ONE_THREAD | {
+            "AEGIS_DATABASE_URL": url,
+            "AEGIS_HOST": settings.host,
+            "AEGIS_PORT": str(settings.port),
+            "AEGIS_EXAMPLE": str(example or ""),
+        }
+        this = (sys.executable, "-m", "app.cli")
+        group = [ChildProcess(name="api", argv=(*this, "api"), env=environment)]
+        for number in range(1, settings.workers + 1):
+            name = f"worker {number}"
+            group.append(ChildProcess(name=name, argv=(*this, "worker"), env=environment, restart=True))
+        status = Supervisor(group).run()
+    raise typer.Exit(status)
+
+
+@cli.command(hidden=True)
+def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
+    """The API alone, as `serve` starts it."""
+    settings = Settings()
+    log.configure(settings.log_level)
+    run(settings, example)
+
+
+@cli.command()
+def worker(data_dir: DataDir = None) -> None:
+    """One more worker, on any machine that reaches the database."""
+    from app.jobs.worker import run_worker  # noqa: PLC0415 -- it brings the advisor along
+
+    os.environ.update(_ONE_THREAD)
+    settings = _settings(data_dir=data_dir)
+    log.configure(settings.log_level)
+    url = settings.database_url or running_url(settings.data_dir)
+    if url is None:
+        _fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
+    asyncio.run(run_worker(settings.model_copy(update={"database_url": url})))
+
+
+@cli.command()
+def migrate(
+    data_dir: DataDir = None,
+    draft: Annotated[str | None, typer.Option(help="Write a revision with this message instead.")] = None,
+    first_key_file: Annotated[
+        Path | None,
+        typer.Option(envvar="AEGIS_FIRST_KEY_FILE", help="Create an operator's key into this file, if none ever was."),
+    ] = None,
+) -> None:
+    """Bring the database to the newest revision. Safe to run at any time, by many at once."""
+    with _database(_settings(data_dir=data_dir)) as url:
+        migrations.upgrade(url)
+        if draft is not None:
+            migrations.draft(url, draft)
+        if first_key_file is not None:
+            asyncio.run(_with_keyring(url, lambda keyring: _create_first_key(keyring, first_key_file)))
+
+
+@cli.command()
+def openapi(
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Only say whether the committed file is up to date.")] = False,
+    path: Annotated[Path, typer.Option(help="The file.")] = Path("openapi/openapi.json"),
+) -> None:
+    """Write the OpenAPI document; needs no database."""
+    import json  # noqa: PLC0415 -- this command only
+
+    document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"
+    if not check:
+        path.write_text(document, encoding="utf-8")
+    elif not path.exists() or path.read_text(encoding="utf-8") != document:
+        _fail(f"{path} is out of date: run `make openapi` and commit it")
+
+
+@keys.command("create")
+def create_key(
+    tenant: Annotated[str, typer.Option(help="Name of the tenant; made if it is new.")],
+    role: Annotated[Role, typer.Option(help="What the key may do.")],
+    expires_days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; never by default.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Create a key and print it: it is shown this once, and stored as a hash.
+
+    A running service in development mode asks for keys after its next start.
+    """
+    lifetime = None if expires_days is None else timedelta(days=expires_days)
+    with _database(_settings(data_dir=data_dir)) as url:
+        migrations.upgrade(url)
+        typer.echo(asyncio.run(_with_keyring(url, lambda keyring: keyring.create(tenant, role, lifetime))))
+
+
+@keys.command("list")
+def list_keys(data_dir: DataDir = None) -> None:
+    """Every key ever created: prefix, tenant, role, and whether it is valid."""
+    with _database(_settings(data_dir=data_dir)) as url:
+        for key in asyncio.run(_with_keyring(url, Keyring.all)):
+            typer.echo("\t".join(_key_line(key)))
+
+
+@keys.command("revoke")
+def revoke_key(
+    prefix: Annotated[str, typer.Argument(help="The key's readable prefix, `aegis_1a2b3c4d`.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Revoke a key; it is refused from now on."""
+    with _database(_settings(data_dir=data_dir)) as url:
+        asyncio.run(_with_keyring(url, lambda keyring: keyring.revoke(prefix)))
+
+
+def _settings(**options: object) -> Settings:
+    """The settings of the environment, with the options that were given over them."""
+    return Settings().model_copy(update={name: value for name, value in options.items() if value is not None})
+
+
+@contextmanager
+def _database(settings: Settings) -> Iterator[str]:
+    """The URL of the database: the one that is set, the embedded one that runs, or that one started for a while."""
+    url = settings.database_url or running_url(settings.data_dir)
+    if url is not None:
+        yield url
+        return
+    with EmbeddedPostgres(settings.data_dir) as server:
+        yield server.url
+
+
+async def _with_keyring(url: str, work: Callable[[Keyring], Awaitable[T]]) -> T:
+    """Do something with the keyring in one transaction."""
+    database = Database(url, pool_size=1)
+    try:
+        async with database.transaction() as session:
+            return await work(Factory(session, queue_app(url)).keyring())
+    finally:
+        await database.close()
+
+
+async def _create_first_key(keyring: Keyring, path: Path) -> None:
+    """An operator's key into a file that only its owner reads, unless a key was ever created."""
+    if await keyring.any_created():
+        return
+    key = await keyring.create(DEFAULT_TENANT, Role.OPERATOR)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(key + "\n")
+
+
+def _key_line(key: ApiKey) -> tuple[str, ...]:
+    if key.revoked_at is not None:
+        state = f"revoked {key.revoked_at:%Y-%m-%d}"
+    elif key.expires_at is not None:
+        state = f"{'expires' if key.is_valid(datetime.now(UTC)) else 'expired'} {key.expires_at:%Y-%m-%d}"
+    else:
+        state = "valid"
+    return key.prefix, key.tenant, key.role.value, state
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"aegis-server: {message}", err=True)
+    raise SystemExit(2)
+
+
+def main() -> NoReturn:
+    """Run a command; what an operator can mend is one line and exit code 2."""
+    try:
+        cli()
+    except (EmbeddedPostgresError, OpenDoorError, NotFoundError, DatabaseUnavailableError) as error:
+        _fail(str(error))
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The tasks that workers run. They may run more than once: what is stored already is left as it is."""
+
+import time
+
+import structlog
+from anyio import CapacityLimiter, to_process
+from procrastinate import App, JobContext, RetryStrategy
+
+from app.advisor.errors import AdvisorError
+from app.catalog.queue import ADVICE_TASK, REFERENCE_TASK
+from app.catalog.session import Database
+from app.domain.advice import Problem
+from app.domain.errors import RefusalError
+from app.factory import Factory
+from app.services.computation import compute_advice, compute_references
+
+_log = structlog.get_logger(__name__)
+
+#: A child process that died (out of memory, say) or a database that went away may not do so again.
+ATTEMPTS = 3
+_RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
+
+
+class Tasks:
+    """What jobs do, in their three steps; never a transaction while computing."""
+
+    def __init__(self, database: Database, queue: App) -> None:
+        self._database = database
+        self._queue = queue
+        self._limiter = CapacityLimiter(1)
+
+    def register(self) -> None:
+        """Make the tasks known to the queue under their names."""
+        self._queue.task(name=REFERENCE_TASK, retry=_RETRY)(self.reconstruct)
+        self._queue.task(name=ADVICE_TASK, retry=_RETRY, pass_context=True)(self.advise)
+
+    async def reconstruct(self, version_id: int) -> None:
+        """Compute and keep the references of a version, unless that has been done."""
+        async with self._database.transaction() as session:
+            given = await Factory(session, self._queue).answering().missing_references(version_id)
+        if given is None:
+            return
+        references = await to_process.run_sync(compute_references, given, cancellable=True, limiter=self._limiter)
+        async with self._database.transaction() as session:
+            await Factory(session, self._queue).answering().store_references(version_id, references)
+
+    async def advise(self, context: JobContext, advice_id: str) -> None:
+        """Answer an advice, or say why there is no answer."""
+        try:
+            await self._answer(advice_id)
+        except (AdvisorError, RefusalError) as error:
+            await self._fail(advice_id, Problem(getattr(error, "code", "unanswerable"), str(error)))
+        except Exception:
+            if context.job.attempts + 1 < ATTEMPTS:
+                raise
+            _log.exception("advice failed", advice_id=advice_id)
+            await self._fail(advice_id, Problem("internal", "The computation failed; the worker's log says more."))
+
+    async def _answer(self, advice_id: str) -> None:
+        start = time.perf_counter()
+        async with self._database.transaction() as session:
+            version_id = await Factory(session, self._queue).answering().unanswered(advice_id)
+        if version_id is None:
+            return
+        await self.reconstruct(version_id)
+        async with self._database.transaction() as session:
+            given = await Factory(session, self._queue).answering().advice_input(advice_id)
+        if given is None:
+            return
+        result = await to_process.run_sync(compute_advice, given, cancellable=True, limiter=self._limiter)
+        elapsed_ms = (time.perf_counter() - start) * 1e3
+        async with self._database.transaction() as session:
+            await Factory(session, self._queue).answering().succeed(advice_id, result, elapsed_ms)
+
+    async def _fail(self, advice_id: str, problem: Problem) -> None:
+        async with self._database.transaction() as session:
+            await Factory(session, self._queue).answering().fail(advice_id, problem)

@@ -1,0 +1,144 @@
+"""The application: `create_app` builds it, without a database until it starts."""
+
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import uvicorn
+from fastapi import APIRouter, FastAPI
+from prometheus_client import CollectorRegistry
+
+from app.api import errors
+from app.api.bodies import EntryReader
+from app.api.describe import openapi
+from app.api.metrics import Metrics
+from app.api.metrics import router as metrics_router
+from app.api.routers import advice, entries, operation
+from app.api.state import State
+from app.catalog.announcements import Announcements
+from app.catalog.queue import queue_app
+from app.catalog.session import Database
+from app.factory import Factory
+from app.services.keyring import Keyring
+from app.settings import Settings
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+_DESCRIPTION = (
+    "Picks the masking configuration of a table that loses least predictive utility, from summaries, "
+    "without ever seeing a record."
+)
+
+
+class OpenDoorError(Exception):
+    """Nobody has a key yet, and the service was told to listen where others can reach it."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"no API key was ever created, so everybody would be let in: listen on 127.0.0.1 instead of {host}, "
+            "or create a key first: aegis-server keys create --tenant NAME --role operator"
+        )
+
+
+def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | None = None) -> FastAPI:
+    """The application for `settings`; `on_ready` is awaited when it can answer."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with running_state(settings) as state:
+            app.state.aegis = state
+            if on_ready is not None:
+                await on_ready()
+            yield
+
+    app = FastAPI(
+        title="Aegis",
+        version="1",
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.registry = CollectorRegistry()
+    app.add_middleware(Metrics, registry=app.state.registry)
+    errors.register(app)
+    routers: tuple[APIRouter, ...] = (entries.router, advice.router, operation.router, metrics_router)
+    for router in routers:
+        app.include_router(router)
+    # FastAPI's documented way to have a say in the document.
+    app.openapi = lambda: openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+async def refuse_open_door(keyring: Keyring, host: str) -> bool:
+    """Whether this is development mode: no key was ever created. Raises OpenDoorError if others can reach `host`."""
+    development_mode = not await keyring.any_created()
+    if development_mode and host not in _LOOPBACK:
+        raise OpenDoorError(host)
+    return development_mode
+
+
+@asynccontextmanager
+async def running_state(settings: Settings) -> AsyncIterator[State]:
+    """Connections and child processes for as long as the block runs. Raises OpenDoorError."""
+    if settings.database_url is None:
+        message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
+        raise ValueError(message)
+    database = Database(settings.database_url, pool_size=settings.pool_size)
+    announcements = Announcements(settings.database_url)
+    queue = queue_app(settings.database_url)
+    try:
+        async with database.transaction() as session:
+            development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
+        async with announcements.listening():
+            yield State(
+                database=database,
+                queue=queue,
+                announcements=announcements,
+                reader=EntryReader(),
+                max_body_bytes=settings.max_body_bytes,
+                development_mode=development_mode,
+            )
+    finally:
+        await database.close()
+
+
+def run(settings: Settings, example: str = "") -> None:
+    """Serve until SIGTERM, and say when it can be used; `example` is an entry file to name in the curl lines."""
+
+    async def greet() -> None:
+        host, port = listening.getsockname()[:2]
+        sys.stdout.write(_greeting(host, port, example or "entry.json"))
+        sys.stdout.flush()
+
+    config = uvicorn.Config(
+        create_app(settings, greet),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+    )
+    # Bound before it starts: what the greeting says is true, and port 0 has become a number.
+    listening = config.bind_socket()
+    listening.listen()
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _greeting(host: str, port: int, example: str) -> str:
+    url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    json_header = "-H 'Content-Type: application/json'"
+    find_id = r"""grep -oE '"(id|entry)": ?"[0-9a-f-]{36}"' | cut -d '"' -f 4"""
+    return f"""
+Aegis listens on {url}
+
+  curl -s {url}/readyz
+  curl -s {url}/v1/measures
+  ENTRY=$(curl -s {json_header} --data-binary @{example} {url}/v1/entries | {find_id})
+  curl -s {json_header} -d '{{"measure": "mutual_information", "limit": 3}}' {url}/v1/entries/$ENTRY/advice
+
+Where API keys have been created, add -H "Authorization: Bearer $AEGIS_API_KEY". Ctrl-C stops it.
+
+"""

@@ -1,0 +1,57 @@
+"""Advice: which questions an entry can answer, and the answers that there are."""
+
+from app.advisor import MODEL_VERSION
+from app.catalog.queue import JobQueue
+from app.catalog.stores.advice import AdviceStore, Asked
+from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.references import ReferenceStore
+from app.domain.advice import Advice, AdviceQuestion
+from app.domain.callers import Caller
+from app.domain.entries import Head
+from app.domain.errors import NotFoundError
+from app.services.configurations import unpack_configurations
+from app.services.questions import refuse_unanswerable
+
+
+class Advising:
+    """Questions and answers about entries that the caller may see."""
+
+    def __init__(
+        self,
+        entries: EntryStore,
+        contents: ContentStore,
+        references: ReferenceStore,
+        advice: AdviceStore,
+        queue: JobQueue,
+    ) -> None:
+        self._entries = entries
+        self._contents = contents
+        self._references = references
+        self._advice = advice
+        self._queue = queue
+
+    async def ask(self, head: Head, question: AdviceQuestion) -> Asked:
+        """The advice that answers `question` on this version: the one there is, or a new one with its job enqueued.
+
+        Raises InvalidDocumentError for a question that this version cannot answer.
+        """
+        known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
+        if known is not None:
+            return known
+        outline = await self._contents.outline(head.version_id)
+        table = unpack_configurations(await self._contents.configuration_table(head.version_id), outline)
+        refuse_unanswerable(question, outline, table)
+        asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
+        if asked.is_new:
+            missing = await self._references.count(head.version_id, MODEL_VERSION) < len(outline)
+            await self._queue.advise(asked.id, after_reference_of=head.version_id if missing else None)
+        return asked
+
+    async def read(self, caller: Caller, advice_id: str) -> Advice:
+        """An advice on an entry that the caller may see now. Raises NotFoundError."""
+        advice = await self._advice.find(advice_id)
+        head = None if advice is None else await self._entries.find(advice.entry_id)
+        if advice is None or head is None or not head.is_visible_to(caller):
+            raise NotFoundError(f"There is no advice {advice_id}, or none that you may see.")
+        return advice

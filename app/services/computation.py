@@ -1,0 +1,122 @@
+"""What a worker's child process computes: from stored bytes to stored bytes, with the advisor in between. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.advisor.advice import Question, Recommendation, recommend
+from app.advisor.atoms import AtomStatistics
+from app.advisor.deviation import AttributeAssessment
+from app.advisor.measures import MEASURES
+from app.advisor.reconstruction import Reference, reconstruct
+from app.catalog.stores.references import PackedReference
+from app.domain.advice import AdviceQuestion
+from app.domain.arrays import pack, unpack
+from app.domain.configurations import PackedConfigurations
+from app.domain.documents import attach, compress, decompress
+from app.domain.entries import AttributeOutline, CountTable
+from app.services.configurations import unpack_configurations
+from app.services.evidence import evidence_of
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceInput:
+    """What the references of a version are computed from."""
+
+    schema: bytes
+    count_tables: tuple[CountTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceInput:
+    """What an advice is computed from: of the attributes at `places` only."""
+
+    question: AdviceQuestion
+    outline: tuple[AttributeOutline, ...]
+    places: tuple[int, ...]
+    schema: bytes
+    count_tables: tuple[CountTable, ...]
+    configurations: PackedConfigurations
+    references: tuple[PackedReference, ...]
+
+
+def compute_references(given: ReferenceInput) -> list[PackedReference]:
+    """The reference of every attribute of a version."""
+    document = attach(decompress(given.schema), given.count_tables)
+    return [_pack(place, reconstruct(evidence)) for place, evidence in enumerate(evidence_of(document))]
+
+
+def _pack(place: int, reference: Reference) -> PackedReference:
+    arrays: dict[str, NDArray[Any]] = {"atom_of_value": reference.atom_of_value, "joint": reference.joint}
+    arrays |= asdict(reference.statistics)
+    packed = {name: pack(array) for name, array in arrays.items()}
+    return PackedReference(place, packed, reference.information_bound, reference.certificate)
+
+
+def _unpack(packed: PackedReference) -> Reference:
+    arrays: dict[str, NDArray[Any]] = {name: unpack(array) for name, array in packed.arrays.items()}
+    atom_of_value = arrays.pop("atom_of_value").astype(np.int32)
+    joint = arrays.pop("joint")
+    return Reference(atom_of_value, joint, AtomStatistics(**arrays), packed.information_bound, packed.certificate)
+
+
+def compute_advice(given: AdviceInput) -> bytes:
+    """The answer to a question, as compressed JSON in the contract's names."""
+    document = attach(decompress(given.schema), given.count_tables)
+    table = unpack_configurations(given.configurations, given.outline)
+    kept = np.flatnonzero(table.meeting(given.question.require))
+    question = _advisor_question(given)
+    recommendation = recommend(
+        evidence_of(document, given.places),
+        [_unpack(reference) for reference in given.references],
+        table.codes[np.ix_(kept, np.array(given.places))],
+        [table.options[place] for place in given.places],
+        question,
+    )
+    return compress(_result(recommendation, [table.ids[place] for place in kept], question.measure))
+
+
+def _advisor_question(given: AdviceInput) -> Question:
+    asked = given.question
+    names = tuple(given.outline[place].name for place in given.places)
+    weights = np.array([(asked.weights or {}).get(name, 1.0) for name in names])
+    return Question(
+        measure=asked.measure,
+        attributes=names,
+        weights=weights / weights.sum(),
+        reference=asked.reference.value,
+        rounding_seed=asked.rounding_seed,
+        limit=asked.limit,
+    )
+
+
+def _result(found: Recommendation, ids: Sequence[str], measure: str) -> dict[str, Any]:
+    return {
+        "configuration": ids[found.best],
+        "deviation": found.deviation,
+        "tied": [ids[index] for index in found.tied],
+        "considered": found.considered,
+        "ranking_basis": found.ranking_basis,
+        "ranking": [
+            {"configuration": ids[index], "deviation": deviation, "utility": utility}
+            for index, deviation, utility in found.ranking
+        ],
+        "attributes": [_attribute_result(assessment) for assessment in found.attributes],
+        "unit": MEASURES[measure].unit,
+    }
+
+
+def _attribute_result(found: AttributeAssessment) -> Mapping[str, Any]:
+    return {
+        "name": found.name,
+        "knowledge": found.knowledge,
+        "reference_utility": found.reference_utility,
+        "reference_estimated": found.reference_estimated,
+        "bound": found.bound,
+        "bound_value": found.bound_value,
+        "maskings": {masking: asdict(score) for masking, score in found.maskings.items()},
+        "reconstruction": asdict(found.certificate),
+    }

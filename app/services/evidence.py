@@ -1,0 +1,59 @@
+"""From an entry document to what the advisor knows of its attributes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.advisor.evidence import AttributeEvidence, Masking, find_faults
+from app.domain.documents import Document
+from app.domain.errors import Fault
+
+
+def evidence_of(document: Document, places: Iterable[int] | None = None) -> tuple[AttributeEvidence, ...]:
+    """The evidence on the attributes at `places` (all by default) of a document with arrays for counts."""
+    label_histogram = document["label"]["histogram"]
+    attributes = document["attributes"]
+    chosen = attributes if places is None else [attributes[place] for place in places]
+    return tuple(_attribute_evidence(attribute, label_histogram) for attribute in chosen)
+
+
+def _attribute_evidence(attribute: Document, label_histogram: NDArray[np.int64]) -> AttributeEvidence:
+    return AttributeEvidence(
+        name=attribute["name"],
+        values=len(attribute["domain"]),
+        label_histogram=label_histogram,
+        histogram=attribute.get("histogram"),
+        joint=attribute.get("joint"),
+        maskings=tuple(_masking(masking) for masking in attribute.get("maskings") or ()),
+    )
+
+
+def _masking(masking: Document) -> Masking:
+    mapping = masking.get("mapping")
+    return Masking(
+        id=masking["id"],
+        groups=len(masking["domain"]),
+        mapping=None if mapping is None else np.asarray(mapping, dtype=np.int64),
+        joint=masking.get("joint"),
+        deterministic=is_deterministic(masking),
+    )
+
+
+def is_deterministic(masking: Document) -> bool:
+    """Whether a masking is a function of the value: its mapping is known, or its provider says so."""
+    return masking.get("mapping") is not None or bool(masking.get("deterministic"))
+
+
+def evidence_faults(evidence: Iterable[AttributeEvidence]) -> tuple[Fault, ...]:
+    """Everything that does not add up, each fault with its JSON Pointer into the document."""
+    return tuple(
+        Fault(_pointer("attributes", place, *fault.path), fault.detail)
+        for place, attribute in enumerate(evidence)
+        for fault in find_faults(attribute)
+    )
+
+
+def _pointer(*path: Any) -> str:  # noqa: ANN401 -- member names and places
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

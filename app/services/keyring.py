@@ -1,0 +1,41 @@
+"""API keys: made, recognised, revoked."""
+
+from datetime import UTC, datetime, timedelta
+
+from app.catalog.stores.keys import KeyStore
+from app.domain.callers import ApiKey, Caller, Role, draw_key, hash_key
+from app.domain.errors import NotFoundError, UnknownKeyError
+
+
+class Keyring:
+    """Who holds which key."""
+
+    def __init__(self, keys: KeyStore) -> None:
+        self._keys = keys
+
+    async def any_created(self) -> bool:
+        """Whether a key was ever made; if not, the service is in development mode."""
+        return await self._keys.any_created()
+
+    async def create(self, tenant: str, role: Role, lifetime: timedelta | None = None) -> str:
+        """A new key for `tenant`. This is the only time that it is seen: its hash is what is stored."""
+        key, prefix = draw_key()
+        expires_at = None if lifetime is None else datetime.now(UTC) + lifetime
+        await self._keys.add(prefix, hash_key(key), tenant, role, expires_at)
+        return key
+
+    async def caller(self, key: str) -> Caller:
+        """Who holds `key`. Raises UnknownKeyError, which does not say whether it is unknown, expired or revoked."""
+        found = await self._keys.find(hash_key(key))
+        if found is None or not found.is_valid(datetime.now(UTC)):
+            raise UnknownKeyError("This API key is unknown, expired or revoked.")
+        return Caller(found.tenant, found.role)
+
+    async def all(self) -> list[ApiKey]:
+        """Every key ever made, revoked and expired ones too."""
+        return await self._keys.all()
+
+    async def revoke(self, prefix: str) -> None:
+        """Revoke the key of this readable prefix. Raises NotFoundError."""
+        if not await self._keys.revoke(prefix):
+            raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows them.")

@@ -1,0 +1,63 @@
+"""From a validated entry document to what the catalogue stores. Pure, and heavy: it runs in a child process."""
+
+from collections.abc import Mapping, Sequence
+
+from app.domain.documents import Document, compress, counts_to_arrays, split
+from app.domain.entries import AttributeOutline, Audience, Content, MaskingOutline, Publication, Visibility
+from app.domain.errors import InvalidDocumentError
+from app.services.configurations import pack_configurations
+from app.services.digests import digest
+from app.services.evidence import evidence_faults, evidence_of, is_deterministic
+
+
+def publication_of(document: Document) -> Publication:
+    """The publication of a document whose structure has been validated; its counts are turned into arrays in place.
+
+    Raises InvalidDocumentError with every sum that disagrees, every mapping out of range, ...
+    """
+    counts_to_arrays(document)
+    faults = evidence_faults(evidence_of(document))
+    if faults:
+        raise InvalidDocumentError("The entry does not add up.", faults)
+    return Publication(document["name"], visibility_of(document.get("visibility", "private")), _content(document))
+
+
+def visibility_of(published: str | Mapping[str, Sequence[str]]) -> Visibility:
+    """`private`, `all` or `{"tenants": [...]}` as the domain says it."""
+    if isinstance(published, str):
+        return Visibility(Audience(published))
+    return Visibility(Audience.TENANTS, tuple(published["tenants"]))
+
+
+def _content(document: Document) -> Content:
+    schema, configurations, count_tables = split(document)
+    labels = len(document["label"]["domain"])
+    outline = tuple(_outline(attribute, labels) for attribute in document["attributes"])
+    return Content(
+        digest=digest(document),
+        title=document.get("title", ""),
+        description=document.get("description", ""),
+        keywords=tuple(document.get("keywords", ())),
+        license=document.get("license", ""),
+        label=document["label"]["name"],
+        outline=outline,
+        schema=compress(schema),
+        configurations=compress(configurations),
+        configuration_table=pack_configurations(configurations, outline),
+        count_tables=count_tables,
+    )
+
+
+def _outline(attribute: Document, labels: int) -> AttributeOutline:
+    maskings = tuple(
+        MaskingOutline(
+            id=masking["id"],
+            groups=len(masking["domain"]),
+            mapped=masking.get("mapping") is not None,
+            counted=masking.get("joint") is not None,
+            deterministic=is_deterministic(masking),
+        )
+        for masking in attribute.get("maskings") or ()
+    )
+    joint = attribute.get("joint") is not None
+    return AttributeOutline(attribute["name"], len(attribute["domain"]), labels, joint, maskings)

@@ -1,0 +1,75 @@
+"""Whether an entry's version can answer a question, told from its outline before anything is computed."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from app.advisor.advice import lacks_evidence, lacks_own_reference
+from app.advisor.evidence import EvidenceFlags, MaskingFlags
+from app.advisor.measures import MEASURES
+from app.domain.advice import AdviceQuestion, ReferenceKind
+from app.domain.configurations import ConfigurationTable
+from app.domain.entries import AttributeOutline, MaskingOutline
+from app.domain.errors import Fault, InvalidDocumentError
+
+
+def refuse_unanswerable(
+    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable
+) -> None:
+    """Raises InvalidDocumentError, with every fault of the question, if this version cannot answer it."""
+    faults = tuple(_faults(question, [attribute.name for attribute in outline]))
+    if faults:
+        raise InvalidDocumentError("This entry cannot answer the question.", faults)
+    kept = table.meeting(question.require)
+    weights = question.weights or {}
+    for place in selected_places(question, outline):
+        used = np.unique(table.codes[kept, place])
+        if weights.get(outline[place].name, 1.0) > 0:
+            _refuse_without_evidence(question, outline[place], [table.options[place][code] for code in used])
+
+
+def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> list[int]:
+    """The places of the attributes that the question scores, in the entry's order."""
+    chosen = question.attributes
+    return [i for i, attribute in enumerate(outline) if chosen is None or attribute.name in chosen]
+
+
+def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
+    if question.measure not in MEASURES:
+        yield Fault("/measure", f"There is no measure {question.measure!r}; there are {', '.join(MEASURES)}.")
+    for i, name in enumerate(question.attributes or ()):
+        if name not in names:
+            yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {', '.join(names)}.")
+    weights = question.weights or {}
+    for name in weights:
+        if name not in names:
+            yield Fault(f"/weights/{_escape(name)}", f"The entry has no attribute {name!r}.")
+    if weights and all(weights.get(name, 1.0) == 0.0 for name in question.attributes or names):
+        yield Fault("/weights", "All weights are zero.")
+
+
+def _escape(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutline, used: Sequence[str]) -> None:
+    known = {masking.id: _flags(masking) for masking in attribute.maskings}
+    if question.reference is ReferenceKind.OWN:
+        for masking in used:
+            if masking in known and lacks_own_reference([known[masking]]):
+                raise InvalidDocumentError(
+                    f"The reference 'own' needs mapping and counts of every masking; {masking!r} of {attribute.name!r} "
+                    "lacks one of them.",
+                    code="no_own_reference",
+                )
+    flags = EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(known.values()))
+    if len(used) > 1 and lacks_evidence(flags):
+        raise InvalidDocumentError(
+            f"Nothing is known of what {attribute.name!r} tells about the label, and the configurations treat it "
+            "differently: select the other attributes, or ask the provider for joint counts of one of its maskings.",
+            code="no_evidence",
+        )
+
+
+def _flags(masking: MaskingOutline) -> MaskingFlags:
+    return MaskingFlags(masking.groups, masking.mapped, masking.counted, masking.deterministic)

@@ -1,0 +1,26 @@
+"""Every setting of the service, each an environment variable `AEGIS_...`."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MEBIBYTE = 2**20
+
+
+class Settings(BaseSettings):
+    """How one process of the service behaves; see docs/operations.md."""
+
+    model_config = SettingsConfigDict(env_prefix="AEGIS_")
+
+    database_url: str | None = Field(
+        default=None,
+        description="PostgreSQL to use; without it the embedded server is started in `data_dir`.",
+    )
+    data_dir: Path = Field(default=Path(".aegis/data"), description="Where the embedded PostgreSQL keeps its files.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on; anything but loopback needs a key first.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    workers: int = Field(default=1, ge=0, description="Worker processes that `serve` starts beside the API.")
+    max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
+    pool_size: int = Field(default=10, ge=1, description="Database connections that a process keeps open.")
+    log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")

@@ -1,0 +1,312 @@
+"""The client of the service."""
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from aegis_sdk._errors import ServiceUnreachableError, SettingsError, UnexpectedAnswerError, problem_error
+from aegis_sdk._polling import Deadline, follow, pause_before_retry
+from aegis_sdk.wire import (
+    Advice,
+    EntryDocument,
+    EntryHead,
+    Head,
+    HeadPage,
+    Measure,
+    MeasureList,
+    Visibility,
+    VisibilityPatch,
+)
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_RETRIES = 2
+_LONGEST_HOLD = 10.0
+_UNAVAILABLE = httpx.codes.SERVICE_UNAVAILABLE
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+
+class Client:
+    """A connection to the service.
+
+    `url` and `api_key` default to the environment's AEGIS_URL and AEGIS_API_KEY. `timeout` is in seconds, for
+    each step of a request (connecting, sending, each read); `transport` replaces the network, as in
+    `aegis_sdk.testing`.
+
+        with Client() as client:
+            head = client.publish(Path("entry.json").read_bytes())
+            advice = client.advise(head.id, "mutual_information", require={"k": 5})
+
+    Every method raises `ProblemError` for what the service refuses, `ServiceUnreachableError` if no answer
+    comes, and `UnexpectedAnswerError` if the answer is not the service's. Reads are tried three times in all;
+    other requests only where the service is unavailable and says when to come back.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._url = _checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
+        key = _checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
+        self._timeout = timeout
+        self._http = httpx.Client(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=timeout,
+            transport=transport,
+            # A proxy of the environment would look for the service on its own machine.
+            trust_env=httpx.URL(self._url).host not in _LOOPBACK,
+        )
+
+    def __repr__(self) -> str:
+        return f"Client({self._url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def measures(self) -> list[Measure]:
+        """The measures that advice can be asked for."""
+        return _read(MeasureList, self._send("GET", "/v1/measures")).items
+
+    def publish(self, entry: EntryDocument | Mapping[str, Any] | bytes) -> Head:
+        """Publish a new entry; bytes are sent as they are. `ConflictError` if the name is taken."""
+        return _read(Head, self._send("POST", "/v1/entries", content=_json_bytes(entry)))
+
+    def update(
+        self,
+        entry_id: str,
+        entry: EntryDocument | Mapping[str, Any] | bytes,
+        *,
+        if_match: str | None = None,
+    ) -> Head:
+        """Publish a new version of an entry, unless its content is the same.
+
+        `if_match` is the `etag` of the version to replace; without it, the latest now is replaced.
+        `PreconditionFailedError` if another version has come in between.
+        """
+        headers = {"If-Match": if_match or self.etag(entry_id)}
+        response = self._send("PUT", _entry_path(entry_id), content=_json_bytes(entry), headers=headers)
+        return _read(Head, response)
+
+    def entries(self, query: str | None = None, keyword: str | None = None, label: str | None = None) -> Iterator[Head]:
+        """Every entry that the caller sees, newest first; `query` searches name, title and keywords."""
+        wanted = {"query": query, "keyword": keyword, "label": label, "limit": "200"}
+        token: str | None = None
+        while True:
+            params = _without_none(wanted | {"page_token": token})
+            page = _read(HeadPage, self._send("GET", "/v1/entries", params=params))
+            yield from page.items
+            token = page.next_page_token
+            if not token:
+                return
+
+    def entry(self, entry_id: str, version: int | None = None) -> EntryHead:
+        """The head and schema of an entry, of its latest version or of the one given."""
+        return _read(EntryHead, self._send("GET", _entry_path(entry_id), params=_version_params(version)))
+
+    def etag(self, entry_id: str) -> str:
+        """What `update` takes as `if_match`, to replace the version that is the latest now and no other."""
+        tag = self._send("GET", _entry_path(entry_id)).headers.get("ETag")
+        if tag is None:
+            raise UnexpectedAnswerError("The service gave no ETag of the entry")
+        return str(tag)
+
+    def summaries(self, entry_id: str, version: int | None = None) -> dict[str, Any]:
+        """The entry as published, for its own tenant's providers and for operators."""
+        path = _entry_path(entry_id, "summaries")
+        return _read_object(self._send("GET", path, params=_version_params(version)))
+
+    def set_visibility(self, entry_id: str, visibility: Visibility) -> Head:
+        """Change who sees an entry; makes no new version. `ValueError` for what is no visibility."""
+        patch = VisibilityPatch(visibility=visibility)
+        return _read(Head, self._send("PATCH", _entry_path(entry_id), content=_json_bytes(patch)))
+
+    def delete(self, entry_id: str) -> None:
+        """Delete an entry with all its versions and advice; its name becomes free."""
+        self._send("DELETE", _entry_path(entry_id))
+
+    def advise(
+        self,
+        entry_id: str,
+        measure: str,
+        *,
+        version: int | None = None,
+        attributes: Sequence[str] | None = None,
+        weights: Mapping[str, float] | None = None,
+        require: Mapping[str, float] | None = None,
+        reference: str = "pooled",
+        rounding_seed: int | None = None,
+        limit: int | None = 20,
+        wait: float = 300.0,
+        on_progress: Callable[[Advice], None] | None = None,
+    ) -> Advice:
+        """Ask which configuration of an entry loses least predictive utility, and wait for the answer.
+
+        The question is that of `AdviceRequest`. `wait` is the number of seconds to wait in all; `on_progress`
+        is called with the unfinished advice at every look. Raises `AdviceFailedError`, and, with the advice's
+        id when the time is over, `AdviceTimeoutError`.
+        """
+        question = {
+            "measure": measure,
+            "attributes": None if attributes is None else list(attributes),
+            "weights": None if weights is None else dict(weights),
+            "require": None if require is None else dict(require),
+            "reference": reference,
+            "rounding_seed": rounding_seed,
+            "limit": limit,
+        }
+        deadline = Deadline(wait)
+        response = self._ask(entry_id, question, version, min(wait, _LONGEST_HOLD))
+        finished = response.status_code != httpx.codes.ACCEPTED
+        advice = _read(Advice, response) if finished else self.advice(_located_id(response))
+        return follow(
+            advice,
+            lambda: self.advice(advice.id),
+            pause=pause_before_retry(response),
+            deadline=deadline,
+            on_progress=on_progress,
+        )
+
+    def _ask(self, entry_id: str, question: dict[str, Any], version: int | None, hold: float) -> httpx.Response:
+        """Ask, and let the service hold its answer back for as many whole seconds until it is ready."""
+        seconds = int(hold)
+        return self._send(
+            "POST",
+            _entry_path(entry_id, "advice"),
+            content=_json_bytes(question),
+            params=_version_params(version),
+            headers={"Prefer": f"wait={seconds}" if seconds else "respond-async"},
+            timeout=self._timeout + seconds,
+        )
+
+    def advice(self, advice_id: str) -> Advice:
+        """An advice as it is now, finished or not."""
+        return _read(Advice, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}"))
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: dict[str, str] | None = None,
+        content: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> httpx.Response:
+        """Send a request and return the answer, if it is not a refusal."""
+        request = self._http.build_request(
+            method,
+            self._url + path,
+            params=params,
+            content=content,
+            headers={"Content-Type": "application/json", **(headers or {})} if content is not None else headers,
+            timeout=timeout or self._timeout,
+        )
+        response = self._exchange(request, retries=_RETRIES)
+        if not response.is_success:
+            raise problem_error(response)
+        return response
+
+    def _exchange(self, request: httpx.Request, *, retries: int) -> httpx.Response:
+        """The answer to a request, which is sent again where that is safe: nothing can then happen twice."""
+        try:
+            response = self._http.send(request)
+        except httpx.HTTPError as error:
+            if retries and request.method == "GET":
+                return self._exchange(request, retries=retries - 1)
+            raise ServiceUnreachableError(f"No answer from {self._url}: {error}") from None
+        pause = pause_before_retry(response) if response.status_code == _UNAVAILABLE else None
+        if not retries or pause is None:
+            return response
+        time.sleep(pause)
+        return self._exchange(request, retries=retries - 1)
+
+
+def _checked_url(url: str) -> str:
+    """The address without a slash at its end."""
+    try:
+        parsed = httpx.URL(url.strip())
+    except httpx.InvalidURL as error:
+        raise SettingsError(f"The address of the service cannot be used: {error}") from None
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
+        raise SettingsError(f"The address of the service looks like {DEFAULT_URL} and names no user")
+    return str(parsed).rstrip("/")
+
+
+def _checked_key(key: str) -> str:
+    """The key, if a header can carry it: the errors of lower layers would show it otherwise."""
+    key = key.strip()
+    if key and not re.fullmatch(r"[!-~]+", key):
+        raise SettingsError("The API key has characters that no key has")
+    return key
+
+
+def _entry_path(entry_id: str, *parts: str) -> str:
+    return "/".join(["/v1/entries", quote(entry_id, safe=""), *parts])
+
+
+def _located_id(response: httpx.Response) -> str:
+    """The last part of `Location`; only the id is taken from it, lest the key be sent to another host."""
+    advice_id = httpx.URL(response.headers.get("Location", "")).path.rpartition("/")[2]
+    if not advice_id:
+        raise UnexpectedAnswerError("The service accepted the question without saying where its advice will be")
+    return advice_id
+
+
+def _version_params(version: int | None) -> dict[str, str] | None:
+    return None if version is None else {"version": str(version)}
+
+
+def _without_none(values: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
+    """The body of a request: of a document only what was set, so that it is published as it was made."""
+    if isinstance(document, bytes):
+        return document
+    if isinstance(document, BaseModel):
+        return document.model_dump_json(exclude_unset=True).encode()
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _read(model: type[AnswerT], response: httpx.Response) -> AnswerT:
+    """The answer as a model."""
+    try:
+        return model.model_validate_json(response.content)
+    except ValidationError as error:
+        fields = f"{error.error_count()} fields of {model.__name__} missing or of another type"
+        raise UnexpectedAnswerError(f"{response.request.url} did not answer as Aegis does: {fields}") from None
+
+
+def _read_object(response: httpx.Response) -> dict[str, Any]:
+    """The answer as a JSON object."""
+    try:
+        value = json.loads(response.content)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise UnexpectedAnswerError(f"{response.request.url} did not answer with a JSON object")
+    return value

@@ -1,0 +1,64 @@
+"""Waiting: how long to pause between two looks, and until when."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import httpx
+
+from aegis_sdk._errors import AdviceFailedError, AdviceTimeoutError
+from aegis_sdk.wire import Advice
+
+SUCCEEDED = "succeeded"
+FAILED = "failed"
+
+_SHORTEST_PAUSE = 0.02
+_LONGEST_PAUSE = 5.0
+_PAUSE_WITHOUT_HINT = 0.5
+
+
+def pause_before_retry(response: httpx.Response) -> float | None:
+    """Seconds that the service asks to wait (`Retry-After`), at most 5; None if it does not ask for that."""
+    hint = response.headers.get("Retry-After")
+    if hint is None:
+        return None
+    # The other form of the header is a date; clocks differ, so it only says: later.
+    return min(float(hint), _LONGEST_PAUSE) if hint.isascii() and hint.isdigit() else _PAUSE_WITHOUT_HINT
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment, `seconds` after the instance was made."""
+
+    seconds: float
+    _start: float = field(default_factory=time.monotonic)
+
+    def left(self) -> float:
+        """Seconds until the moment, 0 after it."""
+        return max(0.0, self._start + self.seconds - time.monotonic())
+
+
+def follow(
+    advice: Advice,
+    look: Callable[[], Advice],
+    *,
+    pause: float | None,
+    deadline: Deadline,
+    on_progress: Callable[[Advice], None] | None,
+) -> Advice:
+    """Look again until the advice has succeeded, pausing half as long again each time, 5 s at most.
+
+    Raises `AdviceFailedError` if it failed and `AdviceTimeoutError` if the deadline passes before that.
+    """
+    pause = _PAUSE_WITHOUT_HINT if pause is None else max(pause, _SHORTEST_PAUSE)
+    while advice.status != SUCCEEDED:
+        if advice.status == FAILED:
+            raise AdviceFailedError(advice)
+        if on_progress is not None:
+            on_progress(advice)
+        if not deadline.left():
+            raise AdviceTimeoutError(advice.id, deadline.seconds)
+        time.sleep(min(pause, deadline.left()))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        advice = look()
+    return advice

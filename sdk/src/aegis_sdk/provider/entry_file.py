@@ -1,0 +1,47 @@
+"""The entry as a file that a person can read before publishing it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from aegis_sdk.provider.output import written_whole
+
+_WIDTH = 110
+
+
+def write_entry(entry: dict[str, Any], path: Path) -> None:
+    """Writes the entry as JSON, whole or not at all. Raises `OutputError`."""
+    with written_whole(path) as part:
+        part.write_text(render(entry) + "\n", encoding="utf-8")
+
+
+def render(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any JSON value
+    """JSON: a line for what fits on one, a line for every row of a table, filled lines for long lists."""
+    flat = json.dumps(value, ensure_ascii=False)
+    is_table = isinstance(value, list) and any(isinstance(each, list) for each in value)
+    if not isinstance(value, dict | list) or (len(indent) + len(flat) <= _WIDTH and not is_table):
+        return flat
+    inner = indent + " "
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n" + ",\n".join(_lines(value, inner)) + f"\n{indent}{closing}"
+
+
+def _lines(value: dict[str, Any] | list[Any], indent: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield f"{indent}{json.dumps(key, ensure_ascii=False)}: {render(each, indent)}"
+    elif any(isinstance(each, dict | list) for each in value):
+        yield from (indent + render(each, indent) for each in value)
+    else:
+        yield from (indent + line for line in _filled(value, _WIDTH - len(indent)))
+
+
+def _filled(values: list[Any], width: int) -> Iterator[str]:
+    line = ""
+    for text in (json.dumps(value, ensure_ascii=False) for value in values):
+        if line and len(line) + len(text) + 2 > width:
+            yield line
+            line = ""
+        line = f"{line}, {text}" if line else text
+    yield line

@@ -1,0 +1,29 @@
+"""Files that appear whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aegis_sdk.provider.errors import OutputError
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """
+    A name beside `path` to write to, renamed to `path` at the end, removed after a failure.
+
+    Raises `OutputError` if there is no such directory, or it cannot be written.
+    """
+    if not path.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {path.parent}; create it first")
+    if path.is_dir():
+        raise OutputError(f"{path}: is a directory; name a file in it")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)

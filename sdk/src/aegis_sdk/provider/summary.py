@@ -1,0 +1,68 @@
+"""A table and its plan in, a catalogue entry out: counts, never a record."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
+from aegis_sdk.provider.errors import PlanError, TableError
+from aegis_sdk.provider.plan import Configuration, Masking, Plan
+from aegis_sdk.provider.table import open_table
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+
+
+def summarize(table: Path, plan: Plan, *, name: str, delimiter: str = ",", memory_limit: str = "1GB") -> dict[str, Any]:
+    """
+    The catalogue entry (format 1) of the table, as JSON values.
+
+    Of every attribute: its domain, its histogram, and of every masking the mapping and the joint counts with
+    the label. The unmasked joint counts stay here. `memory_limit` is DuckDB's; what exceeds it goes to disk.
+    Raises `PlanError` for an unusable name and `TableError` for a table that does not fit the plan.
+    """
+    if not _NAME.fullmatch(name):
+        raise PlanError(f"the name {name!r} must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or digit")
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        counted = CountedTable.of(opened, plan)
+        if len(counted.label) == 1:
+            raise TableError(f"{table}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
+        return {
+            "format": 1,
+            "name": name,
+            **plan.about,
+            "records": counted.records,
+            "label": _label(counted, plan.label),
+            "attributes": [_attribute(counted, each) for each in counted.attributes],
+            "configurations": [_configuration(each) for each in plan.configurations],
+        }
+
+
+def _label(counted: CountedTable, name: str) -> dict[str, Any]:
+    histogram = counted.attributes[0].counts.label_histogram()
+    return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
+
+
+def _attribute(table: CountedTable, counted: CountedAttribute) -> dict[str, Any]:
+    return {
+        "name": counted.attribute.name,
+        "type": str(counted.domain.value_type),
+        "domain": list(counted.domain.texts),
+        "histogram": counted.counts.histogram().tolist(),
+        "maskings": [_masking(table, counted, each) for each in counted.attribute.maskings],
+    }
+
+
+def _masking(table: CountedTable, counted: CountedAttribute, masking: Masking) -> dict[str, Any]:
+    masked = MaskedDomain.of(table.masked(counted, masking))
+    return {
+        "id": masking.id,
+        "function": {"name": masking.function.name, "parameters": masking.function.parameters()},
+        "domain": list(masked.texts),
+        "mapping": list(masked.mapping),
+        "joint": counted.counts.fold(masked.mapping, len(masked.texts)).tolist(),
+    }
+
+
+def _configuration(configuration: Configuration) -> dict[str, Any]:
+    privacy = {"privacy": dict(configuration.privacy)} if configuration.privacy else {}
+    return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy}

@@ -1,0 +1,134 @@
+"""A service in memory, for the tests of programs that use the SDK: typed answers in, requests out.
+
+service = MockService().with_entry(head).with_advice(advice)
+client = Client(transport=service)
+assert client.advise(head.id, "mutual_information").configuration == "c17"
+assert service.requests[-1].body["measure"] == "mutual_information"
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import httpx
+from pydantic import BaseModel
+
+from aegis_sdk.wire import Advice, EntryHead, Head, HeadPage, Measure, MeasureList, Problem
+
+__all__ = ["MockService", "RecordedRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request as the service got it, without its key. `body` is the parsed JSON, None if there was none."""
+
+    method: str
+    path: str
+    params: dict[str, str]
+    body: Any
+
+
+class MockService(httpx.BaseTransport):
+    """An httpx transport that answers as the service would, from what it was given.
+
+    It knows the entries, advice and measures of its `with_` methods and answers 404 for all else. It judges
+    nothing: an advice is the answer to every question on its entry with its measure, and publishing answers
+    with the head of that name. `with_problem` has it refuse a request instead.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[RecordedRequest] = []
+        self._entries: dict[str, EntryHead] = {}
+        self._summaries: dict[str, Mapping[str, Any]] = {}
+        self._advice: dict[str, Advice] = {}
+        self._measures: list[Measure] = []
+        self._problems: dict[tuple[str, str], tuple[int, Problem]] = {}
+
+    def with_entry(self, head: Head, summaries: Mapping[str, Any] | None = None) -> Self:
+        """Have an entry; its schema is empty unless the head is an `EntryHead`."""
+        if not isinstance(head, EntryHead):
+            head = EntryHead(**head.model_dump(), entry_schema={})
+        self._entries[head.id] = head
+        if summaries is not None:
+            self._summaries[head.id] = summaries
+        return self
+
+    def with_advice(self, advice: Advice) -> Self:
+        """Have an advice, finished or not; a later one of the same id replaces it."""
+        self._advice[advice.id] = advice
+        return self
+
+    def with_measures(self, *measures: Measure) -> Self:
+        """Have measures."""
+        self._measures.extend(measures)
+        return self
+
+    def with_problem(self, method: str, path: str, status: int, problem: Problem | None = None) -> Self:
+        """Refuse a request from now on, such as `("POST", "/v1/entries", 409)`."""
+        self._problems[method, path] = (status, problem or Problem(status=status))
+        return self
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Record the request and answer it."""
+        content = request.read()
+        seen = RecordedRequest(
+            method=request.method,
+            path=request.url.path,
+            params=dict(request.url.params),
+            body=json.loads(content) if content else None,
+        )
+        self.requests.append(seen)
+        if (seen.method, seen.path) in self._problems:
+            return _refusal(*self._problems[seen.method, seen.path])
+        return self._answer(seen) or _refusal(404, Problem(title="Not Found", status=404, code="not_found"))
+
+    def _answer(self, request: RecordedRequest) -> httpx.Response | None:
+        response: httpx.Response | None
+        match (request.method, *request.path.strip("/").split("/")):
+            case ("GET", "v1", "measures"):
+                response = _json(200, MeasureList(items=self._measures))
+            case ("GET", "v1", "entries"):
+                response = _json(200, HeadPage(items=list(self._entries.values())))
+            case ("POST", "v1", "entries"):
+                response = self._published(request.body["name"])
+            case ("GET", "v1", "entries", entry_id, "summaries") if entry_id in self._summaries:
+                response = httpx.Response(200, json=self._summaries[entry_id])
+            case ("POST", "v1", "entries", entry_id, "advice"):
+                response = self._advised(entry_id, request.body["measure"])
+            case ("GET", "v1", "advice", advice_id):
+                response = _json(200, self._advice.get(advice_id))
+            case ("DELETE", "v1", "entries", entry_id):
+                response = httpx.Response(204) if self._entries.pop(entry_id, None) else None
+            case ("GET" | "PUT" | "PATCH", "v1", "entries", entry_id):
+                response = _json(200, self._entries.get(entry_id))
+            case _:
+                response = None
+        return response
+
+    def _published(self, name: str) -> httpx.Response | None:
+        return _json(201, next((head for head in self._entries.values() if head.name == name), None))
+
+    def _advised(self, entry_id: str, measure: str) -> httpx.Response | None:
+        for advice in self._advice.values():
+            if advice.entry.id == entry_id and advice.request.get("measure") == measure:
+                if advice.status in ("succeeded", "failed"):
+                    return _json(200, advice)
+                return httpx.Response(202, headers={"Location": f"/v1/advice/{advice.id}", "Retry-After": "0"})
+        return None
+
+
+def _json(status: int, answer: BaseModel | None) -> httpx.Response | None:
+    """The answer as the service would send it; an entry with its ETag."""
+    if answer is None:
+        return None
+    headers = {"ETag": f'"{answer.version}"'} if isinstance(answer, Head) else {}
+    return httpx.Response(status, json=answer.model_dump(mode="json", by_alias=True), headers=headers)
+
+
+def _refusal(status: int, problem: Problem) -> httpx.Response:
+    return httpx.Response(
+        status,
+        content=problem.model_dump_json(exclude_none=True),
+        headers={"Content-Type": "application/problem+json"},
+    )

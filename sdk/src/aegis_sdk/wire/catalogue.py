@@ -1,0 +1,97 @@
+"""What the service answers about entries and measures."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from aegis_sdk.wire.documents import Answer
+from aegis_sdk.wire.examples import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE
+
+
+class EntryVersion(Answer):
+    """One immutable version of an entry."""
+
+    id: str = Field(description="Id of the entry")
+    version: int = Field(description="Number of the version, from 1")
+    digest: str = Field(description="SHA-256 of the entry as RFC 8785 JSON, without `visibility`")
+
+
+class SeenBy(Answer):
+    """The tenants that see an entry besides its own."""
+
+    tenants: list[str] = Field(description="Tenants that see the entry, besides its own")
+
+
+class Head(EntryVersion):
+    """What a list of entries shows of each."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_HEAD]})
+
+    name: str = Field(description="Unique in its tenant")
+    title: str = Field(default="", description="One line for people")
+    description: str = Field(default="", description="What the table is")
+    keywords: list[str] = Field(default_factory=list, description="Words to find it by")
+    license: str = Field(default="", description="Licence of the masked tables")
+    label: str = Field(description="Name of the class label")
+    tenant: str = Field(description="The tenant that it belongs to")
+    visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see it besides its own")
+    created_at: datetime = Field(description="When this version was published (RFC 3339, UTC)")
+
+
+_EXAMPLE_SCHEMA = {
+    **EXAMPLE_ENTRY,
+    "label": {"name": "health", "domain": EXAMPLE_ENTRY["label"]["domain"]},
+    "attributes": [
+        {
+            "name": "age",
+            "type": "integer",
+            "domain": EXAMPLE_ENTRY["attributes"][0]["domain"],
+            "maskings": [
+                {"id": "age-2", "domain": ["10-45", "46-80"], "mapping": [0, 0, 0, 1, 1, 1, 1, 1]},
+            ],
+        }
+    ],
+}
+
+
+class EntryHead(Head):
+    """A head with the entry's schema: the entry without any histogram or joint counts."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [EXAMPLE_HEAD | {"schema": _EXAMPLE_SCHEMA}]},
+        serialize_by_alias=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
+
+    entry_schema: dict[str, Any] = Field(alias="schema", description="The entry without any `histogram` or `joint`")
+
+
+class HeadPage(Answer):
+    """A page of heads, newest first."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [EXAMPLE_HEAD], "next_page_token": None}]})
+
+    items: list[Head] = Field(description="The heads")
+    next_page_token: str | None = Field(default=None, description="Gives the next page; null on the last")
+
+
+class Measure(Answer):
+    """A measure of how much an attribute tells about the label."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_MEASURE]})
+
+    id: str = Field(description="What a question names it by")
+    unit: str | None = Field(default=None, description="`bit`, `fraction` or null")
+    better: str = Field(description="Which values are better: `higher` or `lower`")
+    monotone: bool = Field(description="Whether masking can only make it worse: the exact ranking hangs on it")
+    formula: str = Field(description="Its formula, in terms of the joint counts")
+
+
+class MeasureList(Answer):
+    """The measures that advice can be asked for."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"items": [EXAMPLE_MEASURE]}]})
+
+    items: list[Measure] = Field(description="The measures")

@@ -1,0 +1,132 @@
+"""The catalogue entry: what a provider publishes of a table. No field of it can carry a record."""
+
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self, cast
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import from_json
+
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label
+from aegis_sdk.wire.configuration import (
+    Configuration,
+    ConfigurationTable,
+    configurations_faults,
+    table_faults,
+)
+from aegis_sdk.wire.documents import Request
+from aegis_sdk.wire.examples import EXAMPLE_ENTRY
+from aegis_sdk.wire.faults import Fault, Location, refuse
+from aegis_sdk.wire.values import COUNT_MAX, EntryName, FormatOne, Identifiers, Text, repeats
+from aegis_sdk.wire.visibility import Visibility
+
+
+class NotJsonError(ValueError):
+    """The bytes are not JSON (RFC 8259) in UTF-8."""
+
+
+class EntryDocument(Request):
+    """A catalogue entry: the summaries of a table and the masking configurations that may be shared.
+
+    Validation covers the structure: types, names, lengths, and that every part that is named exists. Whether
+    the tables agree with each other is arithmetic, and the service's to check; of the sums only the label's
+    is checked here.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
+
+    format: FormatOne = Field(description="Version of this format: 1")
+    name: EntryName = Field(description="Unique in its tenant")
+    title: Text = Field(default="", description="One line for people")
+    description: Text = Field(default="", description="What the table is")
+    keywords: Identifiers = Field(default_factory=list, description="Words to find it by")
+    license: Text = Field(default="", description="Licence of the masked tables, best as SPDX identifier")
+    visibility: Visibility = Field(
+        default="private", description="Who sees it besides its tenant; not part of the digest"
+    )
+    records: int = Field(ge=1, le=COUNT_MAX, description="Number of records of the table")
+    label: Label = Field(description="The class label")
+    attributes: list[Attribute] = Field(min_length=1, description="The attributes")
+    configurations: list[Configuration] | None = Field(
+        default=None, min_length=1, description="The configurations, or else `configuration_table`"
+    )
+    configuration_table: ConfigurationTable | None = Field(
+        default=None, description="The configurations as columns, or else `configurations`"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        refuse("entry", self._faults())
+        return self
+
+    def _faults(self) -> Iterator[Fault]:
+        total = sum(self.label.histogram)
+        if total != self.records:
+            yield ("label", "histogram"), f"Sums to {total} where the entry has {self.records} records"
+        for location, detail in repeats([attribute.name for attribute in self.attributes]):
+            yield ("attributes", *location, "name"), detail
+        for index, attribute in enumerate(self.attributes):
+            for location, detail in _joint_widths(attribute, len(self.label.domain)):
+                yield ("attributes", index, *location), detail
+        yield from self._configuration_faults()
+
+    def _configuration_faults(self) -> Iterator[Fault]:
+        known = _known_maskings(self.attributes)
+        if (self.configurations is None) == (self.configuration_table is None):
+            yield (), "Exactly one of configurations and configuration_table is needed"
+        for location, detail in configurations_faults(self.configurations or [], known):
+            yield ("configurations", *location), detail
+        if self.configuration_table is not None:
+            for location, detail in table_faults(self.configuration_table, known):
+                yield ("configuration_table", *location), detail
+
+
+def _known_maskings(attributes: list[Attribute]) -> Mapping[str, frozenset[str]]:
+    """The masking ids that a configuration may name, for each attribute."""
+    return {
+        attribute.name: frozenset({IDENTITY, DROP, *(masking.id for masking in attribute.maskings)})
+        for attribute in attributes
+    }
+
+
+def _joint_widths(attribute: Attribute, labels: int) -> Iterator[Fault]:
+    """The faults of joint counts that lack a column per label value; rows are known to be equally long."""
+    joints: list[tuple[Location, list[list[int]] | None]] = [(("joint",), attribute.joint)]
+    joints += [(("maskings", i, "joint"), masking.joint) for i, masking in enumerate(attribute.maskings)]
+    for location, joint in joints:
+        if joint and len(joint[0]) != labels:
+            yield location, f"Has {len(joint[0])} columns where the label has {labels} values"
+
+
+def read_json(body: bytes | str) -> object:
+    """The JSON value of a body. Raises `NotJsonError` for what is not JSON."""
+    try:
+        return from_json(body, allow_inf_nan=False, cache_strings="keys")
+    except ValueError as error:
+        raise NotJsonError(str(error)) from None
+
+
+def read_entry(body: bytes | str) -> tuple[dict[str, Any], EntryDocument]:
+    """Read and validate an entry: the document as it was sent, and as a model.
+
+    Raises `NotJsonError` for what is not JSON, and pydantic's `ValidationError` for JSON that breaks a rule
+    of the contract: `faults_of` gives its faults with their pointers.
+    """
+    with _collector_paused():
+        document = read_json(body)
+        model = EntryDocument.model_validate(document)
+        return cast("dict[str, Any]", document), model
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Parsing makes millions of lists and no garbage; half its time would go into looking for some."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

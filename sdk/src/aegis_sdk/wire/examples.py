@@ -1,0 +1,114 @@
+"""The contract's examples; the models show them in openapi.json."""
+
+from typing import Any, Final
+
+EXAMPLE_ENTRY: Final[dict[str, Any]] = {
+    "format": 1,
+    "name": "health-survey",
+    "title": "Self-rated health",
+    "description": "",
+    "keywords": ["health"],
+    "license": "CC0-1.0",
+    "visibility": "private",
+    "records": 100,
+    "label": {"name": "health", "domain": ["VP", "P", "M", "G", "VG"], "histogram": [15, 25, 30, 16, 14]},
+    "attributes": [
+        {
+            "name": "age",
+            "type": "integer",
+            "domain": ["10", "17", "43", "55", "60", "65", "75", "80"],
+            "histogram": [4, 12, 4, 30, 20, 10, 10, 10],
+            "maskings": [
+                {
+                    "id": "age-2",
+                    "function": {"name": "bucketize", "parameters": {"edges": [10, 46, 81]}},
+                    "domain": ["10-45", "46-80"],
+                    "mapping": [0, 0, 0, 1, 1, 1, 1, 1],
+                    "joint": [[0, 0, 1, 7, 12], [15, 25, 29, 9, 2]],
+                }
+            ],
+        }
+    ],
+    "configurations": [
+        {"id": "c01", "maskings": {"age": "age-2"}, "privacy": {"k": 5}, "suppressed": 0},
+        {"id": "c02", "maskings": {"age": "drop"}},
+    ],
+}
+"""The paper's table (its section 4.3) as an entry."""
+
+EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
+    "measure": "mutual_information",
+    "attributes": None,
+    "weights": None,
+    "require": {"k": 5},
+    "reference": "pooled",
+    "rounding_seed": None,
+    "limit": 20,
+}
+
+EXAMPLE_HEAD: Final[dict[str, Any]] = {
+    "id": "0197f3a2-5c1e-7d60-8a51-3f0f9a6a2b11",
+    "name": "health-survey",
+    "title": "Self-rated health",
+    "description": "",
+    "keywords": ["health"],
+    "license": "CC0-1.0",
+    "label": "health",
+    "tenant": "default",
+    "visibility": "private",
+    "version": 1,
+    "digest": "sha256:0f7c3f2d9c1b5a6e8d4f7a2b3c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f",
+    "created_at": "2026-03-01T12:00:00Z",
+}
+
+EXAMPLE_ADVICE: Final[dict[str, Any]] = {
+    "id": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
+    "status": "succeeded",
+    "entry": {"id": EXAMPLE_HEAD["id"], "version": 1, "digest": EXAMPLE_HEAD["digest"]},
+    "request": EXAMPLE_ADVICE_REQUEST,
+    "configuration": "c17",
+    "deviation": 0.00123,
+    "tied": ["c17"],
+    "considered": 60,
+    "ranking_basis": "exact",
+    "ranking": [{"configuration": "c17", "deviation": 0.00123, "utility": 0.0412}],
+    "attributes": [
+        {
+            "name": "age",
+            "knowledge": "histogram",
+            "reference_utility": 0.0901,
+            "bound": "lower",
+            "bound_value": 0.0901,
+            "maskings": {"age-2": {"utility": 0.0870, "deviation": 0.0031, "source": "counts"}},
+            "reconstruction": {
+                "method": "closed_form",
+                "atoms": 15,
+                "iterations": 0,
+                "residual": 0.0,
+                "converged": True,
+            },
+        }
+    ],
+    "unit": "bit",
+    "model_version": "1",
+    "created_at": "2026-03-01T12:00:05Z",
+    "elapsed_ms": 3.1,
+}
+
+EXAMPLE_MEASURE: Final[dict[str, Any]] = {
+    "id": "mutual_information",
+    "unit": "bit",
+    "better": "higher",
+    "monotone": True,
+    "formula": "sum P log2(P / (P_a P_y))",
+}
+
+EXAMPLE_PROBLEM: Final[dict[str, Any]] = {
+    "type": "about:blank",
+    "title": "Unprocessable Content",
+    "status": 422,
+    "detail": "The entry breaks the contract in 1 place",
+    "instance": "/v1/entries",
+    "code": "invalid_entry",
+    "errors": [{"pointer": "/attributes/0/joint/3/1", "detail": "A count is not negative"}],
+}

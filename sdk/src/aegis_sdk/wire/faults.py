@@ -1,0 +1,66 @@
+"""Faults of a document, each with the JSON Pointer (RFC 6901) of the place where it is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+FAULTS_SHOWN = 100
+
+# Of a value that Python has read, pydantic speaks in Python's words.
+_JSON_WORDS = {
+    "model_type": "An object is expected",
+    "dict_type": "An object is expected",
+    "list_type": "A list is expected",
+    "extra_forbidden": "There is no such field",
+    "missing": "This field is required",
+}
+
+Location = tuple[str | int, ...]
+"""Member names and indices from the root of a document to a place in it."""
+
+Fault = tuple[Location, str]
+"""A place, relative to the part that is being checked, and what is wrong there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointedFault:
+    """What is wrong, and where: `pointer` is empty for the document itself."""
+
+    pointer: str
+    detail: str
+
+
+def pointer_of(location: Iterable[str | int]) -> str:
+    """The JSON Pointer of a location, with `~` and `/` escaped (RFC 6901, section 3)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in location)
+
+
+def faults_of(error: ValidationError) -> list[PointedFault]:
+    """The first hundred faults that validation found, in the order of the document's fields."""
+    lines = error.errors(include_url=False, include_context=False, include_input=False)
+    return [
+        PointedFault(pointer_of(line["loc"]), _JSON_WORDS.get(line["type"], line["msg"]))
+        for line in lines[:FAULTS_SHOWN]
+    ]
+
+
+def fault(detail: str) -> PydanticCustomError:
+    """One fault of the value that a validator was called with."""
+    return PydanticCustomError("contract", "{detail}", {"detail": detail})
+
+
+def refuse(part: str, faults: Iterable[Fault]) -> None:
+    """Raise the faults, if there are any, as one `ValidationError` of the named part.
+
+    A validator that lets this error pass has pydantic put the part's own location before each fault's. No
+    more than a hundred are drawn from the iterable: refusing millions of bad cells costs no more than that.
+    """
+    lines = [
+        InitErrorDetails(type=fault(detail), loc=location, input=None)
+        for location, detail in islice(faults, FAULTS_SHOWN)
+    ]
+    if lines:
+        raise ValidationError.from_exception_data(part, lines)

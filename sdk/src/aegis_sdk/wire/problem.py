@@ -1,0 +1,28 @@
+"""Why a request was refused (RFC 9457)."""
+
+from pydantic import ConfigDict, Field
+
+from aegis_sdk.wire.documents import Answer
+from aegis_sdk.wire.examples import EXAMPLE_PROBLEM
+
+
+class ProblemFault(Answer):
+    """One fault of the request's body."""
+
+    pointer: str = Field(default="", description="JSON Pointer (RFC 6901) of the place; empty: the whole body")
+    detail: str = Field(default="", description="What is wrong there")
+
+
+class Problem(Answer):
+    """A problem as `application/problem+json`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PROBLEM]})
+
+    type: str = Field(default="about:blank", description="URI of the kind of problem")
+    title: str = Field(default="", description="The kind of problem, in words")
+    status: int | None = Field(default=None, description="HTTP status")
+    detail: str = Field(default="", description="What is wrong with this request")
+    instance: str | None = Field(default=None, description="Path of the request")
+    code: str = Field(default="", description="Stable slug of the kind of problem")
+    errors: list[ProblemFault] = Field(default_factory=list, description="The first hundred faults of the body")
+    entry: str | None = Field(default=None, description="With a conflict: id of the entry that has the name")

@@ -1,0 +1,61 @@
+from collections.abc import AsyncIterator, Iterator
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from app.catalog import migrations
+from app.catalog.embedded import EmbeddedPostgres
+from app.catalog.session import Database
+from tests.postgres import create_database, drop_database, throwaway_postgres
+from tests.service import Worker, running_app
+
+TEMPLATE = "migrated"
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """One server for the run (for each of its workers, where there are several)."""
+    with throwaway_postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres: EmbeddedPostgres) -> str:
+    """The name of a database at the newest revision, to make others from."""
+    migrations.upgrade(create_database(postgres.url, TEMPLATE))
+    return TEMPLATE
+
+
+@pytest.fixture
+def database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
+    """A migrated, empty database of the test's own."""
+    name = f"test_{uuid4().hex}"
+    yield create_database(postgres.url, name, template=migrated)
+    drop_database(postgres.url, name)
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    found = Database(database_url)
+    yield found
+    await found.close()
+
+
+@pytest.fixture
+async def api(database_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """The API in development mode, in this process, on real PostgreSQL; no worker runs."""
+    async with running_app(database_url) as client:
+        yield client
+
+
+@pytest.fixture
+async def worker(database_url: str) -> AsyncIterator[Worker]:
+    """Runs the queued jobs when told to: `await worker.run()`."""
+    async with Worker.on(database_url) as found:
+        yield found

@@ -1,0 +1,51 @@
+"""A throwaway PostgreSQL server for tests, and databases in it."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import sql
+
+from app.catalog.embedded import EmbeddedPostgres
+
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+"""Server settings for data that nobody will miss."""
+
+
+@contextmanager
+def throwaway_directory() -> Iterator[Path]:
+    """
+    A short-named directory through which the server's account may pass, even where root runs the tests.
+
+    pytest's own temporary directories keep others out, and root's server does not run as root.
+    """
+    with tempfile.TemporaryDirectory(prefix="aegis-test-", dir="/tmp") as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+@contextmanager
+def throwaway_postgres() -> Iterator[EmbeddedPostgres]:
+    """A running server whose data is gone afterwards."""
+    with throwaway_directory() as directory, EmbeddedPostgres(directory / "data", settings=FAST) as server:
+        yield server
+
+
+def create_database(server_url: str, name: str, template: str | None = None) -> str:
+    """Create a database, a copy of `template` if given (nobody may be connected to that); return its URL."""
+    source = sql.SQL("" if template is None else " TEMPLATE {}").format(sql.Identifier(template or ""))
+    _execute(server_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)) + source)
+    return urlsplit(server_url)._replace(path=f"/{name}").geturl()
+
+
+def drop_database(server_url: str, name: str) -> None:
+    """Drop a database and cut the sessions in it."""
+    _execute(server_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _execute(server_url: str, statement: sql.Composable) -> None:
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(statement)

@@ -1,0 +1,151 @@
+"""Each refusal is its own error; only what is safe is tried again; the key is never shown."""
+
+import inspect
+import traceback
+
+import httpx
+import pytest
+
+import aegis_sdk
+from aegis_sdk import _errors
+from aegis_sdk.wire import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_PROBLEM
+from tests.sdk.client.conftest import KEY
+
+ERRORS = {
+    400: aegis_sdk.BadRequestError,
+    401: aegis_sdk.UnauthorizedError,
+    403: aegis_sdk.ForbiddenError,
+    404: aegis_sdk.NotFoundError,
+    405: aegis_sdk.ProblemError,
+    409: aegis_sdk.ConflictError,
+    412: aegis_sdk.PreconditionFailedError,
+    413: aegis_sdk.TooLargeError,
+    422: aegis_sdk.InvalidError,
+    428: aegis_sdk.PreconditionFailedError,
+    500: aegis_sdk.ProblemError,
+    503: aegis_sdk.UnavailableError,
+}
+
+
+def refusal(status, **fields):
+    problem = EXAMPLE_PROBLEM | {"status": status} | fields
+    return httpx.Response(status, json=problem, headers={"Content-Type": "application/problem+json"})
+
+
+@pytest.mark.parametrize(("status", "kind"), ERRORS.items())
+def test_a_problem_becomes_the_error_of_its_status(scripted, status, kind):
+    client, _ = scripted(refusal(status))
+    with pytest.raises(aegis_sdk.ProblemError) as caught:
+        client.publish(EXAMPLE_ENTRY)
+    error = caught.value
+    assert type(error) is kind
+    assert (error.status, error.code, error.detail) == (status, EXAMPLE_PROBLEM["code"], EXAMPLE_PROBLEM["detail"])
+    assert [fault.pointer for fault in error.errors] == ["/attributes/0/joint/3/1"]
+    assert EXAMPLE_PROBLEM["detail"] in str(error)
+
+
+def test_a_conflict_names_the_entry_that_has_the_name(scripted):
+    client, _ = scripted(refusal(409, entry=EXAMPLE_HEAD["id"]))
+    with pytest.raises(aegis_sdk.ConflictError) as caught:
+        client.publish(EXAMPLE_ENTRY)
+    assert caught.value.entry == EXAMPLE_HEAD["id"]
+
+
+@pytest.mark.parametrize("status", [301, 404, 502])
+def test_a_refusal_need_not_be_a_problem(scripted, status):
+    client, _ = scripted(httpx.Response(status, html="<h1>Nothing here</h1>"))
+    with pytest.raises(aegis_sdk.ProblemError, match=str(status)) as caught:
+        client.measures()
+    assert caught.value.status == status
+
+
+@pytest.mark.parametrize("content", [b"<html>", b"[]", b'{"items": [{}]}', b""])
+def test_an_answer_of_something_else_is_told(scripted, content):
+    client, _ = scripted(httpx.Response(200, content=content))
+    with pytest.raises(aegis_sdk.UnexpectedAnswerError, match="measures"):
+        client.measures()
+
+
+@pytest.mark.parametrize("content", [b"<html>", b"[]"])
+def test_summaries_of_something_else_are_told(scripted, content):
+    client, _ = scripted(httpx.Response(200, content=content))
+    with pytest.raises(aegis_sdk.UnexpectedAnswerError, match="summaries"):
+        client.summaries("x")
+
+
+def test_an_entry_without_etag_cannot_be_updated(scripted):
+    client, _ = scripted(httpx.Response(200, json=EXAMPLE_HEAD))
+    with pytest.raises(aegis_sdk.UnexpectedAnswerError, match="ETag"):
+        client.update("x", EXAMPLE_ENTRY)
+
+
+def test_reads_are_tried_three_times(scripted):
+    lost = httpx.ConnectError("connection refused")
+    client, script = scripted(lost, httpx.ReadTimeout("timed out"), httpx.Response(200, json={"items": []}))
+    assert client.measures() == []
+    assert len(script.requests) == 3
+
+
+def test_reads_are_not_tried_for_ever(scripted):
+    client, script = scripted(httpx.ConnectError("connection refused"))
+    with pytest.raises(aegis_sdk.ServiceUnreachableError, match=r"http://service\.test.*connection refused"):
+        client.measures()
+    assert len(script.requests) == 3
+
+
+def test_writes_that_got_no_answer_are_not_repeated(scripted):
+    client, script = scripted(httpx.ReadError("connection lost"))
+    with pytest.raises(aegis_sdk.ServiceUnreachableError):
+        client.publish(EXAMPLE_ENTRY)
+    assert len(script.requests) == 1
+
+
+def unavailable(**headers):
+    return httpx.Response(503, json=EXAMPLE_PROBLEM | {"status": 503}, headers=headers)
+
+
+def test_an_unavailable_service_that_says_when_is_asked_again(scripted):
+    again = unavailable(**{"Retry-After": "0"})
+    client, script = scripted(again, again, httpx.Response(201, json=EXAMPLE_HEAD))
+    assert client.publish(EXAMPLE_ENTRY).id == EXAMPLE_HEAD["id"]
+    assert [request.content for request in script.requests] == [script.requests[0].content] * 3
+
+
+def test_an_unavailable_service_is_not_asked_for_ever(scripted):
+    client, script = scripted(unavailable(**{"Retry-After": "0"}))
+    with pytest.raises(aegis_sdk.UnavailableError):
+        client.publish(EXAMPLE_ENTRY)
+    assert len(script.requests) == 3
+
+
+def test_an_unavailable_service_that_does_not_say_when_is_left_alone(scripted):
+    client, script = scripted(unavailable())
+    with pytest.raises(aegis_sdk.UnavailableError):
+        client.measures()
+    assert len(script.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.ConnectError("connection refused"),
+        httpx.Response(401, json=EXAMPLE_PROBLEM),
+        httpx.Response(200, content=b"<html>"),
+    ],
+)
+def test_the_key_is_in_no_error_and_no_repr(scripted, answer):
+    client, _ = scripted(answer)
+    with pytest.raises(aegis_sdk.AegisError) as caught:
+        client.measures()
+    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + repr(vars(caught.value))
+    assert KEY not in shown + repr(client)
+
+
+def test_every_error_is_public_and_in_the_tree():
+    errors = [kind for _, kind in inspect.getmembers(_errors, inspect.isclass) if issubclass(kind, Exception)]
+    mine = [kind for kind in errors if kind.__module__ == _errors.__name__]
+    assert len(mine) == 16
+    for kind in mine:
+        assert issubclass(kind, aegis_sdk.AegisError)
+        assert kind.__name__ in aegis_sdk.__all__
+        assert kind.__name__ in _errors.__doc__

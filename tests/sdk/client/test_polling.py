@@ -1,0 +1,24 @@
+"""How long is waited."""
+
+import httpx
+import pytest
+
+from aegis_sdk._polling import Deadline, pause_before_retry
+
+
+@pytest.mark.parametrize(
+    ("header", "pause"),
+    [("0", 0), ("2", 2), ("3600", 5), ("9" * 400, 5), ("Wed, 21 Oct 2026 07:28:00 GMT", 0.5), ("-1", 0.5), ("²", 0.5)],
+)
+def test_the_service_says_how_long_but_not_too_long(header, pause):
+    response = httpx.Response(503, headers=[(b"Retry-After", header.encode())])
+    assert pause_before_retry(response) == pause
+
+
+def test_the_service_may_say_nothing():
+    assert pause_before_retry(httpx.Response(503)) is None
+
+
+def test_a_deadline_that_is_over_leaves_nothing():
+    assert Deadline(0).left() == 0
+    assert 0 < Deadline(60).left() <= 60

@@ -1,0 +1,136 @@
+"""The contract's own examples go through unchanged; requests are strict, answers tolerant."""
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from aegis_sdk import wire
+from aegis_sdk.wire import (
+    EXAMPLE_ADVICE,
+    EXAMPLE_ADVICE_REQUEST,
+    EXAMPLE_ENTRY,
+    EXAMPLE_HEAD,
+    EXAMPLE_MEASURE,
+    EXAMPLE_PROBLEM,
+    Advice,
+    AdviceRequest,
+    EntryDocument,
+    EntryHead,
+    Head,
+    Masking,
+    Measure,
+    NotJsonError,
+    Problem,
+    VisibilityPatch,
+    pointer_of,
+    read_entry,
+)
+from tests.sdk.wire.documents import pointers
+
+EXAMPLES = [
+    (EntryDocument, EXAMPLE_ENTRY),
+    (AdviceRequest, EXAMPLE_ADVICE_REQUEST),
+    (Head, EXAMPLE_HEAD),
+    (Advice, EXAMPLE_ADVICE),
+    (Measure, EXAMPLE_MEASURE),
+    (Problem, EXAMPLE_PROBLEM),
+]
+
+
+@pytest.mark.parametrize(("model", "example"), EXAMPLES)
+def test_an_example_goes_through_unchanged(model, example):
+    document = model.model_validate_json(json.dumps(example))
+    assert json.loads(document.model_dump_json(exclude_unset=True)) == example
+
+
+@pytest.mark.parametrize(("model", "example"), EXAMPLES[2:])
+def test_an_answer_may_have_new_fields(model, example):
+    assert model.model_validate(example | {"new": 1}) == model.model_validate(example)
+
+
+def test_an_answer_may_have_new_words():
+    news = {"status": "paused", "ranking_basis": "guessed", "unit": "nat"}
+    advice = Advice.model_validate(EXAMPLE_ADVICE | news)
+    assert (advice.status, advice.ranking_basis, advice.unit) == ("paused", "guessed", "nat")
+    assert Head.model_validate(EXAMPLE_HEAD | {"visibility": "group"}).visibility == "group"
+
+
+def test_an_unfinished_advice_has_no_results():
+    known = {name: EXAMPLE_ADVICE[name] for name in ("id", "entry", "request", "created_at")}
+    advice = Advice.model_validate(known | {"status": "queued", "ranking": None})
+    assert advice.configuration is advice.ranking is advice.problem is None
+
+
+def test_an_entry_head_calls_its_schema_schema():
+    head = EntryHead.model_validate(EXAMPLE_HEAD | {"schema": {"name": "x"}})
+    assert head.entry_schema == {"name": "x"}
+    assert json.loads(head.model_dump_json())["schema"] == {"name": "x"}
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({"mapping": [0]}, True),
+        ({"mapping": [0], "deterministic": True}, True),
+        ({"joint": [[1]]}, False),
+        ({"joint": [[1]], "deterministic": True}, True),
+    ],
+)
+def test_a_masking_is_deterministic_by_its_mapping_or_by_declaration(known, expected):
+    assert Masking(id="m", domain=["x"], **known).is_deterministic is expected
+
+
+def test_a_masking_made_in_python_is_checked_too():
+    with pytest.raises(ValidationError, match="Nothing is known of this masking"):
+        Masking(id="m", domain=["x"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[1,]", b'{"a": NaN}', b'{"a": Infinity}', b'"\xff"', b'"\\ud800"', b"[" * 5000, b"\xef\xbb\xbf{}"],
+)
+def test_what_is_not_json_is_told_apart(body):
+    with pytest.raises(NotJsonError):
+        read_entry(body)
+
+
+def test_reading_gives_the_document_as_sent_besides():
+    body = json.dumps(EXAMPLE_ENTRY).encode()
+    document, _ = read_entry(body)
+    assert document == EXAMPLE_ENTRY
+
+
+def test_a_visibility_patch_has_one_field():
+    assert pointers(VisibilityPatch, {}) == ["/visibility"]
+    assert pointers(VisibilityPatch, {"visibility": "private", "title": ""}) == ["/title"]
+
+
+def test_pointers_are_escaped():
+    assert pointer_of(()) == ""
+    assert pointer_of(("a/b", 0, "~1", "")) == "/a~1b/0/~01/"
+
+
+def test_the_schema_of_a_table_says_what_a_cell_may_be():
+    joint = EntryDocument.model_json_schema()["$defs"]["Masking"]["properties"]["joint"]
+    cell = {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
+    assert {"type": "array", "items": {"type": "array", "items": cell}} in joint["anyOf"]
+
+
+REQUESTS = [EntryDocument, AdviceRequest, VisibilityPatch]
+ANSWERS = [wire.HeadPage, EntryHead, Advice, wire.MeasureList, Problem]
+
+
+@pytest.mark.parametrize("model", REQUESTS + ANSWERS)
+def test_every_model_and_field_is_described(model):
+    schema = model.model_json_schema(mode="validation" if model in REQUESTS else "serialization")
+    for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
+        assert part["description"], name
+        for field, described in part["properties"].items():
+            assert described.get("description"), f"{name}.{field}"
+
+
+@pytest.mark.parametrize("model", [*REQUESTS, *ANSWERS])
+def test_every_example_of_a_schema_is_valid(model):
+    for example in model.model_json_schema().get("examples", []):
+        model.model_validate_json(json.dumps(example))

@@ -1,0 +1,78 @@
+"""The service for tests: the real application and the real tasks, in the test's own process."""
+
+import copy
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+import httpx
+from procrastinate import App
+
+from aegis_sdk.wire import EXAMPLE_ENTRY
+from app.catalog.queue import queue_app
+from app.catalog.session import Database
+from app.domain.callers import Role
+from app.factory import Factory
+from app.jobs.tasks import Tasks
+from app.main import create_app
+from app.settings import Settings
+
+
+def example_entry(**changes: Any) -> dict[str, Any]:
+    """The contract's example entry, to be changed at will."""
+    return copy.deepcopy(EXAMPLE_ENTRY) | changes
+
+
+@asynccontextmanager
+async def running_app(database_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the API, started on this database."""
+    app = create_app(Settings(database_url=database_url, **settings))
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://aegis", timeout=30) as client:
+            yield client
+
+
+async def create_key(database_url: str, tenant: str, role: str) -> dict[str, str]:
+    """The header that carries a new key."""
+    database = Database(database_url, pool_size=1)
+    async with database.transaction() as session:
+        key = await Factory(session, queue_app(database_url)).keyring().create(tenant, Role(role))
+    await database.close()
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def publish(api: httpx.AsyncClient, entry: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:
+    """Publish an entry (the example by default); its head."""
+    answer = await api.post("/v1/entries", json=entry or example_entry(), headers=headers)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def ask(api: httpx.AsyncClient, entry_id: str, prefer: str = "respond-async", **question: Any) -> httpx.Response:
+    """Ask for advice, without waiting by default."""
+    body = json.dumps({"measure": "mutual_information"} | question)
+    headers = {"Prefer": prefer, "Content-Type": "application/json"}
+    return await api.post(f"/v1/entries/{entry_id}/advice", content=body, headers=headers)
+
+
+class Worker:
+    """The real tasks on the real queue."""
+
+    def __init__(self, queue: App) -> None:
+        self.queue = queue
+
+    @classmethod
+    @asynccontextmanager
+    async def on(cls, database_url: str) -> AsyncIterator[Self]:
+        database = Database(database_url, pool_size=2)
+        queue = queue_app(database_url)
+        Tasks(database, queue).register()
+        async with queue.open_async():
+            yield cls(queue)
+        await database.close()
+
+    async def run(self) -> None:
+        """Run every queued job, then return."""
+        await self.queue.run_worker_async(wait=False, install_signal_handlers=False, listen_notify=False)
