@@ -1,5 +1,6 @@
 """The application: `create_app` builds it, without a database until it starts."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -8,8 +9,7 @@ import uvicorn
 from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
 
-from app.api import errors
-from app.api.bodies import EntryReader
+from app.api import bodies, errors
 from app.api.describe import openapi
 from app.api.metrics import Metrics
 from app.api.metrics import router as metrics_router
@@ -18,6 +18,7 @@ from app.api.state import State
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.child_process import ChildProcess
 from app.factory import Factory
 from app.services.keyring import Keyring
 from app.settings import Settings
@@ -91,15 +92,18 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
+        child = ChildProcess(bodies.__name__)
+        warming = asyncio.create_task(child.warm())
         async with announcements.listening():
             yield State(
                 database=database,
                 queue=queue,
                 announcements=announcements,
-                reader=EntryReader(),
+                child=child,
                 max_body_bytes=settings.max_body_bytes,
                 development_mode=development_mode,
             )
+        warming.cancel()
     finally:
         await database.close()
 

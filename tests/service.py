@@ -12,10 +12,12 @@ from procrastinate import App
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.child_process import ChildProcess
 from app.domain.callers import Role
 from app.factory import Factory
 from app.jobs.tasks import Tasks
 from app.main import create_app
+from app.services import computation
 from app.settings import Settings
 
 
@@ -68,7 +70,7 @@ class Worker:
     async def on(cls, database_url: str) -> AsyncIterator[Self]:
         database = Database(database_url, pool_size=2)
         queue = queue_app(database_url)
-        Tasks(database, queue).register()
+        Tasks(database, queue, ChildProcess(computation.__name__)).register()
         async with queue.open_async():
             yield cls(queue)
         await database.close()

@@ -2,7 +2,6 @@
 
 from typing import TypeVar
 
-from anyio import CapacityLimiter, to_process
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
@@ -45,20 +44,11 @@ def validated(model: type[AnyModel], body: bytes) -> AnyModel:
         raise _invalid(error) from None
 
 
-class EntryReader:
-    """Turns entry documents into publications, in a warm child process: a large one would stop everybody else here."""
-
-    def __init__(self, processes: int = 1) -> None:
-        self._limiter = CapacityLimiter(processes)
-
-    async def read(self, body: bytes) -> Publication:
-        """The publication of a document. Raises MalformedRequestError, InvalidDocumentError."""
-        # Cancelled callers free the child: the document of a client that went away is of no use.
-        return await to_process.run_sync(read_publication, body, cancellable=True, limiter=self._limiter)
-
-
 def read_publication(body: bytes) -> Publication:
-    """What the child process runs: parse, validate, check the sums, pack."""
+    """Parse an entry, validate it, check its sums, pack it. Heavy: run it in a child process.
+
+    Raises MalformedRequestError, InvalidDocumentError.
+    """
     try:
         document, _ = read_entry(body)
     except NotJsonError as error:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from procrastinate import App
 
-from app.api.bodies import EntryReader
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
+from app.child_process import ChildProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,6 @@ class State:
     database: Database
     queue: App
     announcements: Announcements
-    reader: EntryReader
+    child: ChildProcess
     max_body_bytes: int
     development_mode: bool

@@ -3,12 +3,12 @@
 import time
 
 import structlog
-from anyio import CapacityLimiter, to_process
 from procrastinate import App, JobContext, RetryStrategy
 
 from app.advisor.errors import AdvisorError
 from app.catalog.queue import ADVICE_TASK, REFERENCE_TASK
 from app.catalog.session import Database
+from app.child_process import ChildProcess
 from app.domain.advice import Problem
 from app.domain.errors import RefusalError
 from app.factory import Factory
@@ -24,10 +24,10 @@ _RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
 class Tasks:
     """What jobs do, in their three steps; never a transaction while computing."""
 
-    def __init__(self, database: Database, queue: App) -> None:
+    def __init__(self, database: Database, queue: App, child: ChildProcess) -> None:
         self._database = database
         self._queue = queue
-        self._limiter = CapacityLimiter(1)
+        self._child = child
 
     def register(self) -> None:
         """Make the tasks known to the queue under their names."""
@@ -40,7 +40,7 @@ class Tasks:
             given = await Factory(session, self._queue).answering().missing_references(version_id)
         if given is None:
             return
-        references = await to_process.run_sync(compute_references, given, cancellable=True, limiter=self._limiter)
+        references = await self._child.run(compute_references, given)
         async with self._database.transaction() as session:
             await Factory(session, self._queue).answering().store_references(version_id, references)
 
@@ -67,7 +67,7 @@ class Tasks:
             given = await Factory(session, self._queue).answering().advice_input(advice_id)
         if given is None:
             return
-        result = await to_process.run_sync(compute_advice, given, cancellable=True, limiter=self._limiter)
+        result = await self._child.run(compute_advice, given)
         elapsed_ms = (time.perf_counter() - start) * 1e3
         async with self._database.transaction() as session:
             await Factory(session, self._queue).answering().succeed(advice_id, result, elapsed_ms)

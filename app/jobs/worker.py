@@ -7,7 +7,9 @@ from procrastinate import App
 
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.child_process import ChildProcess
 from app.jobs.tasks import Tasks
+from app.services import computation
 from app.settings import Settings
 
 _log = structlog.get_logger(__name__)
@@ -25,9 +27,11 @@ async def run_worker(settings: Settings) -> None:
         raise ValueError(message)
     database = Database(settings.database_url, pool_size=2)
     queue = queue_app(settings.database_url)
-    Tasks(database, queue).register()
+    child = ChildProcess(computation.__name__)
+    Tasks(database, queue, child).register()
     try:
         async with queue.open_async():
+            await child.warm()
             sweeping = asyncio.create_task(sweep(queue))
             _log.info("worker started")
             await queue.run_worker_async(

@@ -6,7 +6,7 @@ import pytest
 from app.advisor.errors import OwnReferenceError
 from app.advisor.measures import MEASURES
 from app.advisor.own import assess_own
-from app.advisor.reconstruction import reconstruct
+from app.advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from app.advisor.reconstruction.own import rounded_own_reference
 from tests.advisor.cases import (
     counted,
@@ -21,7 +21,8 @@ INDEPENDENT_INSIDE = ["mutual_information", "chi_square", "g3", "g2"]
 
 
 def measured(evidence, measure, used, seed=None):
-    return assess_own(evidence, reconstruct(evidence), MEASURES[measure], used, seed)
+    pooled = reconstruct(evidence, IterativeProportionalFitting(sweeps=5))  # plays no part in deviations
+    return assess_own(evidence, pooled, MEASURES[measure], used, seed)
 
 
 @pytest.mark.parametrize("histogram", [True, False])
@@ -45,7 +46,7 @@ def test_g1_counts_pairs_and_is_not_0():
 def own_table_by_sweeps(evidence, masking):
     """Algorithm 2, literally: from a uniform table, rows then columns, over the full domain."""
     table = np.full((evidence.values, evidence.labels), 1.0)
-    for _ in range(50):
+    for _ in range(5):
         if evidence.histogram is not None:
             rows = table.sum(1, keepdims=True)
             table = table * np.divide(evidence.histogram[:, None], rows, out=0 * rows, where=rows > 0)

@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-from anyio import to_process
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from aegis_sdk import wire
-from app.api.bodies import validated
+from app.api.bodies import read_publication, validated
 from app.api.dependencies import (
     BodyDependency,
     CallerDependency,
@@ -50,7 +49,7 @@ async def publish_entry(
     caller: PublisherDependency, document: BodyDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
     """Add an entry to the catalogue, all of it or nothing. Its name must be new in the caller's tenant."""
-    publication = await state.reader.read(document)
+    publication = await state.child.run(read_publication, document)
     return _head(await factory.cataloguing().publish(caller, publication), 201)
 
 
@@ -86,13 +85,13 @@ async def list_entries(
     ),
 )
 async def read_entry(
-    entry_id: str, caller: CallerDependency, factory: FactoryDependency, version: Version = None
+    entry_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency, version: Version = None
 ) -> Response:
     """What the table looks like and which configurations there are, without any count."""
     cataloguing = factory.cataloguing()
     head = await cataloguing.head(caller, entry_id, version)
     schema, configurations = await cataloguing.schema(head)
-    document = await to_process.run_sync(entry_json, head.visibility, schema, configurations, ())
+    document = await state.child.run(entry_json, head.visibility, schema, configurations, ())
     return Response(entry_head_json(head, document), headers={"ETag": etag(head)}, media_type="application/json")
 
 
@@ -102,11 +101,11 @@ async def read_entry(
     responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",)),
 )
 async def read_summaries(
-    entry_id: str, caller: CallerDependency, factory: FactoryDependency, version: Version = None
+    entry_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency, version: Version = None
 ) -> Response:
     """For provider keys of the entry's own tenant, and operators."""
     head, schema, configurations, tables = await factory.cataloguing().summaries(caller, entry_id, version)
-    document = await to_process.run_sync(entry_json, head.visibility, schema, configurations, tables)
+    document = await state.child.run(entry_json, head.visibility, schema, configurations, tables)
     return Response(document, headers={"ETag": etag(head)}, media_type="application/json")
 
 
@@ -138,7 +137,7 @@ async def replace_entry(
     factory: FactoryDependency,
 ) -> Response:
     """Versions are immutable: a change adds one. Name and visibility stay; `PATCH` changes the visibility."""
-    publication = await state.reader.read(document)
+    publication = await state.child.run(read_publication, document)
     return _head(await factory.cataloguing().replace(caller, entry_id, publication, is_current), 200)
 
 

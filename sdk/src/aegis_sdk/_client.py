@@ -5,12 +5,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 
 from aegis_sdk._errors import ServiceUnreachableError, SettingsError, UnexpectedAnswerError, problem_error
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
@@ -24,6 +23,7 @@ from aegis_sdk.wire import (
     MeasureList,
     Visibility,
     VisibilityPatch,
+    faults_of,
 )
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -34,6 +34,10 @@ _LONGEST_HOLD = 10.0
 _UNAVAILABLE = httpx.codes.SERVICE_UNAVAILABLE
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+
+class _Published(RootModel[dict[str, Any]]):
+    """An entry as it was published."""
 
 
 class Client:
@@ -77,9 +81,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -95,15 +97,11 @@ class Client:
         return _read(Head, self._send("POST", "/v1/entries", content=_json_bytes(entry)))
 
     def update(
-        self,
-        entry_id: str,
-        entry: EntryDocument | Mapping[str, Any] | bytes,
-        *,
-        if_match: str | None = None,
+        self, entry_id: str, entry: EntryDocument | Mapping[str, Any] | bytes, *, if_match: str | None = None
     ) -> Head:
         """Publish a new version of an entry, unless its content is the same.
 
-        `if_match` is the `etag` of the version to replace; without it, the latest now is replaced.
+        `if_match` is the `etag` of the version to replace; without it, the one that is the latest now.
         `PreconditionFailedError` if another version has come in between.
         """
         headers = {"If-Match": if_match or self.etag(entry_id)}
@@ -136,7 +134,7 @@ class Client:
     def summaries(self, entry_id: str, version: int | None = None) -> dict[str, Any]:
         """The entry as published, for its own tenant's providers and for operators."""
         path = _entry_path(entry_id, "summaries")
-        return _read_object(self._send("GET", path, params=_version_params(version)))
+        return _read(_Published, self._send("GET", path, params=_version_params(version))).root
 
     def set_visibility(self, entry_id: str, visibility: Visibility) -> Head:
         """Change who sees an entry; makes no new version. `ValueError` for what is no visibility."""
@@ -178,7 +176,7 @@ class Client:
             "limit": limit,
         }
         deadline = Deadline(wait)
-        response = self._ask(entry_id, question, version, min(wait, _LONGEST_HOLD))
+        response = self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))
         finished = response.status_code != httpx.codes.ACCEPTED
         advice = _read(Advice, response) if finished else self.advice(_located_id(response))
         return follow(
@@ -269,7 +267,7 @@ def _entry_path(entry_id: str, *parts: str) -> str:
 
 def _located_id(response: httpx.Response) -> str:
     """The last part of `Location`; only the id is taken from it, lest the key be sent to another host."""
-    advice_id = httpx.URL(response.headers.get("Location", "")).path.rpartition("/")[2]
+    advice_id = unquote(str(response.headers.get("Location", "")).partition("?")[0].rpartition("/")[2])
     if not advice_id:
         raise UnexpectedAnswerError("The service accepted the question without saying where its advice will be")
     return advice_id
@@ -297,16 +295,5 @@ def _read(model: type[AnswerT], response: httpx.Response) -> AnswerT:
     try:
         return model.model_validate_json(response.content)
     except ValidationError as error:
-        fields = f"{error.error_count()} fields of {model.__name__} missing or of another type"
-        raise UnexpectedAnswerError(f"{response.request.url} did not answer as Aegis does: {fields}") from None
-
-
-def _read_object(response: httpx.Response) -> dict[str, Any]:
-    """The answer as a JSON object."""
-    try:
-        value = json.loads(response.content)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise UnexpectedAnswerError(f"{response.request.url} did not answer with a JSON object")
-    return value
+        place = faults_of(error)[0].pointer or "the body"
+        raise UnexpectedAnswerError(f"{response.request.url} did not answer as Aegis does, at {place}") from None

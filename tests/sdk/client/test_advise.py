@@ -82,16 +82,18 @@ def test_the_key_does_not_follow_a_location_elsewhere(scripted):
     assert {request.url.host for request in script.requests} == {"service.test"}
 
 
-def test_an_accepted_question_needs_a_location(scripted):
-    client, _ = scripted(accepted(None))
+@pytest.mark.parametrize("location", [None, "/", "http://["])
+def test_an_accepted_question_needs_a_location_with_an_id(scripted, location):
+    client, _ = scripted(accepted(location))
     with pytest.raises(UnexpectedAnswerError):
         client.advise("e1", "g3")
 
 
-def test_without_time_to_wait_the_question_is_only_asked(scripted):
+@pytest.mark.parametrize("wait", [0, 0.5, -1])
+def test_without_time_to_wait_the_question_is_only_asked(scripted, wait):
     client, script = scripted(accepted(), state("queued"))
     with pytest.raises(AdviceTimeoutError) as caught:
-        client.advise("e1", "g3", wait=0)
+        client.advise("e1", "g3", wait=wait)
     assert caught.value.advice_id == ADVICE.id
     assert script.requests[0].headers["Prefer"] == "respond-async"
 

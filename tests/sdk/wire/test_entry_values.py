@@ -1,7 +1,10 @@
 """Every value of an entry is of its type: nothing is converted, and the fault is pointed at."""
 
+import json
+
 import pytest
 
+from aegis_sdk.wire import read_entry
 from tests.sdk.wire.documents import changed, entry_pointers, without
 
 MASKING = ("attributes", 0, "maskings", 0)
@@ -215,3 +218,37 @@ def test_faults_of_several_parts_are_told_together():
         "/attributes/0/maskings/0/joint/1/2",
         "/configurations/0/id",
     ]
+
+
+MANY = 5000
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "first", "last"),
+    [
+        (("configurations",), [{"id": "c", "maskings": 1}] * MANY, "/0/maskings", "/99/maskings"),
+        (
+            ("configurations",),
+            [{"id": "c", "maskings": {}}] * 2500 + [{"id": ""}] * MANY,
+            "/2500/id",
+            "/2549/maskings",
+        ),
+        (("configurations", 0, "maskings"), {str(i): i for i in range(MANY)}, "/0", "/99"),
+    ],
+    ids=["list", "later in the list", "object"],
+)
+def test_of_very_many_faults_a_hundred_are_told(path, value, first, last):
+    root = "".join(f"/{step}" for step in path)
+    found = entry_pointers(changed(path, value))
+    assert (len(found), found[0], found[-1]) == (100, root + first, root + last)
+
+
+def test_very_many_unknown_fields_are_one_fault():
+    label = {str(index): index for index in range(MANY)}
+    assert entry_pointers(changed(("label",), label)) == ["/label"]
+
+
+def test_very_many_configurations_keep_their_order():
+    configurations = [{"id": f"c{index}", "maskings": {"age": "drop"}} for index in range(MANY)]
+    _, entry = read_entry(json.dumps(changed(("configurations",), configurations)))
+    assert [configuration.id for configuration in entry.configurations] == [c["id"] for c in configurations]

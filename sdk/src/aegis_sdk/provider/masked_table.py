@@ -1,5 +1,9 @@
 """The masked table of one configuration."""
 
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable
@@ -7,7 +11,7 @@ from aegis_sdk.provider.errors import OutputError, PlanError, TableError
 from aegis_sdk.provider.output import written_whole
 from aegis_sdk.provider.plan import DROP, IDENTITY, Configuration, Plan
 from aegis_sdk.provider.plan_element import nearest
-from aegis_sdk.provider.table import Table, as_text, open_table, quoted
+from aegis_sdk.provider.table import as_text, open_table, quoted
 
 
 def apply(
@@ -39,43 +43,39 @@ def apply(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
         counted = CountedTable.of(opened, plan)
-        query = _masked_query(counted, plan, chosen)
-        [(records,)] = opened.execute(f"COPY ({query}) TO {quoted(str(part))} {_options(opened)}").fetchall()
+        columns = list(_publish(counted, plan, chosen))
+        query = _masked_query(opened.source, columns)
+        options = _csv_options(columns, opened.delimiter or ",")
+        [(records,)] = opened.execute(f"COPY ({query}) TO {quoted(str(part))} {options}").fetchall()
         if records != counted.records:
             raise TableError(f"{table}: changed while it was read; apply again")
     return counted.records
 
 
-def _masked_query(counted: CountedTable, plan: Plan, configuration: Configuration) -> str:
-    """
-    SQL of the masked table.
+@dataclass(frozen=True)
+class _Column:
+    """A published column: its place in the table, and whether a table `m<place>` of masked texts exists for it."""
 
-    A join may stream either of its sides, so the records are numbered before it and sorted after it.
-    """
-    table = counted.table
+    name: str
+    place: int
+    is_masked: bool
+
+    @property
+    def value(self) -> str:
+        return f"m{self.place}.masked" if self.is_masked else f"v{self.place}"
+
+
+def _publish(counted: CountedTable, plan: Plan, configuration: Configuration) -> Iterator[_Column]:
+    """The columns that the configuration keeps; what masks them is stored in the database."""
     choices = {plan.label: IDENTITY, **configuration.maskings}
-    published = [name for name in table.columns if choices.get(name, DROP) != DROP]
-    places = dict(zip(published, table.positions(published), strict=True))
-    masked = [each for each in counted.attributes if choices[each.attribute.name] not in {IDENTITY, DROP}]
-    for each in masked:
-        _store_mapping(counted, each, choices[each.attribute.name], f"m{places[each.attribute.name]}")
-    by_join = [places[each.attribute.name] for each in masked]
-    values = ", ".join(f"{as_text(place)} AS v{place}" for place in places.values())
-    joins = " ".join(f"JOIN m{place} ON m{place}.text = v{place}" for place in by_join)
-    columns = {name: f"m{place}.masked" if place in by_join else f"v{place}" for name, place in places.items()}
-    return (
-        f"SELECT {_outputs(columns)} "  # noqa: S608 - places, and names in quotes
-        f"FROM (SELECT row_number() OVER () AS record, {values} FROM {table.source}) "
-        f"{joins} ORDER BY record"
-    )
-
-
-def _outputs(columns: dict[str, str]) -> str:
-    """The published columns; a blank stands for a missing value unless a line would hold nothing else."""
-    blank = "nullif({}, '')" if len(columns) > 1 else "{}"
-    return ", ".join(
-        f'{blank.format(value)} AS "{name.replace(chr(34), chr(34) * 2)}"' for name, value in columns.items()
-    )
+    attributes = {each.attribute.name: each for each in counted.attributes}
+    for place, name in enumerate(counted.table.columns):
+        choice = choices.get(name, DROP)
+        if choice == DROP:
+            continue
+        if choice != IDENTITY:
+            _store_mapping(counted, attributes[name], choice, f"m{place}")
+        yield _Column(name, place, is_masked=choice != IDENTITY)
 
 
 def _store_mapping(counted: CountedTable, attribute: CountedAttribute, masking_id: str, name: str) -> None:
@@ -83,12 +83,30 @@ def _store_mapping(counted: CountedTable, attribute: CountedAttribute, masking_i
     masking = next(each for each in attribute.attribute.maskings if each.id == masking_id)
     masked = counted.masked(attribute, masking)
     texts = attribute.domain.places
-    rows = [list(texts), [masked[place] for place in texts.values()]]
     counted.table.execute(
         f"CREATE TEMP TABLE {name} AS SELECT unnest($1::VARCHAR[]) AS text, unnest($2::VARCHAR[]) AS masked",
-        rows,
+        [list(texts), [masked[place] for place in texts.values()]],
     )
 
 
-def _options(table: Table) -> str:
-    return f"(FORMAT csv, HEADER true, DELIMITER {quoted(table.delimiter or ',')})"
+def _masked_query(source: str, columns: Sequence[_Column]) -> str:
+    """
+    SQL of the masked table; a blank stands for a missing value unless a line would hold nothing else.
+
+    A join may stream either of its sides, so the records are numbered before it and sorted after it.
+    """
+    blank = "nullif({}, '')" if len(columns) > 1 else "{}"
+    outputs = ", ".join(blank.format(column.value) for column in columns)
+    values = ", ".join(f"{as_text(column.place)} AS v{column.place}" for column in columns)
+    masked = [column.place for column in columns if column.is_masked]
+    joins = " ".join(f"JOIN m{place} ON m{place}.text = v{place}" for place in masked)
+    numbered = f"SELECT row_number() OVER () AS record, {values} FROM {source}"  # noqa: S608 - places, no names
+    return f"SELECT {outputs} FROM ({numbered}) {joins} ORDER BY record"  # noqa: S608 - see above
+
+
+def _csv_options(columns: Sequence[_Column], delimiter: str) -> str:
+    """The header is written as text, since two names may differ in case only, which SQL does not see."""
+    header = StringIO()
+    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(column.name for column in columns)
+    prefix, suffix = quoted(header.getvalue()), quoted("\n")
+    return f"(FORMAT csv, HEADER false, DELIMITER {quoted(delimiter)}, PREFIX {prefix}, SUFFIX {suffix})"

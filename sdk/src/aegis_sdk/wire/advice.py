@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from aegis_sdk.wire.bounded import LONG_OBJECT
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.configuration import Privacy
 from aegis_sdk.wire.documents import Answer, Request
@@ -36,7 +37,7 @@ class AdviceRequest(Request):
     attributes: Annotated[DistinctIdentifiers, AfterValidator(sorted)] | None = Field(
         default=None, description="Score these attributes only; null: all of them"
     )
-    weights: Annotated[dict[str, Number] | None, AfterValidator(_none_if_empty)] = Field(
+    weights: Annotated[Annotated[dict[str, Number], LONG_OBJECT] | None, AfterValidator(_none_if_empty)] = Field(
         default=None, description="Weight per attribute, 1 where none is given; they are normalised"
     )
     require: Annotated[Privacy | None, AfterValidator(_none_if_empty)] = Field(

@@ -1,10 +1,11 @@
 """The label, the attributes and what is known of the masking functions of each."""
 
 from collections.abc import Iterator
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from aegis_sdk.wire.bounded import LONG_LIST
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.values import CountList, CountTable, Domain, Identifier, JsonObject, repeats
@@ -93,7 +94,7 @@ class Attribute(Request):
         default=None,
         description="Unmasked joint counts: a row per value of `domain`, a column per label value",
     )
-    maskings: list[Masking] = Field(default_factory=list, description="Its masking functions")
+    maskings: Annotated[list[Masking], LONG_LIST] = Field(default_factory=list, description="Its masking functions")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

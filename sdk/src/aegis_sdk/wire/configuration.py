@@ -5,6 +5,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from aegis_sdk.wire.bounded import LONG_LIST, LONG_OBJECT
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Identifiers, Number, repeats
@@ -24,10 +25,12 @@ def _privacy_only(value: dict[str, _Vouched]) -> dict[str, _Vouched]:
 
 _NAMES_SCHEMA = Field(json_schema_extra={"propertyNames": {"enum": list(PRIVACY_NAMES)}})
 
-Privacy = Annotated[dict[str, Number], AfterValidator(_privacy_only), _NAMES_SCHEMA]
+Privacy = Annotated[dict[str, Number], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA]
 """Privacy by name: `k`, `l`, `t`, `epsilon`."""
 
-PrivacyColumns = Annotated[dict[str, list[Number | None]], AfterValidator(_privacy_only), _NAMES_SCHEMA]
+PrivacyColumns = Annotated[
+    dict[str, Annotated[list[Number | None], LONG_LIST]], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA
+]
 """Privacy by name, a number or null per configuration."""
 
 
@@ -35,7 +38,9 @@ class Configuration(Request):
     """One masking per attribute; the provider is willing to share the table masked so."""
 
     id: Identifier = Field(description="Unique in the entry")
-    maskings: dict[str, str] = Field(description="For every attribute a masking id, `identity` or `drop`")
+    maskings: Annotated[dict[str, str], LONG_OBJECT] = Field(
+        description="For every attribute a masking id, `identity` or `drop`"
+    )
     privacy: Privacy | None = Field(default=None, description="What the provider vouches for")
     suppressed: Count | None = Field(default=None, description="Records left out of this release")
 
@@ -44,7 +49,9 @@ class ConfigurationTable(Request):
     """Many configurations, as columns of equal length."""
 
     ids: DistinctIdentifiers = Field(description="Ids of the configurations")
-    maskings: dict[str, Identifiers] = Field(description="For every attribute a column of masking ids")
+    maskings: Annotated[dict[str, Identifiers], LONG_OBJECT] = Field(
+        description="For every attribute a column of masking ids"
+    )
     privacy: PrivacyColumns | None = Field(default=None, description="Columns of numbers; null = not vouched")
 
 

@@ -3,12 +3,13 @@
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import from_json
 
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label
+from aegis_sdk.wire.bounded import LONG_LIST
 from aegis_sdk.wire.configuration import (
     Configuration,
     ConfigurationTable,
@@ -29,9 +30,9 @@ class NotJsonError(ValueError):
 class EntryDocument(Request):
     """A catalogue entry: the summaries of a table and the masking configurations that may be shared.
 
-    Validation covers the structure: types, names, lengths, and that every part that is named exists. Whether
-    the tables agree with each other is arithmetic, and the service's to check; of the sums only the label's
-    is checked here.
+    Validation covers the structure: types, names, lengths, and that every part that is named exists. A part with
+    a fault of its own is not compared with the others. Whether the tables agree with each other is arithmetic,
+    and the service's to check; of the sums only the label's is checked here.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
@@ -47,9 +48,9 @@ class EntryDocument(Request):
     )
     records: int = Field(ge=1, le=COUNT_MAX, description="Number of records of the table")
     label: Label = Field(description="The class label")
-    attributes: list[Attribute] = Field(min_length=1, description="The attributes")
-    configurations: list[Configuration] | None = Field(
-        default=None, min_length=1, description="The configurations, or else `configuration_table`"
+    attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
+    configurations: Annotated[list[Configuration], Field(min_length=1), LONG_LIST] | None = Field(
+        default=None, description="The configurations, or else `configuration_table`"
     )
     configuration_table: ConfigurationTable | None = Field(
         default=None, description="The configurations as columns, or else `configurations`"

@@ -38,13 +38,15 @@ def pointer_of(location: Iterable[str | int]) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in location)
 
 
+def raised(error: ValidationError) -> list[Fault]:
+    """The first hundred faults that validation found, in the order of the document's fields."""
+    lines = error.errors(include_url=False, include_context=False, include_input=False)[:FAULTS_SHOWN]
+    return [(line["loc"], _JSON_WORDS.get(line["type"], line["msg"])) for line in lines]
+
+
 def faults_of(error: ValidationError) -> list[PointedFault]:
     """The first hundred faults that validation found, in the order of the document's fields."""
-    lines = error.errors(include_url=False, include_context=False, include_input=False)
-    return [
-        PointedFault(pointer_of(line["loc"]), _JSON_WORDS.get(line["type"], line["msg"]))
-        for line in lines[:FAULTS_SHOWN]
-    ]
+    return [PointedFault(pointer_of(location), detail) for location, detail in raised(error)]
 
 
 def fault(detail: str) -> PydanticCustomError:

@@ -1,0 +1,90 @@
+"""`make demo`: the whole path on the health insurance study, with the commands that a provider and a consumer use."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aegis_sdk import Client
+
+PLACE = Path(".aegis/demo")
+TABLE = "examples/health/health.csv"
+PLAN = "examples/health/plan.yaml"
+MEASURES = ("mutual_information", "chi_square", "g3")
+#: Seconds; a first start makes the database.
+PATIENCE = 60.0
+
+
+def main() -> None:
+    """Start the service, take every step, stop the service."""
+    start = time.perf_counter()
+    PLACE.mkdir(parents=True, exist_ok=True)
+    entry, masked = PLACE / "entry.json", PLACE / "masked.csv"
+    say("Starting the database, the service and a worker ...")
+    with running_service() as url:
+        environment = os.environ | {"AEGIS_URL": url}
+        say(f"They run at {url}.")
+        say("The provider summarises its table on its own machine; this file is all that leaves it:")
+        aegis(environment, "summarize", TABLE, "--plan", PLAN, "--name", "health", "--output", str(entry))
+        say("The provider publishes the summaries; the answer is the entry's id:")
+        entry_id = aegis(environment, "publish", str(entry), "--update").strip()
+        for measure in MEASURES:
+            say(f"A consumer asks which configuration to use, by {measure}:")
+            aegis(environment, "advise", entry_id, "--measure", measure, "--limit", "5")
+        with Client(url) as client:
+            winner = client.advise(entry_id, MEASURES[0]).configuration or ""
+        say(f"The provider masks the table as {winner} says:")
+        aegis(environment, "apply", TABLE, "--plan", PLAN, "--configuration", winner, "--output", str(masked))
+        sys.stdout.writelines(f"  {line}" for line in masked.read_text().splitlines(keepends=True)[:4])
+        say("Stopping what was started ...")
+    say(f"Done in {time.perf_counter() - start:.1f} s. The summaries are in {entry}, the masked table in {masked}.")
+
+
+@contextmanager
+def running_service() -> Iterator[str]:
+    """The service on a free port, its log in a file; the address once it is ready."""
+    log_path = PLACE.with_suffix(".log")
+    command = [str(Path(sys.executable).with_name("aegis-server")), "serve", "--port", "0", "--data-dir", str(PLACE)]
+    environment = {name: value for name, value in os.environ.items() if name != "AEGIS_DATABASE_URL"}
+    with log_path.open("w") as log:
+        service = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)  # noqa: S603
+    try:
+        yield address_of(service, log_path)
+    finally:
+        service.send_signal(signal.SIGTERM)
+        service.wait(PATIENCE)
+
+
+def address_of(service: subprocess.Popen[str], log: Path) -> str:
+    """What the service says it listens on; it says so when it is ready, and ends its output when it fails."""
+    for line in service.stdout or ():
+        if line.startswith("Aegis listens on "):
+            return line.split()[-1]
+    sys.exit(f"The service did not start; the end of {log} says why:\n{log.read_text()[-2000:]}")
+
+
+def aegis(environment: dict[str, str], *arguments: str) -> str:
+    """Run the command `aegis`, show it and what it prints, and return that."""
+    sys.stdout.write(f"  $ aegis {shlex.join(arguments)}\n")
+    sys.stdout.flush()
+    command = [str(Path(sys.executable).with_name("aegis")), *arguments]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    sys.stdout.writelines(f"  {line}" for line in done.stdout.splitlines(keepends=True))
+    return done.stdout
+
+
+def say(text: str) -> None:
+    """Progress, for people."""
+    sys.stdout.write(f"\n{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
