@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
+from pydantic import ValidationError
 
 from app import log
 from app.catalog import migrations
@@ -77,7 +78,7 @@ def serve(
 @cli.command(hidden=True)
 def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
     """The API alone, as `serve` starts it."""
-    settings = Settings()
+    settings = _settings()
     log.configure(settings.log_level)
     run(settings, example)
 
@@ -151,6 +152,7 @@ def create_key(
 def list_keys(data_dir: DataDir = None) -> None:
     """Every key ever created: prefix, tenant, role, and whether it is valid."""
     with _database(_settings(data_dir=data_dir)) as url:
+        migrations.upgrade(url)
         for key in asyncio.run(_with_keyring(url, Keyring.all)):
             typer.echo("\t".join(_key_line(key)))
 
@@ -162,12 +164,17 @@ def revoke_key(
 ) -> None:
     """Revoke a key; it is refused from now on."""
     with _database(_settings(data_dir=data_dir)) as url:
+        migrations.upgrade(url)
         asyncio.run(_with_keyring(url, lambda keyring: keyring.revoke(prefix)))
 
 
 def _settings(**options: object) -> Settings:
-    """The settings of the environment, with the options that were given over them."""
-    return Settings().model_copy(update={name: value for name, value in options.items() if value is not None})
+    """The settings of the environment, with the options that were given over them; a line for each fault."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        _fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))
 
 
 @contextmanager

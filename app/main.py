@@ -59,6 +59,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.registry = CollectorRegistry()

@@ -136,7 +136,7 @@ def recommend(
         tied=tuple(ranking.tied.tolist()),
         considered=codes.shape[0],
         ranking_basis=_basis(weighted, measure, question),
-        ranking=RankedRows(ranking.order, ranking.deviations[ranking.order], ranking.utilities[ranking.order]),
+        ranking=RankedRows(ranking.order, ranking.deviations[ranking.order], ranking.utilities),
         attributes=tuple(assessments),
     )
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.errors import NoConfigurationError
 
-CHUNK = 65_536
+CHUNK = 8_192
 """Configurations at a time: the temporaries of a chunk stay in cache."""
 
 MI_DECIMALS = 12
@@ -24,7 +24,7 @@ class Ranking:
         order: (rows,) the best configurations in order, as many as were asked for.
         tied: (ties,) the configurations whose deviation is the smallest, in order, all of them.
         deviations: (configurations,) the weighted mean deviation of each.
-        utilities: (configurations,) the weighted mean utility of each.
+        utilities: (rows,) the weighted mean utility of each configuration in `order`.
     """
 
     order: IntArray
@@ -67,44 +67,45 @@ def rank(
     """
     if codes.shape[0] == 0:
         raise NoConfigurationError
-    total = weighted_sums(codes, deviations, weights)
-    information = np.round(weighted_sums(codes, tie_utilities, weights), MI_DECIMALS)
+    total = weighted_sums(codes, np.arange(codes.shape[0]), deviations, weights)
+
+    def by_information(rows: IntArray) -> FloatArray:
+        return -np.round(weighted_sums(codes, rows, tie_utilities, weights), MI_DECIMALS)
+
     tied = np.flatnonzero(total <= total.min() + tolerance)
-    candidates = _candidates(total, tolerance, limit)
+    ascending = _ascending(total, tolerance, limit)
+    group = _tie_groups(total[ascending], tolerance)
+    order = ascending[np.lexsort((ascending, by_information(ascending), group))][:limit]
     return Ranking(
-        order=_ordered(candidates, total, information, tolerance)[:limit],
-        tied=tied[np.argsort(-information[tied], kind="stable")],
+        order=order,
+        tied=tied[np.argsort(by_information(tied), kind="stable")],
         deviations=total,
-        utilities=weighted_sums(codes, utilities, weights),
+        utilities=weighted_sums(codes, order, utilities, weights),
     )
 
 
-def weighted_sums(codes: npt.NDArray[np.integer], lookups: Sequence[FloatArray], weights: FloatArray) -> FloatArray:
-    """Look up every code (configurations, attributes) and add up with the weights: (configurations,)."""
-    sums = np.zeros(codes.shape[0])
+def weighted_sums(
+    codes: npt.NDArray[np.integer], rows: IntArray, lookups: Sequence[FloatArray], weights: FloatArray
+) -> FloatArray:
+    """Look up the codes (configurations, attributes) of some rows and add up with the weights: (rows,)."""
+    sums = np.zeros(rows.size)
     weighted = [lookup * weight for lookup, weight in zip(lookups, weights, strict=True)]
-    for start in range(0, sums.size, CHUNK):
-        chunk = codes[start : start + CHUNK]
-        for attribute, lookup in enumerate(weighted):
-            sums[start : start + CHUNK] += lookup[chunk[:, attribute]]
+    for start in range(0, rows.size, CHUNK):
+        columns = codes[rows[start : start + CHUNK]].T.astype(np.intp, order="C")
+        for lookup, column in zip(weighted, columns, strict=True):
+            sums[start : start + CHUNK] += lookup[column]
     return sums
 
 
-def _candidates(total: FloatArray, tolerance: float, limit: int | None) -> IntArray:
-    """Indices of all that can be among the first `limit`, with everything that they may tie with."""
+def _ascending(total: FloatArray, tolerance: float, limit: int | None) -> IntArray:
+    """Indices by deviation: of all, or of those that can be among the first `limit` and of their ties."""
     if limit is None or limit >= total.size:
-        return np.arange(total.size)
+        return np.argsort(total, kind="stable")
     if limit == 0:
         return np.arange(0)
     last = np.partition(total, limit - 1)[limit - 1]
-    return np.flatnonzero(total <= last + tolerance)
-
-
-def _ordered(candidates: IntArray, total: FloatArray, information: FloatArray, tolerance: float) -> IntArray:
-    """The candidates by group of ties, then by mutual information, highest first, then by index."""
-    ascending = candidates[np.argsort(total[candidates], kind="stable")]
-    group = _tie_groups(total[ascending], tolerance)
-    return ascending[np.lexsort((ascending, -information[ascending], group))]
+    candidates = np.flatnonzero(total <= last + tolerance)
+    return candidates[np.argsort(total[candidates], kind="stable")]
 
 
 def _tie_groups(ascending: FloatArray, tolerance: float) -> IntArray:

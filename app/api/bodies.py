@@ -4,6 +4,7 @@ from typing import TypeVar
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 
 from aegis_sdk.wire import NotJsonError, faults_of, read_entry, read_json
 from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
@@ -17,7 +18,8 @@ AnyModel = TypeVar("AnyModel", bound=BaseModel)
 async def read_body(request: Request, limit: int) -> bytes:
     """The whole body of a JSON request.
 
-    Raises MediaTypeError, and BodyTooLargeError before more than `limit` bytes have been read.
+    Raises MediaTypeError, BodyTooLargeError before more than `limit` bytes have been read, and MalformedRequestError
+    when the client leaves meanwhile.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" or "content-encoding" in request.headers:
@@ -26,11 +28,14 @@ async def read_body(request: Request, limit: int) -> bytes:
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are taken.")
     chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > limit:
-            raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are taken.")
-        chunks.append(chunk)
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are taken.")
+            chunks.append(chunk)
+    except ClientDisconnect:
+        raise MalformedRequestError("The connection ended before the body did.") from None
     return b"".join(chunks)
 
 

@@ -65,7 +65,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
 }
 
 #: What a client needs besides the problem itself.
-_HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "5"}}
+_HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
 #: Slugs of the refusals that the framework makes.
 _FRAMEWORK_CODES = {404: "not_found", 405: "method_not_allowed"}

@@ -5,6 +5,8 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 
+from app.catalog.session import clear_absence
+
 _HERE = Path(__file__).resolve()
 #: A wheel carries the revisions inside the package; a checkout has them at its top.
 _LOCATIONS = (_HERE.parents[1] / "migrations", _HERE.parents[2] / "migrations")
@@ -19,8 +21,9 @@ def configuration(database_url: str) -> Config:
 
 
 def upgrade(database_url: str) -> None:
-    """Bring the database to the newest revision; nothing happens when it is there."""
-    command.upgrade(configuration(database_url), "head")
+    """Bring the database to the newest revision; nothing happens when it is there. Raises DatabaseUnavailableError."""
+    with clear_absence():
+        command.upgrade(configuration(database_url), "head")
 
 
 def draft(database_url: str, message: str) -> None:

@@ -1,12 +1,12 @@
 """The database as the rest of the service sees it: sessions, and one error when it is away."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import psycopg
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
@@ -16,8 +16,24 @@ _AWAY = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.Operational
 
 
 def dialect_url(url: str) -> str:
-    """A libpq URL as SQLAlchemy wants it: with psycopg as the driver."""
-    return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+    """A libpq URL as SQLAlchemy wants it: with psycopg as the driver. Raises DatabaseUnavailableError for no URL."""
+    try:
+        return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+    except ArgumentError:
+        raise DatabaseUnavailableError("The database's URL has the form postgresql://USER@HOST/DATABASE.") from None
+
+
+@contextmanager
+def clear_absence() -> Iterator[None]:
+    """One error, DatabaseUnavailableError, for all that a database causes by being away."""
+    try:
+        yield
+    except _AWAY as error:
+        raise DatabaseUnavailableError("The catalogue's database cannot be reached now.") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise DatabaseUnavailableError("The connection to the catalogue's database was lost.") from error
+        raise
 
 
 class Database:
@@ -25,7 +41,13 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 10) -> None:
         self._engine = create_async_engine(
-            dialect_url(url), pool_size=pool_size, max_overflow=pool_size, pool_pre_ping=True, pool_timeout=5
+            dialect_url(url),
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_pre_ping=True,
+            pool_timeout=5,
+            # An error that is logged names its statement; what went into it may be counts or the hash of a key.
+            hide_parameters=True,
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
@@ -35,15 +57,9 @@ class Database:
 
         Raises DatabaseUnavailableError when the database is away.
         """
-        try:
+        with clear_absence():
             async with self._sessions() as session, session.begin():
                 yield session
-        except _AWAY as error:
-            raise DatabaseUnavailableError("The catalogue's database cannot be reached now.") from error
-        except DBAPIError as error:
-            if error.connection_invalidated:
-                raise DatabaseUnavailableError("The connection to the catalogue's database was lost.") from error
-            raise
 
     async def ping(self) -> None:
         """One round trip; raises DatabaseUnavailableError."""

@@ -30,6 +30,7 @@ async def run_worker(settings: Settings) -> None:
     child = ChildProcess(computation.__name__)
     Tasks(database, queue, child).register()
     try:
+        await database.ping()
         async with queue.open_async():
             await child.warm()
             sweeping = asyncio.create_task(sweep(queue))

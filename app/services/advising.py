@@ -34,11 +34,13 @@ class Advising:
     async def ask(self, head: Head, question: AdviceQuestion) -> Asked:
         """The advice that answers `question` on this version: the one there is, or a new one with its job enqueued.
 
-        Raises InvalidDocumentError for a question that this version cannot answer.
+        Raises InvalidDocumentError for a question that this version cannot answer, NotFoundError if it has just gone.
         """
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
         if known is not None:
             return known
+        if not await self._contents.hold(head.version_id):
+            raise NotFoundError(f"Entry {head.id} has just been deleted.")
         outline = await self._contents.outline(head.version_id)
         table = unpack_configurations(await self._contents.configuration_table(head.version_id), outline)
         refuse_unanswerable(question, outline, table)

@@ -66,10 +66,12 @@ class Cataloguing:
 
     async def schema(self, head: Head) -> tuple[bytes, bytes]:
         """The entry without its counts, in two halves of compressed JSON: the schema, the configurations."""
+        configurations = await self._contents.configurations(head.version_id)
+        # Read last: where it is still there, everything that was read before it was complete.
         schema = await self._contents.schema(head.version_id)
-        if schema is None:
+        if schema is None or configurations is None:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
-        return schema, await self._contents.configurations(head.version_id)
+        return schema, configurations
 
     async def summaries(
         self, caller: Caller, entry_id: str, version: int | None = None
@@ -78,8 +80,9 @@ class Cataloguing:
         head = await self.head(caller, entry_id, version)
         if not head.belongs_to(caller):
             raise RoleNotAllowedError("Summaries are for provider keys of the entry's own tenant and for operators.")
+        tables = await self._contents.count_tables(head.version_id)
         schema, configurations = await self.schema(head)
-        return head, schema, configurations, await self._contents.count_tables(head.version_id)
+        return head, schema, configurations, tables
 
     async def set_visibility(self, caller: Caller, entry_id: str, visibility: Visibility) -> Head:
         """Change who sees the entry; no new version comes of it."""

@@ -287,3 +287,36 @@ def test_it_is_the_same_twice_to_the_bit():
     table = random_table(rng, values=40, records=5000)
     evidence = evidence_of(table, overlapping(rng, table))
     np.testing.assert_array_equal(reconstruct(evidence).joint, reconstruct(evidence).joint)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_views_that_contradict_each_other_in_threes_end_in_numbers(seed):
+    """Views of one label that are linked throughout agree pairwise, whatever else they say."""
+    rng = np.random.default_rng(seed)
+    label = np.array([40, 30, 20])
+    views = []
+    for at in range(3):
+        mapping = random_mapping(rng, 7, 3)
+        joint = np.stack([rng.multinomial(n, rng.dirichlet([0.3] * 3)) for n in label], axis=1)
+        views.append(Masking(f"v{at}", 3, mapping, joint, deterministic=True))
+    evidence = AttributeEvidence("a", 7, label, None, None, tuple(views))
+    reference = reconstruct(evidence, IterativeProportionalFitting(sweeps=300))
+    assert np.isfinite(reference.joint).all()
+    assert reference.joint.min() >= 0
+    assert reference.certificate.converged == (reference.certificate.residual <= 1e-6)
+    for measure in MEASURES.values():
+        assert np.isfinite(measure(reference.joint, reference.statistics))
+
+
+def test_many_small_parts_are_solved_each_by_itself():
+    rng = np.random.default_rng(13)
+    table = np.vstack([random_table(rng, values=4, records=60) for _ in range(50)])
+    block = 3 * np.repeat(np.arange(50), 4)
+    pairs = [np.tile([0, 0, 1, 2], 50), np.tile([0, 1, 1, 2], 50)]
+    evidence = evidence_of(table, [mapped(f"v{at}", block + pair, table) for at, pair in enumerate(pairs)])
+    full = full_table(evidence, reconstruct(evidence, IterativeProportionalFitting(tolerance=1e-9)))
+    for at in range(50):
+        part = table[4 * at : 4 * at + 4]
+        alone = evidence_of(part, [mapped(f"v{n}", pair[:4], part) for n, pair in enumerate(pairs)])
+        found = full_table(alone, reconstruct(alone, IterativeProportionalFitting(tolerance=1e-9)))
+        np.testing.assert_allclose(full[4 * at : 4 * at + 4], found, atol=1e-2)

@@ -10,7 +10,7 @@ from app.advisor.atoms import AtomStatistics, common_refinement
 from app.advisor.evidence import AttributeEvidence
 from app.advisor.measures import mutual_information
 from app.advisor.reconstruction.closed_form import share_out
-from app.advisor.reconstruction.components import essential, restrict, split, without_empty_atoms
+from app.advisor.reconstruction.components import divide, essential, restrict, split, without_empty_atoms
 from app.advisor.reconstruction.ipf import IterativeProportionalFitting
 from app.advisor.reconstruction.problem import Problem
 from app.advisor.reconstruction.solution import Certificate, Reference, Solution, Solver, divergence
@@ -86,8 +86,8 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     for margin in nested.margins:
         table[held[alone[margin.atoms]]] = share_out(margin, nested.prior)
     iterations, least = 0, divergence(table[held[alone]], nested.start())
-    for atoms in parts:
-        solution = solver.solve(restrict(problem, atoms))
+    for atoms, part in zip(parts, divide(problem, parts), strict=True):
+        solution = solver.solve(part)
         table[held[atoms]] = solution.table
         iterations = max(iterations, solution.iterations)
         least += solution.divergence

@@ -1,5 +1,8 @@
 """Taking a problem apart: implied groups are dropped, then parts that share no group are solved apart."""
 
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -30,7 +33,7 @@ def essential(problem: Problem) -> Problem:
 
 
 def restrict(problem: Problem, atoms: IntArray) -> Problem:
-    """The part of a problem that speaks of these atoms (kept,), ascending, renumbered from 0.
+    """The part of a problem that speaks of these atoms (kept,), renumbered from 0 in their order.
 
     Nothing is lost where every group has all or none of its records in them.
     """
@@ -61,6 +64,39 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
     rest = rest[np.argsort(part[rest], kind="stable")]
     cuts = np.flatnonzero(np.diff(part[rest])) + 1
     return np.flatnonzero(alone), np.split(rest, cuts) if rest.size else []
+
+
+def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
+    """The problem of each part (atoms of it), in one pass over all: there can be as many parts as atoms."""
+    if not parts:
+        return
+    together = restrict(problem, np.concatenate(parts))
+    margins = [_in_order(margin) for margin in together.margins]
+    starts = np.cumsum([0, *(part.size for part in parts)])
+    members = [np.searchsorted(margin.atoms, starts) for margin in margins]
+    for at, (start, stop) in enumerate(pairwise(starts)):
+        pieces = (_slice(m, cuts[at], cuts[at + 1], start) for m, cuts in zip(margins, members, strict=True))
+        rows = None if together.rows is None else together.rows[start:stop]
+        kept = tuple(piece for piece in pieces if piece.atoms.size)
+        yield Problem(together.prior[start:stop], rows, kept, problem.labels, problem.records)
+
+
+def _in_order(margin: Margin) -> Margin:
+    """The same margin with ascending atoms, and groups numbered as they first appear."""
+    order = np.argsort(margin.atoms)
+    _, first, group_of = np.unique(margin.group_of[order], return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    number = np.empty_like(appearance)
+    number[appearance] = np.arange(appearance.size)
+    return Margin(margin.atoms[order], number[group_of], margin.counts[appearance])
+
+
+def _slice(margin: Margin, start: int, stop: int, offset: int) -> Margin:
+    """Consecutive members of an ordered margin, with all of their groups; atoms counted from an offset."""
+    group_of = margin.group_of[start:stop]
+    lowest, highest = (group_of.min(), group_of.max()) if group_of.size else (0, -1)
+    counts = margin.counts[lowest : highest + 1]
+    return Margin(margin.atoms[start:stop] - offset, group_of - lowest, counts)
 
 
 def _restricted(margin: Margin, chosen: BoolArray) -> Margin:

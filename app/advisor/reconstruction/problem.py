@@ -15,7 +15,7 @@ class Margin:
     """Sums over some atoms that are known: those of a masked view, or some of its groups.
 
     Attributes:
-        atoms: (members,) the atoms that it speaks of, in ascending order.
+        atoms: (members,) the atoms that it speaks of.
         group_of: (members,) the group of each of them, below the number of groups.
         counts: (groups, labels) what the atoms of a group add up to.
     """

@@ -1,9 +1,12 @@
 """Catalogue entries."""
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
 from app.api.bodies import read_publication, validated
@@ -24,6 +27,18 @@ from app.domain.entries import Head
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def _without_control_characters(text: str) -> str:
+    """No name or keyword has control characters, and PostgreSQL takes no NUL."""
+    if _CONTROL.search(text):
+        raise PydanticCustomError("control_character", "A search text has no control characters")
+    return text
+
+
+SearchText = Annotated[str, AfterValidator(_without_control_characters)]
 Version = Annotated[int | None, Query(ge=1, description="An older version; the latest by default")]
 
 
@@ -61,9 +76,11 @@ async def publish_entry(
 async def list_entries(
     caller: CallerDependency,
     factory: FactoryDependency,
-    query: Annotated[str | None, Query(description="Part of the name, title or a keyword", max_length=255)] = None,
-    keyword: Annotated[str | None, Query(description="A keyword, whole", max_length=255)] = None,
-    label: Annotated[str | None, Query(description="The name of the label, whole", max_length=255)] = None,
+    query: Annotated[
+        SearchText | None, Query(description="Part of the name, title or a keyword", max_length=255)
+    ] = None,
+    keyword: Annotated[SearchText | None, Query(description="A keyword, whole", max_length=255)] = None,
+    label: Annotated[SearchText | None, Query(description="The name of the label, whole", max_length=255)] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="How many at most")] = 50,
     page_token: Annotated[str | None, Query(description="next_page_token of the page before", max_length=255)] = None,
 ) -> Response:

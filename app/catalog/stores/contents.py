@@ -57,6 +57,12 @@ class ContentStore:
         await self._session.execute(insert(CountTableRow), counts)
         await self._session.execute(insert(ConfigurationTableRow), configurations)
 
+    async def hold(self, version_id: int) -> bool:
+        """Keep a version from being deleted while the transaction lasts; False when it is gone already."""
+        statement = select(EntryVersionRow.id).where(EntryVersionRow.id == version_id)
+        held = await self._session.execute(statement.with_for_update(read=True, key_share=True))
+        return held.scalar() is not None
+
     async def outline(self, version_id: int) -> tuple[AttributeOutline, ...]:
         """What is known of each attribute of a version."""
         stored = await self._session.execute(select(EntryVersionRow.outline).where(EntryVersionRow.id == version_id))
@@ -67,10 +73,10 @@ class ContentStore:
         stored = await self._session.execute(select(EntryVersionRow.schema).where(EntryVersionRow.id == version_id))
         return stored.scalar()
 
-    async def configurations(self, version_id: int) -> bytes:
-        """The configurations as published, as compressed JSON."""
+    async def configurations(self, version_id: int) -> bytes | None:
+        """The configurations as published, as compressed JSON; None when the version is gone."""
         statement = select(EntryVersionRow.configurations).where(EntryVersionRow.id == version_id)
-        return (await self._session.execute(statement)).scalar_one()
+        return (await self._session.execute(statement)).scalar()
 
     async def configuration_table(self, version_id: int) -> PackedConfigurations:
         """The configurations as numbers."""

@@ -6,7 +6,21 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, Text, and_, delete, func, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Numeric,
+    Select,
+    Text,
+    and_,
+    any_,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -58,7 +72,8 @@ class EntryStore:
         if lock:
             # The lock comes first: the version that is joined to must be the one that is latest once it is held.
             await self._session.execute(select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update())
-        wanted = EntryRow.latest_version if version is None else version
+        # Numeric, since a caller may ask for a version that no integer column can hold.
+        wanted = EntryRow.latest_version if version is None else literal(version, Numeric)
         found = await self._session.execute(statement.where(EntryVersionRow.version == wanted))
         return next((_to_head(*row) for row in found), None)
 
@@ -114,7 +129,7 @@ def _visible_to(caller: Caller) -> list[ColumnElement[bool]]:
             EntryRow.audience == Audience.ALL.value,
             and_(
                 EntryRow.audience == Audience.TENANTS.value,
-                EntryRow.audience_tenants.contains([caller.tenant]),
+                any_(EntryRow.audience_tenants) == caller.tenant,
             ),
         )
     ]
@@ -126,7 +141,7 @@ def _found_by(search: Search) -> list[ColumnElement[bool]]:
         texts = (EntryRow.name, EntryVersionRow.title, _joined_keywords())
         conditions.append(or_(*(text.icontains(search.query, autoescape=True) for text in texts)))
     if search.keyword is not None:
-        conditions.append(EntryVersionRow.keywords.contains([search.keyword]))
+        conditions.append(any_(EntryVersionRow.keywords) == search.keyword)
     if search.label is not None:
         conditions.append(EntryVersionRow.label == search.label)
     return conditions

@@ -1,5 +1,6 @@
 """The command `aegis`: a thin user of the SDK. Results go to stdout, everything else to stderr."""
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory
 
 
 @app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json")
-def summarize(  # noqa: PLR0917 - one per option, given by name
+def summarize(
     table: TableArgument,
     plan: PlanOption,
     name: Annotated[str, typer.Option(help="Name of the entry: a-z 0-9 - _ .")],
@@ -105,7 +106,7 @@ def advise(
 
 
 @app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")
-def apply(  # noqa: PLR0917 - one per option, given by name
+def apply(
     table: TableArgument,
     plan: PlanOption,
     configuration: Annotated[str, typer.Option(help="Id of the configuration, as the plan has it.")],
@@ -196,16 +197,18 @@ def _document(path: Path, content: bytes) -> EntryDocument:
 
 def _same(document: EntryDocument, published: dict[str, Any]) -> bool:
     """Whether the entries are one but for their visibility, which is no part of a version."""
-    other = EntryDocument.model_validate(published)
+    try:
+        other = EntryDocument.model_validate(published)
+    except ValidationError:  # a service that is newer than this command
+        return False
     return document.model_copy(update={"visibility": other.visibility}) == other
 
 
 def _requirement(text: str) -> tuple[str, float]:
-    name, _, number = text.partition("=")
-    try:
-        return name.strip(), float(number)
-    except ValueError:
-        raise InputError(f"--require is NAME=NUMBER, as k=5, not {text!r}") from None
+    found = re.fullmatch(r"(\w+)=(\d+\.?\d*|\.\d+)", text, re.ASCII)
+    if not found:
+        raise InputError(f"--require is NAME=NUMBER, as k=5, not {text!r}")
+    return found[1], float(found[2])
 
 
 def _report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
@@ -230,7 +233,7 @@ def _maskings_of(schema: dict[str, Any], configuration: str | None) -> dict[str,
         if each["id"] == configuration:
             return dict(each["maskings"])
     table = schema.get("configuration_table")
-    if table is None:
+    if table is None or configuration not in table["ids"]:
         return {}
     row = table["ids"].index(configuration)
     return {name: column[row] for name, column in table["maskings"].items()}

@@ -179,3 +179,17 @@ def test_a_client_closes_its_connections():
     with Client(transport=transport) as client:
         assert repr(client).startswith("Client('http")
     assert transport.closed
+
+
+@pytest.mark.parametrize(
+    ("url", "proxied"),
+    [
+        ("http://127.0.0.1:8000", False),
+        ("http://localhost", False),
+        ("http://[::1]:8000", False),
+        ("https://aegis.test", True),
+    ],
+)
+def test_a_service_on_this_machine_is_not_looked_for_behind_a_proxy(url, proxied):
+    with Client(url) as client:
+        assert client._http.trust_env is proxied

@@ -102,3 +102,4 @@ def test_an_advice_can_fail(service, client):
     service.with_advice(ADVICE.model_copy(update={"status": "failed"}))
     with pytest.raises(AdviceFailedError):
         client.advise(HEAD.id, "mutual_information")
+    assert [request.method for request in service.requests] == ["POST"]

@@ -99,21 +99,21 @@ def test_more_attributes_than_one_scan_takes_are_counted_each_by_itself(write, p
 
 def test_a_table_larger_than_the_memory_allowed_is_read(plan_of, tmp_path):
     path = tmp_path / "large.csv"
-    duckdb.sql("SELECT i % 1000 AS a, md5(i::VARCHAR) AS b, i % 3 AS y FROM range(200_000) AS t(i)").write_csv(
+    duckdb.sql("SELECT i % 1000 AS a, md5(i::VARCHAR) AS b, i % 3 AS y FROM range(100_000) AS t(i)").write_csv(
         str(path)
     )
     plan = plan_of("{a: {maskings: {tens: {bucketize: {width: 10}}}}, b: {maskings: {hex: {blur: {keep: 1}}}}}")
     entry = summarize(path, plan, name="t", memory_limit="200MB")
-    assert entry["records"] == 200_000
+    assert entry["records"] == 100_000
     tens, hexadecimal = (attribute["maskings"][0] for attribute in entry["attributes"])
-    assert [sum(row) for row in tens["joint"]] == [2_000] * 100
+    assert [sum(row) for row in tens["joint"]] == [1_000] * 100
     assert len(hexadecimal["domain"]) == 16
 
 
 texts = st.one_of(st.integers(-99, 99).map(str), st.just(""))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(st.lists(st.tuples(texts, st.sampled_from(["p", "q", ""])), min_size=1, max_size=30))
 def test_every_joint_table_is_that_of_a_row_by_row_count(write, plan_of, rows):
     rows = [*rows, ("1", "p"), ("1", "q")]

@@ -1,9 +1,12 @@
 """The contract's own examples go through unchanged; requests are strict, answers tolerant."""
 
+import contextlib
+import gc
 import json
+from typing import Annotated
 
 import pytest
-from pydantic import ValidationError
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from aegis_sdk import wire
 from aegis_sdk.wire import (
@@ -26,6 +29,7 @@ from aegis_sdk.wire import (
     pointer_of,
     read_entry,
 )
+from aegis_sdk.wire.bounded import LONG_LIST
 from tests.sdk.wire.documents import pointers
 
 EXAMPLES = [
@@ -99,6 +103,38 @@ def test_reading_gives_the_document_as_sent_besides():
     body = json.dumps(EXAMPLE_ENTRY).encode()
     document, _ = read_entry(body)
     assert document == EXAMPLE_ENTRY
+
+
+@pytest.fixture
+def collector():
+    """Leaves the collector of garbage as it was."""
+    enabled = gc.isenabled()
+    yield
+    (gc.enable if enabled else gc.disable)()
+
+
+@pytest.mark.parametrize("switch", [gc.enable, gc.disable])
+@pytest.mark.parametrize("body", [json.dumps(EXAMPLE_ENTRY), "{", "{}"])
+@pytest.mark.usefixtures("collector")
+def test_reading_leaves_the_collector_as_it_was(switch, body):
+    switch()
+    before = gc.isenabled()
+    with contextlib.suppress(ValueError):
+        read_entry(body)
+    assert gc.isenabled() is before
+
+
+def test_a_long_list_is_left_once_a_hundred_faults_are_known():
+    seen = []
+
+    def refused(value):
+        seen.append(value)
+        raise ValueError
+
+    adapter = TypeAdapter(Annotated[list[Annotated[int, AfterValidator(refused)]], LONG_LIST])
+    with pytest.raises(ValidationError):
+        adapter.validate_python(list(range(100_000)))
+    assert len(seen) < 10_000
 
 
 def test_a_visibility_patch_has_one_field():

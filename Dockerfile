@@ -1,0 +1,32 @@
+# The service in an image: built with the tools, run without them, as an ordinary user.
+
+FROM python:3.13-slim AS build
+WORKDIR /src
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN python -m venv /opt/aegis
+# The dependencies come first: they change less often than the code, and their layer stays.
+COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY sdk/pyproject.toml sdk/README.md sdk/
+RUN /opt/aegis/bin/python -c "import tomllib; \
+        wanted = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
+        wanted += tomllib.load(open('sdk/pyproject.toml', 'rb'))['project']['dependencies']; \
+        print('\n'.join(w for w in wanted if not w.startswith('aegis-sdk')))" > wanted.txt \
+    && /opt/aegis/bin/pip install --constraint constraints.txt --requirement wanted.txt
+COPY sdk sdk
+COPY app app
+COPY migrations migrations
+RUN /opt/aegis/bin/pip install --no-deps ./sdk .
+
+FROM python:3.13-slim
+RUN useradd --system --uid 10001 --create-home aegis && install --directory --owner aegis /var/lib/aegis
+COPY --from=build /opt/aegis /opt/aegis
+ENV PATH=/opt/aegis/bin:$PATH PYTHONUNBUFFERED=1 AEGIS_HOST=0.0.0.0 AEGIS_PORT=8000
+USER aegis
+WORKDIR /var/lib/aegis
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/readyz', timeout=2)"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["aegis-server"]
+# The API alone: the database is another container's, and so are the workers.
+CMD ["serve", "--workers", "0"]

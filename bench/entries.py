@@ -1,0 +1,46 @@
+"""A 20 MB entry: how fast it is published, what everybody else feels meanwhile, and where the time goes."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+from uuid import uuid4
+
+import orjson
+
+from aegis_sdk import Client
+from bench import made_up
+from bench.advice import MEASURE
+from bench.figures import MEGABYTE, heading, percentile, spread, table, timed, verdict
+from bench.probe import probing
+from bench.service import Service, running_service
+from bench.upload_parts import print_parts
+
+#: Bins that nest, as the levels of a hierarchy do: the references have a closed form and leave the cores to the upload.
+SHAPE = made_up.Shape(
+    attributes=208, values=1024, labels=15, groups=(512, 256, 128, 64, 32, 16), configurations=60, records=400_000
+)
+TIMES = 5
+
+
+def main() -> None:
+    entry = made_up.entry(SHAPE, "made-up")
+    size = len(orjson.dumps(entry)) / MEGABYTE
+    maskings = SHAPE.attributes * len(SHAPE.groups)
+    heading(f"An entry of {size:.1f} MB ({SHAPE.attributes} attributes, {maskings} maskings), {TIMES} fresh names")
+    with running_service() as service, Client(service.url) as client:
+        calm = upload_probed(service, client, entry)
+        before = service.memory()
+        probed = [upload_probed(service, client, entry) for _ in range(TIMES)]
+        print_uploads(size, [seconds for seconds, _ in probed])
+        print_probes([seconds for _, probes in probed for seconds in probes])
+        print_memory(before, service.memory())
+        print_parts(service, client, entry)
+
+
+def upload_probed(service: Service, client: Client, entry: Mapping[str, Any]) -> tuple[float, list[float]]:
+    """Seconds to publish an entry under a fresh name, and those of every probe of `/healthz` meanwhile."""
+    body = orjson.dumps({**entry, "name": f"made-up-{uuid4().hex}"})
+    with probing(service.url, "/healthz") as probes:
+        seconds, head = timed(lambda: client.publish(body))
+    client.advise(head.id, MEASURE)  # the worker is idle again before the next one
+    return seconds, probes

@@ -1,0 +1,58 @@
+"""The service as an operator starts it, with one worker and a database that is gone afterwards."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+#: Seconds to stop in.
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service: its address, where its database lives, and the process that supervises it."""
+
+    url: str
+    data_dir: Path
+    process: psutil.Process
+
+    def memory(self) -> dict[str, int]:
+        """Resident bytes of the API, of the worker and of the child process that each computes in."""
+        found: dict[str, int] = {}
+        for role in ("api", "worker"):
+            (process,) = (one for one in self.process.children() if one.cmdline()[-2:] == ["app.cli", role])
+            found[role] = process.memory_info().rss
+            found[f"{role}'s child"] = sum(child.memory_info().rss for child in process.children())
+        return found
+
+
+@contextmanager
+def running_service() -> Iterator[Service]:
+    """The service on a free port of this machine, ready to answer."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
+    with tempfile.TemporaryDirectory(prefix="aegis-bench-") as name:
+        place = Path(name)
+        place.chmod(0o711)  # root's PostgreSQL runs as another user, who has to pass through
+        command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--data-dir", str(place / "data")]
+        with (place / "log").open("w") as log:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+        try:
+            yield Service(_address(process, place / "log"), place / "data", psutil.Process(process.pid))
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+def _address(process: subprocess.Popen[str], log: Path) -> str:
+    """Where the service says that it listens; it says so when it is ready."""
+    for line in process.stdout or ():
+        if line.startswith("Aegis listens on "):
+            return line.split()[-1]
+    sys.exit(f"the service did not start:\n{log.read_text()[-2000:]}")

@@ -1,0 +1,74 @@
+"""The commands `aegis` and `aegis-server`, end to end on the example."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+HEALTH = Path(__file__).parents[2] / "examples" / "health"
+TABLE, PLAN = HEALTH / "health.csv", HEALTH / "plan.yaml"
+
+
+@pytest.fixture
+def aegis(url):
+    """Run the command against the service; its exit code, output and error lines."""
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "aegis_sdk.cli", *map(str, arguments)]
+        done = subprocess.run(command, env=os.environ | {"AEGIS_URL": url}, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+def test_from_a_table_to_the_masked_table_of_the_winner(aegis, tmp_path):
+    entry, masked = tmp_path / "entry.json", tmp_path / "masked.csv"
+    name = f"health-{uuid4().hex}"
+    assert aegis("summarize", TABLE, "--plan", PLAN, "--name", name, "--output", entry)[0] == 0
+
+    code, first, _ = aegis("publish", entry)
+    assert code == 0
+    assert aegis("publish", entry) == (0, first, "")
+    entry_id = first.strip()
+
+    code, report, _ = aegis("advise", entry_id, "--measure", "mutual_information", "--require", "k=2", "--json")
+    advice = json.loads(report)
+    assert code == 0
+    assert advice["considered"] < len(json.loads(entry.read_text())["configurations"])
+
+    winner = advice["configuration"]
+    assert aegis("apply", TABLE, "--plan", PLAN, "--configuration", winner, "--output", masked)[0] == 0
+    with TABLE.open() as table, masked.open() as result:
+        assert [row["health"] for row in csv.DictReader(table)] == [row["health"] for row in csv.DictReader(result)]
+
+
+def test_a_changed_entry_needs_to_be_meant(aegis, tmp_path):
+    entry = tmp_path / "entry.json"
+    name = f"health-{uuid4().hex}"
+    aegis("summarize", TABLE, "--plan", PLAN, "--name", name, "--output", entry)
+    entry_id = aegis("publish", entry)[1].strip()
+    entry.write_text(json.dumps(json.loads(entry.read_text()) | {"title": "Another"}))
+
+    code, _, complaint = aegis("publish", entry)
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert "--update" in complaint
+    assert aegis("publish", entry, "--update") == (0, f"{entry_id}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("advise", uuid4(), "--measure", "g3"), "no entry"),
+        (("publish", "no-such-file.json"), "no-such-file.json"),
+        (("advise", uuid4(), "--measure", "g3", "--require", "k"), "NAME=NUMBER"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(aegis, arguments, told):
+    code, output, complaint = aegis(*arguments)
+    assert (code, output, complaint.count("\n")) == (2, "", 1)
+    assert told in complaint

@@ -1,0 +1,276 @@
+"""The command, run as people run it, against a service in memory behind a real socket."""
+
+import json
+import subprocess
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import httpx
+import pytest
+
+from aegis_sdk import Advice, EntryHead, Problem
+from aegis_sdk.cli import main
+from aegis_sdk.testing import MockService
+from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, EXAMPLE_HEAD, ProblemFault
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
+ENTRY_ID = EXAMPLE_HEAD["id"]
+CONFIGURATION = EXAMPLE_ADVICE["configuration"]
+MASKING = next(iter(EXAMPLE_ADVICE["attributes"][0]["maskings"]))
+
+
+@pytest.fixture
+def service(monkeypatch):
+    """A service that the environment points at."""
+    mock = MockService()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            answer = mock.handle_request(httpx.Request(self.command, f"http://aegis{self.path}", content=body))
+            self.send_response(answer.status_code)
+            for name in ("Content-Type", "ETag", "Location"):
+                if name in answer.headers:
+                    self.send_header(name, answer.headers[name])
+            self.send_header("Content-Length", str(len(answer.content)))
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        do_GET = do_POST = do_PUT = answer  # noqa: N815 - the names that the base class looks for
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        monkeypatch.setenv("AEGIS_URL", f"http://127.0.0.1:{server.server_port}")
+        yield mock
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def entry_file(tmp_path):
+    path = tmp_path / "entry.json"
+    path.write_text(json.dumps(EXAMPLE_ENTRY), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def aegis(capsys):
+    """Runs the command; its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+def assert_one_line(ran, code, *parts):
+    exit_code, out, error = ran
+    assert (exit_code, out) == (code, "")
+    assert error.startswith("aegis: ")
+    assert error.count("\n") == 1
+    for part in parts:
+        assert part in error
+
+
+def head():
+    configurations = [{"id": CONFIGURATION, "maskings": {"age": MASKING}}]
+    return EntryHead(**{**EXAMPLE_HEAD, "schema": {"configurations": configurations}})
+
+
+def writes(methods, service):
+    return [request for request in service.requests if request.method in methods]
+
+
+class TestSummarizeAndApply:
+    def test_the_example_is_summarised(self, aegis, tmp_path):
+        output = tmp_path / "entry.json"
+        arguments = ("summarize", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--name", "health")
+        assert aegis(*arguments, "--output", output) == (0, "", "")
+        assert json.loads(output.read_text(encoding="utf-8"))["records"] == 20_190
+
+    def test_the_example_is_masked(self, aegis, tmp_path):
+        output = tmp_path / "masked.csv"
+        arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
+        assert aegis(*arguments, "--output", output) == (0, "", "")
+        assert len(output.read_text(encoding="utf-8").splitlines()) == 20_191
+
+    def test_a_delimiter_may_be_a_tab(self, aegis, tmp_path):
+        table, plan, output = tmp_path / "t.tsv", tmp_path / "plan.yaml", tmp_path / "entry.json"
+        table.write_text("a\ty\n1\tn\n2\tm\n", encoding="utf-8")
+        plan.write_text("label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\n", encoding="utf-8")
+        arguments = ("summarize", table, "--plan", plan, "--name", "t", "--output", output)
+        assert_one_line(aegis(*arguments), 2, "one column found", "--delimiter '\\t'")
+        assert aegis(*arguments, "--delimiter", "tab")[0] == 0
+
+    def test_a_missing_file_is_bad_input(self, aegis, tmp_path):
+        arguments = ("--plan", EXAMPLE / "plan.yaml", "--name", "x", "--output", tmp_path / "entry.json")
+        assert_one_line(aegis("summarize", tmp_path / "no.csv", *arguments), 2, "no.csv: cannot be read")
+        assert not (tmp_path / "entry.json").exists()
+
+    def test_a_faulty_plan_is_bad_input(self, aegis, tmp_path):
+        plan = tmp_path / "plan.yaml"
+        plan.write_text("label: [\n", encoding="utf-8")
+        arguments = ("--plan", plan, "--name", "x", "--output", tmp_path / "entry.json")
+        assert_one_line(aegis("summarize", EXAMPLE / "health.csv", *arguments), 2, "plan.yaml: not YAML")
+
+    def test_an_unknown_configuration_is_bad_input(self, aegis, tmp_path):
+        arguments = ("--plan", EXAMPLE / "plan.yaml", "--configuration", "c077", "--output", tmp_path / "masked.csv")
+        assert_one_line(aegis("apply", EXAMPLE / "health.csv", *arguments), 2, "no configuration 'c077'; did you mean")
+
+    def test_without_the_extra_the_message_says_what_to_install(self, tmp_path):
+        block = "import sys; sys.modules['duckdb'] = None; from aegis_sdk.cli import main; main()"
+        arguments = ["apply", "t.csv", "--plan", "p.yaml", "--configuration", "c", "--output", str(tmp_path / "o.csv")]
+        ran = subprocess.run([sys.executable, "-c", block, *arguments], capture_output=True, text=True, check=False)
+        expected = "aegis: duckdb is not installed: pip install 'aegis-sdk[provider]'\n"
+        assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", expected)
+
+    def test_the_command_itself_loads_no_table_reader(self):
+        check = "import sys, aegis_sdk.cli; sys.exit(bool({'duckdb', 'numpy', 'yaml'} & set(sys.modules)))"
+        assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+class TestPublish:
+    def taken(self, service, summaries):
+        refusal = Problem(title="Conflict", status=409, detail="The name is taken", entry=ENTRY_ID)
+        return service.with_entry(head(), summaries=summaries).with_problem("POST", "/v1/entries", 409, refusal)
+
+    def test_the_id_of_a_new_entry_is_printed(self, aegis, service, entry_file):
+        service.with_entry(head())
+        assert aegis("publish", entry_file) == (0, f"{ENTRY_ID}\n", "")
+        assert [request.body for request in writes({"POST"}, service)] == [EXAMPLE_ENTRY]
+
+    def test_the_id_of_an_unchanged_entry_is_printed_and_nothing_is_changed(self, aegis, service, entry_file):
+        self.taken(service, {**EXAMPLE_ENTRY, "visibility": "all", "license": EXAMPLE_ENTRY["license"]})
+        assert aegis("publish", entry_file) == (0, f"{ENTRY_ID}\n", "")
+        assert writes({"PUT"}, service) == []
+
+    def test_a_changed_entry_needs_update(self, aegis, service, entry_file):
+        self.taken(service, {**EXAMPLE_ENTRY, "title": "Another"})
+        assert_one_line(aegis("publish", entry_file), 2, f"is published as {ENTRY_ID}", "--update")
+        assert writes({"PUT"}, service) == []
+
+    def test_update_publishes_a_new_version(self, aegis, service, entry_file):
+        self.taken(service, {**EXAMPLE_ENTRY, "title": "Another"})
+        assert aegis("publish", entry_file, "--update") == (0, f"{ENTRY_ID}\n", "")
+        assert [request.body for request in writes({"PUT"}, service)] == [EXAMPLE_ENTRY]
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [("{", "not JSON"), ("[]", "the entry"), ('{"format": 1}', "/name: ")],
+    )
+    def test_what_is_no_entry_is_not_sent(self, aegis, service, tmp_path, content, message):
+        path = tmp_path / "entry.json"
+        path.write_text(content, encoding="utf-8")
+        assert_one_line(aegis("publish", path), 2, "entry.json: ", message)
+        assert service.requests == []
+
+    def test_a_refused_entry_is_bad_input_with_its_place(self, aegis, service, entry_file):
+        faults = [ProblemFault(pointer=f"/attributes/0/joint/{row}", detail="Sums to 3, not 4") for row in (1, 2)]
+        problem = Problem(status=422, code="invalid_entry", detail="It does not add up", errors=faults)
+        service.with_problem("POST", "/v1/entries", 422, problem)
+        assert_one_line(aegis("publish", entry_file), 2, "/attributes/0/joint/1: Sums to 3, not 4 (and 1 more)")
+
+    def test_a_refused_key_is_no_bad_input(self, aegis, service, entry_file):
+        service.with_problem("POST", "/v1/entries", 401, Problem(status=401, detail="The key is unknown"))
+        assert_one_line(aegis("publish", entry_file), 1, "The key is unknown")
+
+    def test_an_unreachable_service_is_no_bad_input(self, aegis, monkeypatch, entry_file):
+        monkeypatch.setenv("AEGIS_URL", "http://127.0.0.1:1")
+        assert_one_line(aegis("publish", entry_file), 1, "http://127.0.0.1:1")
+
+    def test_an_unusable_address_is_bad_input(self, aegis, monkeypatch, entry_file):
+        monkeypatch.setenv("AEGIS_URL", "nonsense")
+        assert_one_line(aegis("publish", entry_file), 2, "address of the service")
+
+
+class TestAdvise:
+    @pytest.fixture
+    def measure(self, service):
+        service.with_entry(head()).with_advice(Advice.model_validate(EXAMPLE_ADVICE))
+        return EXAMPLE_ADVICE["request"]["measure"]
+
+    def test_the_ranking_and_the_costs_are_printed(self, aegis, measure):
+        code, out, error = aegis("advise", ENTRY_ID, "--measure", measure)
+        assert (code, error) == (0, "")
+        rows = [line.split() for line in out.splitlines()]
+        best, score = EXAMPLE_ADVICE["ranking"][0], EXAMPLE_ADVICE["attributes"][0]["maskings"][MASKING]
+        assert [CONFIGURATION, f"{best['deviation']:.6f}", f"{best['utility']:.6f}"] in rows
+        assert ["age", MASKING, f"{score['deviation']:.6f}", f"{score['utility']:.6f}"] in [row[:4] for row in rows]
+
+    def test_the_columns_are_aligned(self, aegis, measure):
+        _, out, _ = aegis("advise", ENTRY_ID, "--measure", measure)
+        header, row = out.split("\n\n")[1].splitlines()[:2]
+        assert len(header) == len(row)
+
+    def test_the_answer_is_printed_as_json(self, aegis, measure):
+        code, out, _ = aegis("advise", ENTRY_ID, "--measure", measure, "--json")
+        assert code == 0
+        assert Advice.model_validate_json(out) == Advice.model_validate(EXAMPLE_ADVICE)
+
+    def test_requirements_and_the_limit_are_sent(self, aegis, service, measure):
+        aegis("advise", ENTRY_ID, "--measure", measure, "--require", "k=5", "--require", "t=0.2", "--limit", "3")
+        [question] = [request.body for request in writes({"POST"}, service)]
+        assert (question["require"], question["limit"]) == ({"k": 5, "t": 0.2}, 3)
+
+    @pytest.mark.parametrize("requirement", ["k", "k=", "k=five", "=5", "k=nan"])
+    def test_an_unreadable_requirement_is_bad_input(self, aegis, service, measure, requirement):
+        ran = aegis("advise", ENTRY_ID, "--measure", measure, "--require", requirement)
+        assert_one_line(ran, 2, "--require is NAME=NUMBER, as k=5")
+        assert service.requests == []
+
+    def test_an_unknown_entry_is_bad_input(self, aegis, service):
+        assert_one_line(aegis("advise", "nowhere", "--measure", "g3"), 2, "404")
+        assert len(service.requests) == 1
+
+    def test_configurations_in_columns_are_found_too(self, aegis, service, measure):
+        table = {"ids": ["c0", CONFIGURATION], "maskings": {"age": ["drop", MASKING]}}
+        service.with_entry(EntryHead(**{**EXAMPLE_HEAD, "schema": {"configuration_table": table}}))
+        assert f"\n  age        {MASKING}" in aegis("advise", ENTRY_ID, "--measure", measure)[1]
+
+
+class TestUsage:
+    @pytest.mark.parametrize("arguments", [[], ["--help"]])
+    def test_help_lists_the_commands(self, aegis, arguments):
+        code, out, error = aegis(*arguments)
+        assert (code, error) == (0, "")
+        assert all(command in out for command in ("summarize", "publish", "advise", "apply", "AEGIS_URL"))
+
+    @pytest.mark.parametrize("command", ["summarize", "publish", "advise", "apply"])
+    def test_every_command_shows_an_example(self, aegis, command):
+        code, out, _ = aegis(command, "--help")
+        assert code == 0
+        assert f"Example: aegis {command} " in out
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["frobnicate"], "No such command 'frobnicate'"),
+            (["publish"], "Missing argument 'ENTRY'"),
+            (["advise", "x"], "Missing option '--measure'"),
+            (["publish", "x", "--force"], "No such option"),
+        ],
+    )
+    def test_wrong_usage_is_one_line(self, aegis, arguments, message):
+        assert_one_line(aegis(*arguments), 2, message)
+
+    def test_an_interrupted_command_fails_quietly(self, aegis, monkeypatch):
+        def interrupt(_path):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Path, "read_bytes", interrupt)
+        assert aegis("publish", "entry.json")[0] == 130
+
+    def test_the_installed_command_runs(self, tmp_path):
+        command = Path(sys.executable).with_name("aegis")
+        ran = subprocess.run([command, "publish", tmp_path / "no.json"], capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert ran.stderr.count("\n") == 1
