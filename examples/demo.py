@@ -16,6 +16,7 @@ PLACE = Path(".aegis/demo")
 TABLE = "examples/health/health.csv"
 PLAN = "examples/health/plan.yaml"
 MEASURES = ("mutual_information", "chi_square", "g3")
+K = 5
 #: Seconds; a first start makes the database.
 PATIENCE = 60.0
 
@@ -34,10 +35,10 @@ def main() -> None:
         say("The provider publishes the summaries; the answer is the entry's id:")
         entry_id = aegis(environment, "publish", str(entry), "--update").strip()
         for measure in MEASURES:
-            say(f"A consumer asks which configuration to use, by {measure}:")
-            aegis(environment, "advise", entry_id, "--measure", measure, "--limit", "5")
+            say(f"A consumer asks which of the configurations with k-anonymity of {K} or more to use, by {measure}:")
+            aegis(environment, "advise", entry_id, "--measure", measure, "--require", f"k={K}", "--limit", "5")
         with Client(url) as client:
-            winner = client.advise(entry_id, MEASURES[0]).configuration or ""
+            winner = client.advise(entry_id, MEASURES[0], require={"k": K}).configuration or ""
         say(f"The provider masks the table as {winner} says:")
         aegis(environment, "apply", TABLE, "--plan", PLAN, "--configuration", winner, "--output", str(masked))
         sys.stdout.writelines(f"  {line}" for line in masked.read_text().splitlines(keepends=True)[:4])

@@ -32,6 +32,12 @@ def migrated(postgres: EmbeddedPostgres) -> str:
     return TEMPLATE
 
 
+@pytest.fixture(scope="session")
+async def one_loop() -> AsyncIterator[None]:
+    """One event loop for the run: child processes that are warm stay warm from test to test."""
+    yield
+
+
 @pytest.fixture
 def database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
     """A migrated, empty database of the test's own."""
@@ -40,22 +46,37 @@ def database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
     drop_database(postgres.url, name)
 
 
+@pytest.fixture(scope="module")
+def shared_database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
+    """A migrated database that the tests of a file share."""
+    name = f"shared_{uuid4().hex}"
+    yield create_database(postgres.url, name, template=migrated)
+    drop_database(postgres.url, name)
+
+
+@pytest.fixture(scope="module")
+async def shared_api(one_loop: None, shared_database_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """The API in development mode on the shared database, for tests that do not disturb each other."""
+    async with running_app(shared_database_url) as client:
+        yield client
+
+
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
+async def database(one_loop: None, database_url: str) -> AsyncIterator[Database]:
     found = Database(database_url)
     yield found
     await found.close()
 
 
 @pytest.fixture
-async def api(database_url: str) -> AsyncIterator[httpx.AsyncClient]:
+async def api(one_loop: None, database_url: str) -> AsyncIterator[httpx.AsyncClient]:
     """The API in development mode, in this process, on real PostgreSQL; no worker runs."""
     async with running_app(database_url) as client:
         yield client
 
 
 @pytest.fixture
-async def worker(database_url: str) -> AsyncIterator[Worker]:
+async def worker(one_loop: None, database_url: str) -> AsyncIterator[Worker]:
     """Runs the queued jobs when told to: `await worker.run()`."""
     async with Worker.on(database_url) as found:
         yield found

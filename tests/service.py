@@ -4,6 +4,7 @@ import copy
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any, Self
 
 import httpx
@@ -17,8 +18,10 @@ from app.domain.callers import Role
 from app.factory import Factory
 from app.jobs.tasks import Tasks
 from app.main import create_app
+from app.services.keyring import Keyring
 from app.services import computation
 from app.settings import Settings
+from tests.answers import hold_to_contract
 
 
 def example_entry(**changes: Any) -> dict[str, Any]:
@@ -28,21 +31,40 @@ def example_entry(**changes: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def running_app(database_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the API, started on this database."""
+    """A client of the API, started on this database; every answer is held to the contract."""
     app = create_app(Settings(database_url=database_url, **settings))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://aegis", timeout=30) as client:
+        hooks = {"response": [hold_to_contract]}
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://aegis", timeout=30, event_hooks=hooks
+        ) as client:
             yield client
 
 
-async def create_key(database_url: str, tenant: str, role: str) -> dict[str, str]:
-    """The header that carries a new key."""
+@asynccontextmanager
+async def keyring_of(database_url: str) -> AsyncIterator[Keyring]:
+    """The keyring, in a transaction of its own."""
     database = Database(database_url, pool_size=1)
     async with database.transaction() as session:
-        key = await Factory(session, queue_app(database_url)).keyring().create(tenant, Role(role))
+        yield Factory(session, queue_app(database_url)).keyring()
     await database.close()
+
+
+async def create_key(
+    database_url: str, tenant: str, role: str, lifetime: timedelta | None = None, *, revoked: bool = False
+) -> dict[str, str]:
+    """The header that carries a new key."""
+    async with keyring_of(database_url) as keyring:
+        key = await keyring.create(tenant, Role(role), lifetime)
+        if revoked:
+            await keyring.revoke(prefix_of(key))
     return {"Authorization": f"Bearer {key}"}
+
+
+def prefix_of(key: str) -> str:
+    """The readable part of a key, by which people name it."""
+    return "_".join(key.split("_")[:2])
 
 
 async def publish(api: httpx.AsyncClient, entry: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 Writes the configurations of `plan.yaml`, each with its k, below the line of dashes.
 
 Run it as `python -m examples.health.make_plan`. k is the number of records in the smallest group that agrees on all
-seven masked attributes (k-anonymity, Sweeney 2002); no record is left out. Candidates are drawn with a fixed seed,
-from hardly masked to nearly nothing left, and of every band of k those are kept that differ most.
+seven masked attributes (k-anonymity, Sweeney 2002); no record is left out, and every attribute is masked. Candidates
+are drawn with a fixed seed, from finely masked to nearly nothing left, and of every band of k those are kept that
+differ most.
 """
 
 import csv
@@ -24,7 +25,6 @@ TABLE = HERE / "health.csv"
 
 SEED = 2026
 CANDIDATES = 1_500
-HARDLY_MASKED = 0.2
 KEPT_PER_BAND = 14
 BANDS = (1, 2, 5, 10, 25, 10**9)
 
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _candidates(choices: dict[str, list[str]]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Distinct random configurations, from hardly masked to hardly anything left."""
+    """Distinct random configurations, from finely masked to hardly anything left."""
     draw = random.Random(SEED)  # noqa: S311 - a reproducible plan, no secret
     seen = set()
     for number in range(CANDIDATES):
@@ -57,7 +57,7 @@ def _candidates(choices: dict[str, list[str]]) -> Iterator[tuple[str, dict[str, 
 
 def _choice(draw: random.Random, ids: list[str], coarse: float) -> str:
     """One of the maskings, which the plan lists from fine to coarse, near the coarseness asked for."""
-    ordered = [IDENTITY, *ids, DROP] if coarse < HARDLY_MASKED else [*ids, DROP]
+    ordered = [*ids, DROP]
     place = round(draw.gauss(coarse, 0.2) * (len(ordered) - 1))
     return ordered[min(max(place, 0), len(ordered) - 1)]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from app.advisor.evidence import AttributeEvidence, Masking, find_faults
+from app.advisor.evidence import AttributeEvidence, Masking
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import (
@@ -197,81 +197,6 @@ def test_folding_an_uncounted_mapping_adds_up_its_values():
     np.testing.assert_allclose(reference.fold(cut.mapping, 3), expected, atol=1e-9)
 
 
-@BOTH_VARIANTS
-class TestDegenerate:
-    def test_a_domain_of_one_value(self, histogram):
-        table = np.array([[3, 4]])
-        reference = reconstruct(evidence_of(table, [mapped("same", [0], table)], histogram=histogram))
-        np.testing.assert_array_equal(reference.joint, table)
-
-    def test_a_label_of_one_class(self, histogram):
-        table = np.array([[3], [4], [0], [9]])
-        views = [mapped("x", [0, 0, 1, 1], table), mapped("y", [0, 1, 1, 0], table)]
-        reference = reconstruct(evidence_of(table, views, histogram=histogram))
-        assert reference.certificate.converged
-        assert reference.joint.sum() == pytest.approx(16)
-
-    def test_empty_rows_columns_and_groups_stay_empty(self, histogram):
-        table = np.array([[5, 0, 2], [0, 0, 0], [0, 0, 0], [1, 0, 7], [3, 0, 3], [2, 0, 9]])
-        views = [mapped("x", [0, 1, 1, 2, 2, 3], table), mapped("y", [0, 0, 1, 2, 3, 2], table)]
-        evidence = evidence_of(table, views, histogram=histogram)
-        reference = reconstruct(evidence)
-        full = full_table(evidence, reference)
-        assert reference.certificate.converged
-        assert not full[1:3].any()
-        assert not full[:, 1].any()
-
-    def test_counts_near_2_to_the_53(self, histogram):
-        rng = np.random.default_rng(10)
-        table = random_table(rng, values=8).astype(np.int64)
-        table *= (2**53 - 1) // table.sum()
-        evidence = evidence_of(table, overlapping(rng, table, views=2), histogram=histogram)
-        assert not find_faults(evidence)
-        reference = reconstruct(evidence)
-        assert np.isfinite(reference.joint).all()
-        assert reference.joint.sum() == pytest.approx(table.sum(), rel=1e-5)
-
-    def test_no_records_at_all(self, histogram):
-        table = np.zeros((4, 2), dtype=np.int64)
-        reference = reconstruct(evidence_of(table, [mapped("x", [0, 0, 1, 1], table)], histogram=histogram))
-        assert not reference.joint.any()
-        assert reference.certificate.converged
-
-    def test_a_solution_on_the_boundary(self, histogram):
-        # No margin of the first cell is 0, and yet nothing is left for it: the table is the only one.
-        table = np.array([[0, 5], [2, 1], [3, 2], [4, 2]])
-        views = [
-            mapped("x", [0, 0, 1, 1], table),
-            mapped("y", [1, 0, 0, 1], table),
-            mapped("z", [0, 1, 0, 1], table),
-        ]
-        evidence = evidence_of(table, views, histogram=histogram)
-        reference = reconstruct(evidence)
-        assert reference.certificate.iterations > 0
-        np.testing.assert_allclose(full_table(evidence, reference), table, atol=1e-3)
-
-
-def parities(*, histogram):
-    """Three views of 4 values that agree pairwise and admit no table: three parities cannot all be even."""
-    maps = ([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0])
-    joint = np.array([[4, 0], [0, 4]])
-    views = tuple(Masking(f"v{at}", 2, np.array(mapping), joint, deterministic=True) for at, mapping in enumerate(maps))
-    rows = np.full(4, 2) if histogram else None
-    return AttributeEvidence("a", 4, joint.sum(axis=0), rows, None, views)
-
-
-@BOTH_VARIANTS
-def test_an_inconsistent_triple_is_accepted_and_says_that_nothing_converged(histogram):
-    evidence = parities(histogram=histogram)
-    assert find_faults(evidence) == ()
-    reference = reconstruct(evidence)
-    assert not reference.certificate.converged
-    assert reference.certificate.iterations == 5_000
-    assert reference.certificate.residual > 0.1
-    assert np.isfinite(reference.joint).all()
-    assert all(np.isfinite(measure(reference.joint, reference.statistics)) for measure in MEASURES.values())
-
-
 def test_the_sweep_limit_is_kept_and_said():
     rng = np.random.default_rng(11)
     table = random_table(rng, values=40, records=5000)
@@ -287,25 +212,6 @@ def test_it_is_the_same_twice_to_the_bit():
     table = random_table(rng, values=40, records=5000)
     evidence = evidence_of(table, overlapping(rng, table))
     np.testing.assert_array_equal(reconstruct(evidence).joint, reconstruct(evidence).joint)
-
-
-@pytest.mark.parametrize("seed", range(15))
-def test_views_that_contradict_each_other_in_threes_end_in_numbers(seed):
-    """Views of one label that are linked throughout agree pairwise, whatever else they say."""
-    rng = np.random.default_rng(seed)
-    label = np.array([40, 30, 20])
-    views = []
-    for at in range(3):
-        mapping = random_mapping(rng, 7, 3)
-        joint = np.stack([rng.multinomial(n, rng.dirichlet([0.3] * 3)) for n in label], axis=1)
-        views.append(Masking(f"v{at}", 3, mapping, joint, deterministic=True))
-    evidence = AttributeEvidence("a", 7, label, None, None, tuple(views))
-    reference = reconstruct(evidence, IterativeProportionalFitting(sweeps=300))
-    assert np.isfinite(reference.joint).all()
-    assert reference.joint.min() >= 0
-    assert reference.certificate.converged == (reference.certificate.residual <= 1e-6)
-    for measure in MEASURES.values():
-        assert np.isfinite(measure(reference.joint, reference.statistics))
 
 
 def test_many_small_parts_are_solved_each_by_itself():

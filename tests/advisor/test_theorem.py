@@ -13,7 +13,7 @@ from app.advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import Truth, counted, evidence_of, random_mapping, random_table
 
 KINDS = ("view", "blind", "bare", "coarse", "noise")
-CASES = 150
+CASES = 120
 
 
 def random_masking(rng, kind, name, table, views):
@@ -105,7 +105,7 @@ def recommended(answer, codes):
 def test_what_is_called_estimated_can_be_wrong(measure):
     """The conditions are not idle: where they fail, true order and answered order do differ somewhere."""
     wrong = 0
-    for seed in range(CASES):
+    for seed in range(40):
         evidence, truths, options, codes, weights, references = random_entry(seed)
         question = Question(measure.id, tuple(one.name for one in evidence), weights)
         answer = recommend(evidence, references, codes, options, question)

@@ -36,7 +36,7 @@ class Head(EntryVersion):
     label: str = Field(description="Name of the class label")
     tenant: str = Field(description="The tenant that it belongs to")
     visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see it besides its own")
-    created_at: datetime = Field(description="When this version was published (RFC 3339, UTC)")
+    created_at: datetime = Field(description="When the entry was first published (RFC 3339, UTC)")
 
 
 _EXAMPLE_SCHEMA = {

@@ -22,4 +22,4 @@ class Request(BaseModel):
 class Answer(BaseModel):
     """A part of an answer: fields and values that are new are accepted, so that old clients keep working."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True)

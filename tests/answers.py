@@ -1,0 +1,75 @@
+"""Every answer that a test gets is held against the contract: its wire model, and what the OpenAPI document announces."""
+
+import json
+import re
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import httpx
+from pydantic import BaseModel
+
+from aegis_sdk import wire
+
+OPENAPI = Path(__file__).parents[1] / "openapi" / "openapi.json"
+
+#: The models of answers by path, as the document of operations names them.
+_MODELS: dict[tuple[str, str], type[BaseModel]] = {
+    ("post", "/v1/entries"): wire.Head,
+    ("get", "/v1/entries"): wire.HeadPage,
+    ("get", "/v1/entries/{entry_id}"): wire.EntryHead,
+    ("put", "/v1/entries/{entry_id}"): wire.Head,
+    ("patch", "/v1/entries/{entry_id}"): wire.Head,
+    ("get", "/v1/entries/{entry_id}/summaries"): wire.EntryDocument,
+    ("post", "/v1/entries/{entry_id}/advice"): wire.Advice,
+    ("get", "/v1/advice/{advice_id}"): wire.Advice,
+    ("get", "/v1/measures"): wire.MeasureList,
+}
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The committed OpenAPI document."""
+    found: dict[str, Any] = json.loads(OPENAPI.read_text(encoding="utf-8"))
+    return found
+
+
+def operation_of(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
+    """The path template and the operation that a request went to; None where there is none."""
+    for template, operations in document()["paths"].items():
+        if method in operations and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+            return template, operations[method]
+    return None
+
+
+async def hold_to_contract(response: httpx.Response) -> None:
+    """Fails unless the status is announced and the body is what the contract says: an httpx event hook."""
+    await response.aread()
+    method, path = response.request.method.lower(), response.request.url.path
+    found = operation_of(method, path)
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
+        _hold_problem(response)
+    elif found is not None and (method, found[0]) in _MODELS:
+        _MODELS[method, found[0]].model_validate_json(response.content)
+    if found is not None and response.status_code != HTTPStatus.INTERNAL_SERVER_ERROR:
+        assert str(response.status_code) in found[1]["responses"], (
+            f"{method} {path}: {response.status_code} unannounced"
+        )
+
+
+def _hold_problem(response: httpx.Response) -> None:
+    assert response.headers["Content-Type"] == "application/problem+json"
+    problem = wire.Problem.model_validate_json(response.content)
+    assert problem.status == response.status_code
+    assert problem.instance == response.request.url.path
+    assert problem.title
+    assert problem.detail
+    assert re.fullmatch(r"[a-z_]+", problem.code)
+    assert len(problem.errors) <= wire.FAULTS_SHOWN
+    assert "Traceback" not in response.text
+
+
+def pointers(response: httpx.Response) -> list[str]:
+    """Where a refused document is at fault."""
+    return [fault["pointer"] for fault in response.json()["errors"]]
