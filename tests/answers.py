@@ -1,4 +1,4 @@
-"""Every answer that a test gets is held against the contract: its wire model, and what the OpenAPI document announces."""
+"""Every answer that a test gets is held to the contract: its wire model, and what the OpenAPI document announces."""
 
 import json
 import re

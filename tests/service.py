@@ -18,8 +18,8 @@ from app.domain.callers import Role
 from app.factory import Factory
 from app.jobs.tasks import Tasks
 from app.main import create_app
-from app.services.keyring import Keyring
 from app.services import computation
+from app.services.keyring import Keyring
 from app.settings import Settings
 from tests.answers import hold_to_contract
 

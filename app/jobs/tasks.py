@@ -16,9 +16,11 @@ from app.services.computation import compute_advice, compute_references
 
 _log = structlog.get_logger(__name__)
 
-#: A child process that died (out of memory, say) or a database that went away may not do so again.
+#: A child process that died (out of memory, say) or a database that went away may not do so again; but what kills a
+#: worker every time must not go round for ever.
 ATTEMPTS = 3
 _RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
+_GIVEN_UP = Problem("internal", "The computation failed; the worker's log says more.")
 
 
 class Tasks:
@@ -31,11 +33,15 @@ class Tasks:
 
     def register(self) -> None:
         """Make the tasks known to the queue under their names."""
-        self._queue.task(name=REFERENCE_TASK, retry=_RETRY)(self.reconstruct)
+        self._queue.task(name=REFERENCE_TASK, retry=_RETRY, pass_context=True)(self.reconstruct)
         self._queue.task(name=ADVICE_TASK, retry=_RETRY, pass_context=True)(self.advise)
 
-    async def reconstruct(self, version_id: int) -> None:
+    async def reconstruct(self, context: JobContext, version_id: int) -> None:
         """Compute and keep the references of a version, unless that has been done."""
+        if context.job.attempts < ATTEMPTS:
+            await self._reconstruct(version_id)
+
+    async def _reconstruct(self, version_id: int) -> None:
         async with self._database.transaction() as session:
             given = await Factory(session, self._queue).answering().missing_references(version_id)
         if given is None:
@@ -46,6 +52,9 @@ class Tasks:
 
     async def advise(self, context: JobContext, advice_id: str) -> None:
         """Answer an advice, or say why there is no answer."""
+        if context.job.attempts >= ATTEMPTS:
+            await self._fail(advice_id, _GIVEN_UP)
+            return
         try:
             await self._answer(advice_id)
         except (AdvisorError, RefusalError) as error:
@@ -54,7 +63,7 @@ class Tasks:
             if context.job.attempts + 1 < ATTEMPTS:
                 raise
             _log.exception("advice failed", advice_id=advice_id)
-            await self._fail(advice_id, Problem("internal", "The computation failed; the worker's log says more."))
+            await self._fail(advice_id, _GIVEN_UP)
 
     async def _answer(self, advice_id: str) -> None:
         start = time.perf_counter()
@@ -62,7 +71,7 @@ class Tasks:
             version_id = await Factory(session, self._queue).answering().unanswered(advice_id)
         if version_id is None:
             return
-        await self.reconstruct(version_id)
+        await self._reconstruct(version_id)
         async with self._database.transaction() as session:
             given = await Factory(session, self._queue).answering().advice_input(advice_id)
         if given is None:

@@ -76,7 +76,7 @@ async def keys(database_url: str) -> dict[str, dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-async def world(one_loop, postgres, migrated, shared_api, shared_database_url) -> AsyncIterator[World]:
+async def world(postgres, migrated, shared_api) -> AsyncIterator[World]:
     """`shared_api` is in development mode for ever; a second service on another database has keys."""
     guarded_url = create_database(postgres.url, "guarded", template=migrated)
     headers = await keys(guarded_url)

@@ -1,0 +1,135 @@
+import base64
+
+import pytest
+
+from tests.answers import pointers
+from tests.service import create_key, example_entry, publish, running_app
+
+
+@pytest.fixture(scope="module")
+async def listed(shared_api):
+    """Five entries, oldest first, in a catalogue that has no others."""
+    found = []
+    for name, changes in {
+        "alpha": {"title": "100% of it", "keywords": ["health", "two words"]},
+        "beta_x": {"title": "Under the weather", "keywords": ["Health"]},
+        "betazx": {"title": "ünïcode", "keywords": ["50%", "a\\b"]},
+        "gamma": {"title": "", "keywords": []},
+        "delta": {"title": "last", "keywords": ["one", "other"]},
+    }.items():
+        entry = example_entry(name=name, **changes)
+        if name == "gamma":
+            entry["label"]["name"] = "mood"
+        found.append(await publish(shared_api, entry))
+    return found
+
+
+async def names(api, **params):
+    answer = await api.get("/v1/entries", params=params)
+    assert answer.status_code == 200
+    return [head["name"] for head in answer.json()["items"]]
+
+
+async def test_the_newest_comes_first(shared_api, listed):
+    answer = (await shared_api.get("/v1/entries")).json()
+    assert answer == {"items": listed[::-1], "next_page_token": None}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 200])
+async def test_the_pages_are_the_listing_in_pieces(shared_api, listed, limit):
+    found, token = [], {}
+    while token is not None:
+        answer = (await shared_api.get("/v1/entries", params={"limit": limit} | token)).json()
+        assert len(answer["items"]) <= limit
+        found += answer["items"]
+        token = {"page_token": answer["next_page_token"]} if answer["next_page_token"] else None
+    assert found == listed[::-1]
+
+
+async def test_an_entry_published_between_two_pages_moves_none(api):
+    heads = [await publish(api, example_entry(name=name)) for name in "abc"]
+    first = (await api.get("/v1/entries", params={"limit": 2})).json()
+    await publish(api, example_entry(name="d"))
+    second = (await api.get("/v1/entries", params={"limit": 2, "page_token": first["next_page_token"]})).json()
+    assert first["items"] + second["items"] == heads[::-1]
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ({"query": "alp"}, ["alpha"]),
+        ({"query": "ALP"}, ["alpha"]),
+        ({"query": "weather"}, ["beta_x"]),
+        ({"query": "ÜNÏ"}, ["betazx"]),
+        ({"query": "health"}, ["beta_x", "alpha"]),
+        ({"query": "%"}, ["betazx", "alpha"]),
+        ({"query": "_"}, ["beta_x"]),
+        ({"query": "beta_"}, ["beta_x"]),
+        ({"query": "\\"}, ["betazx"]),
+        ({"query": "oneother"}, []),
+        ({"query": "/"}, []),
+        ({"query": ""}, ["delta", "gamma", "betazx", "beta_x", "alpha"]),
+        ({"keyword": "health"}, ["alpha"]),
+        ({"keyword": "two words"}, ["alpha"]),
+        ({"keyword": "two"}, []),
+        ({"keyword": "%"}, []),
+        ({"label": "mood"}, ["gamma"]),
+        ({"label": "moo"}, []),
+        ({"label": "health", "keyword": "health", "query": "of"}, ["alpha"]),
+    ],
+    ids=str,
+)
+async def test_a_search_finds_what_it_says(shared_api, listed, search, found):
+    assert len(listed) == 5
+    assert await names(shared_api, **search) == found
+
+
+@pytest.mark.parametrize("parameter", ["query", "keyword", "label"])
+@pytest.mark.parametrize("text", ["\0", "a\nb", "\x7f", "x" * 256])
+async def test_a_text_that_stands_nowhere_is_refused(shared_api, parameter, text):
+    answer = await shared_api.get("/v1/entries", params={parameter: text})
+    assert (answer.status_code, pointers(answer)) == (422, [f"/{parameter}"])
+
+
+@pytest.mark.parametrize("limit", ["0", "201", "-1", "1.5", "many", ""])
+async def test_a_page_has_1_to_200_entries(shared_api, limit):
+    answer = await shared_api.get("/v1/entries", params={"limit": limit})
+    assert (answer.status_code, pointers(answer)) == (422, ["/limit"])
+
+
+def token_of(text):
+    return base64.urlsafe_b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["", "é", "AAAA", "=", "a", token_of("|"), token_of("now|then"), token_of("2026-01-01|x"), token_of("a|b|c")],
+)
+async def test_a_token_of_another_hand_is_refused(shared_api, token):
+    answer = await shared_api.get("/v1/entries", params={"page_token": token})
+    assert (answer.status_code, pointers(answer)) == (422, ["/page_token"])
+
+
+async def test_a_tenant_lists_its_own_entries_and_those_shown_to_it(database_url):
+    owner = await create_key(database_url, "owner", "provider")
+    readers = {tenant: await create_key(database_url, tenant, "consumer") for tenant in ("owner", "named", "stranger")}
+    operator = await create_key(database_url, "elsewhere", "operator")
+    async with running_app(database_url) as api:
+        for name, visibility in (("hidden", "private"), ("open", "all"), ("shown", {"tenants": ["named", "x"]})):
+            await publish(api, example_entry(name=name, visibility=visibility), **owner)
+
+        async def seen_by(headers):
+            answer = await api.get("/v1/entries", headers=headers)
+            return [head["name"] for head in answer.json()["items"]]
+
+        assert await seen_by(owner) == await seen_by(readers["owner"]) == ["shown", "open", "hidden"]
+        assert await seen_by(operator) == ["shown", "open", "hidden"]
+        assert await seen_by(readers["named"]) == ["shown", "open"]
+        assert await seen_by(readers["stranger"]) == ["open"]
+
+
+async def test_two_tenants_may_use_one_name(database_url):
+    keys = [await create_key(database_url, tenant, "provider") for tenant in ("one", "other")]
+    async with running_app(database_url) as api:
+        heads = [await publish(api, example_entry(name="same"), **key) for key in keys]
+    assert [head["tenant"] for head in heads] == ["one", "other"]
