@@ -4,6 +4,7 @@ Measured: parsing a 20 MB entry in this process stopped everybody else for a sec
 child for 6 ms (docs/decisions/0004).
 """
 
+import gc
 import signal
 from collections.abc import Callable
 from importlib import import_module
@@ -36,4 +37,6 @@ class ChildProcess:
 def _prepare(module: str) -> None:
     # A worker that is killed must not leave a computation behind.
     die_with_parent(signal.SIGKILL)
+    # A document is millions of lists and no garbage: looking for some at the usual threshold takes a tenth of the time.
+    gc.set_threshold(100_000, 20, 100)
     import_module(module)

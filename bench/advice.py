@@ -1,12 +1,13 @@
 """Advice on the example, over HTTP: the first of a version, a new question, a stored answer."""
 
+from functools import partial
 from uuid import uuid4
 
 import numpy as np
 
 from aegis_sdk import Client
 from bench import example
-from bench.figures import heading, percentile, spread, timed, verdict
+from bench.figures import heading, percentile, run, spread, timed, verdict
 from bench.service import running_service
 
 MEASURE = "mutual_information"
@@ -39,7 +40,7 @@ def first_answers(client: Client, times: int) -> list[float]:
     seconds = []
     for _ in range(times):
         entry_id = client.publish(example.entry(f"health-{uuid4().hex}")).id
-        seconds.append(timed(lambda entry_id=entry_id: client.advise(entry_id, MEASURE))[0])
+        seconds.append(timed(partial(client.advise, entry_id, MEASURE))[0])
     return seconds
 
 
@@ -48,14 +49,14 @@ def new_questions(client: Client, entry_id: str, times: int) -> list[float]:
     rng = np.random.default_rng()
     names = [attribute.name for attribute in example.plan().attributes]
     questions = [dict(zip(names, rng.random(len(names)).tolist(), strict=True)) for _ in range(times)]
-    return [timed(lambda weights=weights: client.advise(entry_id, MEASURE, weights=weights))[0] for weights in questions]
+    return [timed(partial(client.advise, entry_id, MEASURE, weights=weights))[0] for weights in questions]
 
 
 def stored_answers(client: Client, entry_id: str, times: int) -> list[float]:
     """Seconds until the answer to a question that was answered before."""
     client.advise(entry_id, MEASURE)
-    return [timed(lambda: client.advise(entry_id, MEASURE))[0] for _ in range(times)]
+    return [timed(partial(client.advise, entry_id, MEASURE))[0] for _ in range(times)]
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -11,14 +11,14 @@ import orjson
 from aegis_sdk import Client
 from bench import made_up
 from bench.advice import MEASURE
-from bench.figures import MEGABYTE, heading, percentile, spread, table, timed, verdict
+from bench.figures import MEGABYTE, heading, percentile, run, spread, table, timed, verdict
 from bench.probe import probing
 from bench.service import Service, running_service
 from bench.upload_parts import print_parts
 
 #: Bins that nest, as the levels of a hierarchy do: the references have a closed form and leave the cores to the upload.
 SHAPE = made_up.Shape(
-    attributes=208, values=1024, labels=15, groups=(512, 256, 128, 64, 32, 16), configurations=60, records=400_000
+    attributes=216, values=1024, labels=15, groups=(512, 256, 128, 64, 32, 16), configurations=60, records=400_000
 )
 TIMES = 5
 
@@ -69,4 +69,4 @@ def print_memory(before: Mapping[str, int], after: Mapping[str, int]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -15,14 +15,13 @@ MILLISECONDS = 1e3
 MEGABYTE = 1e6
 
 
-def machine() -> str:
-    """What the figures were taken on, and how busy it was with other things."""
-    load = psutil.getloadavg()[0]
+def run(*benchmarks: Callable[[], None]) -> None:
+    """Run benchmarks one after the other, and say on what, and how busy that was with other things before."""
     memory = psutil.virtual_memory().total / 2**30
-    return (
-        f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GiB, {platform.system()}, "
-        f"Python {platform.python_version()}, load {load:.1f} before"
-    )
+    print(f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GiB, {platform.system()},", end=" ")
+    print(f"Python {platform.python_version()}, load before: {psutil.getloadavg()[0]:.1f}")
+    for benchmark in benchmarks:
+        benchmark()
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:

@@ -44,15 +44,18 @@ def running_service() -> Iterator[Service]:
         with (place / "log").open("w") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         try:
-            yield Service(_address(process, place / "log"), place / "data", psutil.Process(process.pid))
+            yield Service(_address(process), place / "data", psutil.Process(process.pid))
+        except Exception:
+            sys.stderr.write(f"the service's log ends with\n{(place / 'log').read_text()[-3000:]}\n")
+            raise
         finally:
             process.terminate()
             process.wait(PATIENCE)
 
 
-def _address(process: subprocess.Popen[str], log: Path) -> str:
+def _address(process: subprocess.Popen[str]) -> str:
     """Where the service says that it listens; it says so when it is ready."""
     for line in process.stdout or ():
         if line.startswith("Aegis listens on "):
             return line.split()[-1]
-    sys.exit(f"the service did not start:\n{log.read_text()[-2000:]}")
+    raise RuntimeError("the service did not start")

@@ -3,6 +3,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+import structlog
 
 from app.catalog import migrations
 from app.catalog.embedded import EmbeddedPostgres
@@ -30,6 +31,14 @@ def migrated(postgres: EmbeddedPostgres) -> str:
     """The name of a database at the newest revision, to make others from."""
     migrations.upgrade(create_database(postgres.url, TEMPLATE))
     return TEMPLATE
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plain_log() -> None:
+    """What is logged goes to pytest; structlog's own default would draw every local variable of a traceback."""
+    structlog.configure(
+        processors=[structlog.stdlib.render_to_log_kwargs], logger_factory=structlog.stdlib.LoggerFactory()
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -30,6 +30,7 @@ _MARK = "-- end of command"
 _VARYING = (
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "ID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d"), "DATE"),
     (re.compile(r"aegis_[0-9a-f]{8}(_[\w-]{43})?"), "KEY"),
     (re.compile(r'"elapsed_ms": ?[\d.]+'), "ELAPSED"),
     (re.compile(r"\d+ passed.*"), "PASSED"),

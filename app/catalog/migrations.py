@@ -5,7 +5,7 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 
-from app.catalog.session import clear_absence
+from app.catalog.session import clear_errors
 
 _HERE = Path(__file__).resolve()
 #: A wheel carries the revisions inside the package; a checkout has them at its top.
@@ -22,7 +22,7 @@ def configuration(database_url: str) -> Config:
 
 def upgrade(database_url: str) -> None:
     """Bring the database to the newest revision; nothing happens when it is there. Raises DatabaseUnavailableError."""
-    with clear_absence():
+    with clear_errors():
         command.upgrade(configuration(database_url), "head")
 
 

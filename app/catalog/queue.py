@@ -3,6 +3,8 @@
 from procrastinate import App, PsycopgConnector
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.catalog.session import driver_connection
+
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
 
@@ -29,9 +31,8 @@ class JobQueue:
         await self._defer(ADVICE_TASK, lock, advice_id=advice_id)
 
     async def _defer(self, task: str, lock: str | None, **arguments: int | str) -> None:
-        connection = await self._session.connection()
-        raw = await connection.get_raw_connection()
-        job = self._app.configure_task(task, lock=lock, connection=raw.driver_connection)
+        connection = await driver_connection(self._session)
+        job = self._app.configure_task(task, lock=lock, connection=connection)
         await job.defer_async(**arguments)
 
 

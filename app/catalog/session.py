@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any, cast
 
 import psycopg
 from sqlalchemy import text
@@ -23,9 +24,19 @@ def dialect_url(url: str) -> str:
         raise DatabaseUnavailableError("The database's URL has the form postgresql://USER@HOST/DATABASE.") from None
 
 
+class StatementFailedError(Exception):
+    """A statement failed. Says how, and not what the driver says: that quotes the row, which a log must not."""
+
+    def __init__(self, error: DBAPIError) -> None:
+        cause = error.orig
+        about = cause.diag if isinstance(cause, psycopg.Error) else None
+        named = f" by {about.constraint_name} of {about.table_name}" if about and about.constraint_name else ""
+        super().__init__(f"{type(cause).__name__}{named}")
+
+
 @contextmanager
-def clear_absence() -> Iterator[None]:
-    """One error, DatabaseUnavailableError, for all that a database causes by being away."""
+def clear_errors() -> Iterator[None]:
+    """DatabaseUnavailableError for all that a database causes by being away, StatementFailedError for the rest."""
     try:
         yield
     except _AWAY as error:
@@ -33,7 +44,13 @@ def clear_absence() -> Iterator[None]:
     except DBAPIError as error:
         if error.connection_invalidated:
             raise DatabaseUnavailableError("The connection to the catalogue's database was lost.") from error
-        raise
+        raise StatementFailedError(error).with_traceback(error.__traceback__) from None
+
+
+async def driver_connection(session: AsyncSession) -> psycopg.AsyncConnection[Any]:
+    """The psycopg connection of a session, in the session's transaction: for what SQLAlchemy has no words for."""
+    connection = await (await session.connection()).get_raw_connection()
+    return cast("psycopg.AsyncConnection[Any]", connection.driver_connection)
 
 
 class Database:
@@ -55,9 +72,9 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """A session in a transaction: committed when the block ends, rolled back when it raises.
 
-        Raises DatabaseUnavailableError when the database is away.
+        Raises DatabaseUnavailableError when the database is away, StatementFailedError when it refuses a statement.
         """
-        with clear_absence():
+        with clear_errors():
             async with self._sessions() as session, session.begin():
                 yield session
 

@@ -4,12 +4,12 @@
 published, for the advisor with arrays in the places of lists.
 """
 
-import json
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import orjson
 
 from app.domain.arrays import pack, unpack
 from app.domain.entries import CountKind, CountTable
@@ -22,12 +22,12 @@ CONFIGURATION_MEMBERS = ("configurations", "configuration_table")
 
 def compress(document: object) -> bytes:
     """A JSON document as stored: UTF-8, zlib."""
-    return zlib.compress(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(), 1)
+    return zlib.compress(orjson.dumps(document), 1)
 
 
 def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
     """The document that `compress` stored."""
-    return json.loads(zlib.decompress(stored))
+    return orjson.loads(zlib.decompress(stored))
 
 
 def count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:

@@ -10,7 +10,7 @@ from app.catalog.queue import ADVICE_TASK, REFERENCE_TASK
 from app.catalog.session import Database
 from app.child_process import ChildProcess
 from app.domain.advice import Problem
-from app.domain.errors import RefusalError
+from app.domain.errors import InvalidDocumentError
 from app.factory import Factory
 from app.services.computation import compute_advice, compute_references
 
@@ -57,7 +57,7 @@ class Tasks:
             return
         try:
             await self._answer(advice_id)
-        except (AdvisorError, RefusalError) as error:
+        except (AdvisorError, InvalidDocumentError) as error:
             await self._fail(advice_id, Problem(getattr(error, "code", "unanswerable"), str(error)))
         except Exception:
             if context.job.attempts + 1 < ATTEMPTS:

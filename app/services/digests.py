@@ -9,6 +9,9 @@ import rfc8785
 
 from app.domain.documents import Document
 
+#: What orjson may write otherwise than RFC 8785 wants, or may hold such a thing.
+_DIFFERENT = frozenset({dict, list, float})
+
 
 def digest(document: Document) -> str:
     """The digest of a document, its counts as lists or arrays: `sha256:` and 64 hexadecimal digits."""
@@ -26,7 +29,7 @@ def canonical_json(value: Any) -> bytes:  # noqa: ANN401 -- any JSON value
         case dict():
             members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
             return b"{%b}" % b",".join(orjson.dumps(name) + b":" + canonical_json(member) for name, member in members)
-        case list() if any(isinstance(item, dict | list | float) for item in value):
+        case list() if not _DIFFERENT.isdisjoint(map(type, value)):
             return b"[%b]" % b",".join(map(canonical_json, value))
         case float():
             return rfc8785.dumps(value)

@@ -94,16 +94,11 @@ async def test_a_table_of_configurations_is_published_as_it_is(shared_api):
 
 async def test_a_schema_is_the_entry_without_any_count(shared_api):
     entry = example_entry(name="schema")
-    entry["attributes"][0]["joint"] = [[0, 0, 0, 1, 3], [0, 0, 1, 5, 6], [0, 0, 0, 1, 3]] + [
-        [4, 8, 9, 6, 3], [3, 6, 10, 1, 0], [3, 4, 2, 1, 0], [3, 3, 4, 0, 0], [2, 4, 4, 1, 0],
-    ]  # fmt: skip
-    entry["attributes"][0]["histogram"] = [sum(row) for row in entry["attributes"][0]["joint"]]
-    entry["attributes"][0]["maskings"][0]["joint"] = [
-        [sum(column) for column in zip(*rows, strict=True)]
-        for rows in (entry["attributes"][0]["joint"][:3], entry["attributes"][0]["joint"][3:])
-    ]
-    entry["label"]["histogram"] = [sum(column) for column in zip(*entry["attributes"][0]["joint"], strict=True)]
-    entry["records"] = sum(entry["label"]["histogram"])
+    attribute = entry["attributes"][0]
+    young, old = attribute["maskings"][0]["joint"]
+    nobody = [0, 0, 0, 0, 0]
+    attribute["joint"] = [young, nobody, nobody, old, nobody, nobody, nobody, nobody]
+    attribute["histogram"] = [sum(row) for row in attribute["joint"]]
     head = await publish(shared_api, entry)
     schema = (await shared_api.get(f"/v1/entries/{head['id']}")).json()["schema"]
     assert not {"histogram", "joint"} & set(members(schema))

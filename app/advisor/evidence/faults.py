@@ -161,9 +161,23 @@ def _agreement_faults(
 
 def _linked_groups(first: IntArray, second: IntArray, rows: int, others: int) -> tuple[IntArray, IntArray]:
     """The part of the common coarsening that each group of two views, (rows,) and (others,), belongs to."""
+    if (outer := _containing(first, second, rows)) is not None:
+        return outer, np.arange(others)
+    if (outer := _containing(second, first, others)) is not None:
+        return np.arange(rows), outer
     links = coo_array((np.ones(first.size), (first, rows + second)), shape=(rows + others, rows + others))
     part = connected_components(links.tocsr(), directed=False)[1].astype(np.int64)
     return part[:rows], part[rows:]
+
+
+def _containing(inner: IntArray, outer: IntArray, groups: int) -> IntArray | None:
+    """The outer group (groups,) that has each inner one, where views, both (atoms,), nest; else None.
+
+    Nesting views are the usual ones, and need no search for what is linked. Groups without atoms count nothing.
+    """
+    found = np.zeros(groups, dtype=np.int64)
+    found[inner] = outer
+    return found if np.array_equal(found[inner], outer) else None
 
 
 def _coarsening_faults(
@@ -175,13 +189,18 @@ def _coarsening_faults(
     size = int(max(part.max(initial=0) for part in parts)) + 1
     if size == 1:  # everything is linked: both are the label's histogram, which each was compared with
         return
-    ours, theirs = fold(tables[1], parts[1], size), fold(tables[0], parts[0], size)
+    ours, theirs = _united(tables[1], parts[1], size), _united(tables[0], parts[0], size)
     for part, label in _places(ours != theirs):
         groups, others = (_listing(parts[side] == part) for side in (1, 0))
         said = f"masked values {groups} count in column {label}"
         other = f"masking {evidence.maskings[pair[0]].id!r} counts in {others}, which hold the same values,"
         detail = _differ(said, int(ours[part, label]), other, int(theirs[part, label]))
         yield Fault(("maskings", pair[1], "joint"), detail)
+
+
+def _united(table: IntArray, part: IntArray, size: int) -> IntArray:
+    """The counts (size, labels) of the parts that the groups of a table belong to."""
+    return table if np.array_equal(part, np.arange(size)) else fold(table, part, size)
 
 
 def _unmasked_faults(evidence: AttributeEvidence, joint: IntArray, comparable: list[int]) -> Iterator[Fault]:

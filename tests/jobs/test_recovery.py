@@ -1,0 +1,59 @@
+"""A worker that is killed in the middle of a computation: its job goes to another, and nothing of it stays behind."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.jobs.database import jobs, rows, until
+from tests.jobs.heavy import ATTRIBUTES, heavy_entry
+from tests.running import process
+from tests.service import ask, publish
+
+
+def line_with(stream, text):
+    """The next line of a log that has the text."""
+    return next(line for line in stream if text in line)
+
+
+def descendants(pid):
+    """The ids of a process's children and of theirs, as long as they run."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return children + [further for child in children for further in descendants(child)]
+
+
+def runs(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
+async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_url):
+    head = await publish(api, heavy_entry())
+    asked = await ask(api, head["id"])
+    with process("worker", database_url=database_url, log_level="INFO") as killed:
+        line_with(killed.stderr, "worker started")
+        await until(lambda: ("reference", "doing") in jobs(database_url))
+        children = descendants(killed.pid)
+        assert children
+        os.kill(killed.pid, signal.SIGKILL)
+        assert killed.wait() == -signal.SIGKILL
+    assert jobs(database_url) == [("reference", "doing"), ("advice", "todo")]
+    assert rows(database_url, "SELECT count(*) FROM reference") == [(0,)]
+    await until(lambda: not any(map(runs, children)))
+
+    with process("worker", database_url=database_url, log_level="INFO") as rescuer:
+        assert '"task": "reference"' in line_with(rescuer.stderr, "job recovered")
+        await until(lambda: rows(database_url, "SELECT 1 FROM advice WHERE status = 'succeeded'"))
+        await until(lambda: not jobs(database_url))
+        rescuer.terminate()
+        rescuer.communicate(timeout=30)
+    assert rescuer.returncode == 0
+    assert rows(database_url, "SELECT count(*), min(method) FROM reference") == [(ATTRIBUTES, "ipf")]
+    answer = (await api.get(asked.headers["Location"])).json()
+    assert (answer["status"], answer["considered"]) == ("succeeded", 3)
+    assert answer["ranking"][0]["configuration"] == answer["configuration"]

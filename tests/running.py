@@ -1,0 +1,54 @@
+"""The service as it is really run: processes of their own, on loopback."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+COMMAND = (sys.executable, "-m", "app.cli")
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """This environment, with the service's settings in place of those of the shell."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
+    return inherited | {f"AEGIS_{name.upper()}": value for name, value in settings.items()}
+
+
+def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """An operator's command, run to its end."""
+    command = [*COMMAND, *arguments]
+    return subprocess.run(command, env=environment(**settings), capture_output=True, text=True, timeout=60, check=False)
+
+
+@contextmanager
+def process(*arguments: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
+    """An operator's command while it runs; killed with the block."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*COMMAND, *arguments], env=environment(**settings), text=True, **pipes) as found:
+        try:
+            yield found
+        finally:
+            found.kill()
+
+
+def address(server: subprocess.Popen[str]) -> str:
+    """Where a starting server listens, read from its greeting."""
+    assert server.stdout is not None
+    for line in server.stdout:
+        if found := re.search(r"listens on (http://\S+)", line):
+            return found[1]
+    raise AssertionError("the server ended: " + (server.stderr.read() if server.stderr else ""))
+
+
+@contextmanager
+def serving(**settings: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+    """A client of the API in a process of its own, without workers."""
+    with (
+        process("api", port="0", **settings) as server,
+        httpx.Client(base_url=address(server), timeout=30) as client,
+    ):
+        yield client, server

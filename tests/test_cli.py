@@ -1,0 +1,147 @@
+"""The operator's command, end to end."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+
+from tests.answers import OPENAPI
+from tests.jobs.test_recovery import descendants, runs
+from tests.postgres import create_database, drop_database, throwaway_directory
+from tests.running import address, process, run
+from tests.service import example_entry
+
+NOWHERE = "postgresql://postgres@127.0.0.1:1/aegis"
+
+
+def test_a_key_is_shown_once_listed_by_its_prefix_and_revoked(database_url):
+    created = run("keys", "create", "--tenant", "clinic", "--role", "provider", database_url=database_url)
+    key = created.stdout.strip()
+    prefix = "_".join(key.split("_")[:2])
+    assert created.returncode == 0
+    assert re.fullmatch(r"aegis_[0-9a-f]{8}_[\w-]{43}", key)
+
+    listed = run("keys", "list", database_url=database_url)
+    assert listed.stdout.split("\n")[0].split("\t") == [prefix, "clinic", "provider", "valid"]
+    assert key not in listed.stdout
+
+    assert run("keys", "revoke", prefix, database_url=database_url).returncode == 0
+    assert f"{prefix}\tclinic\tprovider\trevoked" in run("keys", "list", database_url=database_url).stdout
+
+
+def test_an_expiry_is_listed(database_url):
+    options = ("--tenant", "clinic", "--role", "consumer", "--expires-days", "1")
+    assert run("keys", "create", *options, database_url=database_url).returncode == 0
+    assert "\tconsumer\texpires 20" in run("keys", "list", database_url=database_url).stdout
+
+
+def test_a_key_that_there_is_not_cannot_be_revoked(database_url):
+    revoked = run("keys", "revoke", "aegis_00000000", database_url=database_url)
+    assert (revoked.returncode, revoked.stdout, len(revoked.stderr.splitlines())) == (2, "", 1)
+    assert "aegis_00000000" in revoked.stderr
+
+
+@pytest.fixture
+def empty_url(postgres):
+    """A database without any table."""
+    yield create_database(postgres.url, "empty_for_cli")
+    drop_database(postgres.url, "empty_for_cli")
+
+
+def test_keys_can_be_listed_before_anything_else_was_done(empty_url):
+    listed = run("keys", "list", database_url=empty_url)
+    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "", "")
+
+
+def test_migrating_twice_and_the_first_key(empty_url, tmp_path):
+    file = tmp_path / "key"
+    for _ in range(2):
+        assert run("migrate", "--first-key-file", str(file), database_url=empty_url).returncode == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    listed = run("keys", "list", database_url=empty_url).stdout.splitlines()
+    assert [line.split("\t")[0] for line in listed] == ["_".join(file.read_text().split("_")[:2])]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("migrate",),
+        ("worker",),
+        ("serve", "--port", "0"),
+        ("keys", "list"),
+        ("keys", "revoke", "aegis_00000000"),
+        ("keys", "create", "--tenant", "clinic", "--role", "provider"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("url", [NOWHERE, "nonsense"])
+def test_without_its_database_a_command_says_so_in_a_line(command, url):
+    failed = run(*command, database_url=url)
+    assert (failed.returncode, failed.stdout, len(failed.stderr.splitlines())) == (2, "", 1)
+    assert failed.stderr.startswith("aegis-server: ")
+
+
+def test_a_worker_without_any_database_says_what_to_do(tmp_path):
+    failed = run("worker", "--data-dir", str(tmp_path / "none"))
+    assert (failed.returncode, len(failed.stderr.splitlines())) == (2, 1)
+    assert "AEGIS_DATABASE_URL" in failed.stderr
+
+
+@pytest.mark.parametrize("settings", [{"port": "many"}, {"workers": "-1"}, {"port": "65536"}], ids=str)
+def test_a_setting_that_cannot_be_used_is_named(settings):
+    failed = run("worker", database_url=NOWHERE, **settings)
+    assert (failed.returncode, len(failed.stderr.splitlines())) == (2, 1)
+    assert next(iter(settings)) in failed.stderr
+
+
+def test_the_openapi_document_is_written_and_checked_without_a_database(tmp_path):
+    file = tmp_path / "openapi.json"
+    missing = run("openapi", "--check", "--path", str(file))
+    assert (missing.returncode, "make openapi" in missing.stderr) == (2, True)
+    assert run("openapi", "--path", str(file)).returncode == 0
+    assert json.loads(file.read_text()) == json.loads(OPENAPI.read_text())
+    assert run("openapi", "--check", "--path", str(file)).returncode == 0
+
+
+def test_the_door_stays_shut_to_others_without_a_key(database_url):
+    refused = run("serve", "--host", "0.0.0.0", "--port", "0", database_url=database_url)
+    assert refused.returncode == 2
+    assert "keys create" in refused.stderr.splitlines()[-1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_the_whole_service_starts_answers_and_stops(stop):
+    with (
+        throwaway_directory() as directory,
+        process("serve", "--port", "0", "--workers", "1", "--data-dir", str(directory / "data")) as served,
+    ):
+        with httpx.Client(base_url=address(served), timeout=30) as client:
+            assert client.get("/readyz").json() == {"status": "ready"}
+            head = client.post("/v1/entries", json=example_entry()).json()
+            advice = client.post(
+                f"/v1/entries/{head['id']}/advice", json={"measure": "g3"}, headers={"Prefer": "wait=30"}
+            )
+            assert (advice.status_code, advice.json()["status"]) == (200, "succeeded")
+        started = descendants(served.pid)
+        assert len(started) >= 3
+        served.send_signal(stop)
+        served.communicate(timeout=30)
+        assert served.returncode == 0
+        assert [pid for pid in started if runs(pid)] == []
+
+
+def test_an_operator_s_key_opens_a_running_service(database_url):
+    key = run("keys", "create", "--tenant", "clinic", "--role", "operator", database_url=database_url).stdout.strip()
+    with process("serve", "--port", "0", "--workers", "0", database_url=database_url) as served:
+        url = address(served)
+        assert httpx.get(f"{url}/v1/entries").status_code == 401
+        assert httpx.get(f"{url}/v1/entries", headers={"Authorization": f"Bearer {key}"}).status_code == 200
+        served.terminate()
+        served.communicate(timeout=30)
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM api_key").fetchone() == (1,)

@@ -1,0 +1,197 @@
+"""What the documents say is true: their commands run, and print what is written there."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+import yaml
+
+import aegis_sdk.cli
+import app.cli
+from aegis_sdk import Client
+from aegis_sdk.provider import load_plan
+from aegis_sdk.wire import EXAMPLE_ADVICE_REQUEST, EXAMPLE_ENTRY
+from app.advisor.measures import MEASURES
+from app.api.errors import STATUS
+from app.catalog.tables import Base
+from app.settings import Settings
+from tests.documents import ROOT, abridged, blocks, documents, essence, run, running_service, steps
+from tests.postgres import throwaway_directory
+
+DOCUMENTS = documents()
+COMMANDS = {
+    "aegis": typer.main.get_command(aegis_sdk.cli.app),
+    "aegis-server": typer.main.get_command(app.cli.cli),
+}
+#: Refusals that the framework makes, and what is left of a defect: they have no class of their own.
+UNCLASSED = {(405, "method_not_allowed"), (500, "internal")}
+
+
+def text_of(document: Path) -> str:
+    return document.read_text(encoding="utf-8")
+
+
+def name_of(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+def rows(text: str, first: str) -> Iterator[list[str]]:
+    """The cells of a table's rows whose first cell matches."""
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) > 1 and re.fullmatch(first, cells[0]):
+            yield cells
+
+
+def code_of(text: str) -> str:
+    """What stands in fenced blocks and between backticks."""
+    fenced = re.findall(r"^```.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+    return "\n".join([*fenced, *inline])
+
+
+everywhere = pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[tuple[Path, str]]:
+    with throwaway_directory() as directory, running_service(directory) as url:
+        yield directory, url
+
+
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if steps(text_of(d).splitlines())], ids=name_of)
+def test_the_commands_print_what_the_document_says(service, document):
+    lines = text_of(document).splitlines()
+    taken = steps(lines)
+    if any("curl " in step.command for step in taken) and shutil.which("curl") is None:
+        pytest.skip("this machine has no curl")
+    for step, printed in zip(taken, run(taken, *service), strict=True):
+        said = lines[step.start : step.stop]
+        assert essence(abridged(printed, said)) == essence(said), f"{step.command}\n(make docs writes it anew)"
+
+
+@everywhere
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(document)):
+        place, _, anchor = target.partition("#")
+        linked = (document.parent / place).resolve() if place else document
+        assert linked.exists(), target
+        headings = re.findall(r"^#+ (.*)$", text_of(linked), re.MULTILINE) if anchor else []
+        slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert not anchor or anchor in slugs, target
+
+
+@everywhere
+def test_paths_of_the_repository_exist(document):
+    folders = "app|sdk|tests|docs|examples|migrations|bench|openapi"
+    for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text_of(document)):
+        assert (ROOT / path).exists(), path
+
+
+@everywhere
+def test_our_commands_and_their_options_exist(document):
+    code = code_of(text_of(document))
+    for program, arguments in re.findall(r"(?<![\w/.-])(aegis-server|aegis) ([a-z][^|;>)\n]*)", code):
+        command, words = COMMANDS[program], arguments.split()
+        while words and hasattr(command, "commands"):
+            assert words[0] in command.commands, f"{program} {arguments}"
+            command = command.commands[words.pop(0)]
+        known = {"--help", *(option for parameter in command.params for option in parameter.opts)}
+        assert {word for word in words if word.startswith("--")} <= known, f"{program} {arguments}"
+
+
+@everywhere
+def test_our_make_targets_exist(document):
+    targets = set(re.findall(r"^([a-z]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
+    assert set(re.findall(r"^(?:\$ )?make ([a-z]+)", code_of(text_of(document)), re.MULTILINE)) <= targets
+
+
+@everywhere
+def test_no_path_of_some_machine_is_in_a_document(document):
+    assert not re.search(r"(?<![\w.])/(work|tmp|root|home|Users)/\w", text_of(document))
+
+
+@everywhere
+def test_works_that_are_cited_are_in_the_references(document):
+    known = set(re.findall(r"^@\w+\{(\w+),", text_of(ROOT / "docs/references.bib"), re.MULTILINE))
+    cited = re.findall(r"\[(@[^\]]+)\]", text_of(document))
+    assert {key for citation in cited for key in re.findall(r"@(\w+)", citation)} <= known
+
+
+def test_the_settings_are_those_there_are():
+    said = {cells[0].strip("`"): cells[1].strip("`") for cells in rows(text_of(ROOT / "README.md"), r"`AEGIS_\w+`")}
+    fields = {f"AEGIS_{name.upper()}": field.default for name, field in Settings.model_fields.items()}
+    assert {name: said[name] for name in fields} == {
+        name: "none" if default is None else str(default) for name, default in fields.items()
+    }
+    options = {option.envvar for command in COMMANDS["aegis-server"].commands.values() for option in command.params}
+    client = set(re.findall(r'"(AEGIS_\w+)"', text_of(ROOT / "sdk/src/aegis_sdk/_client.py")))
+    composed = set(re.findall(r"\$\{(AEGIS_\w+)", text_of(ROOT / "docker-compose.yml")))
+    assert set(said) == {*fields, *filter(None, options), *client, *composed}
+
+
+def test_the_errors_are_those_there_are():
+    said = {(int(cells[0]), cells[1].strip("`")) for cells in rows(text_of(ROOT / "docs/api.md"), r"\d{3}")}
+    refused = {(status, kind.code) for kind, (status, _) in STATUS.items()}
+    sources = "".join(text_of(path) for path in (ROOT / "app").rglob("*.py"))
+    refused |= {(422, code) for code in re.findall(r'\bcode="(\w+)"', sources)}
+    assert said == refused | UNCLASSED
+
+
+def test_the_examples_of_the_api_are_those_of_the_contract():
+    lines = text_of(ROOT / "docs/api.md").splitlines()
+    shown = [json.loads("\n".join(lines[b.start : b.stop])) for b in blocks(lines) if b.info == "json"]
+    assert shown == [EXAMPLE_ENTRY, EXAMPLE_ADVICE_REQUEST]
+
+
+def test_the_measures_are_those_there_are_with_their_check_values():
+    table = np.array([[0, 0, 1, 7, 12], [15, 25, 29, 9, 2]], dtype=np.float64)
+    said = {cells[0].strip("`"): cells for cells in rows(text_of(ROOT / "docs/model.md"), r"`(g\d|[a-z]+_[a-z]+)`")}
+    assert set(MEASURES) <= set(said)
+    for measure in MEASURES.values():
+        _, _, unit, better, check = said[measure.id]
+        assert (unit, better) == (measure.unit or "none", measure.better)
+        assert float(check) == pytest.approx(measure(table), abs=0.5 * 10 ** -len(check.partition(".")[2]))
+
+
+def test_the_plan_that_shows_everything_can_be_read(tmp_path):
+    lines = text_of(ROOT / "sdk/README.md").splitlines()
+    [block] = [block for block in blocks(lines) if block.info == "yaml"]
+    plan_file = tmp_path / "plan.yaml"
+    plan_file.write_text("\n".join(lines[block.start : block.stop]), encoding="utf-8")
+    (tmp_path / "hierarchy_age.csv").write_text("17;10-19;0-19\n43;40-49;40-59\n", encoding="utf-8")
+    plan = load_plan(plan_file)
+    written = yaml.safe_load(plan_file.read_text(encoding="utf-8"))
+    assert [attribute.name for attribute in plan.attributes] == list(written["attributes"])
+    functions = {masking.function.name for attribute in plan.attributes for masking in attribute.maskings}
+    assert functions == {"bucketize", "round", "hierarchy", "blur", "suppress", "mapping"}
+
+
+def test_the_methods_of_the_client_exist():
+    said = {
+        name
+        for cells in rows(text_of(ROOT / "sdk/README.md"), r"`\w+\(.*")
+        for name in re.findall(r"`(\w+)\(", cells[0])
+    }
+    assert said
+    assert all(callable(getattr(Client, name)) for name in said)
+
+
+def test_the_glossary_names_tables_and_columns_that_exist():
+    tables = {name: set(table.columns.keys()) for name, table in Base.metadata.tables.items()}
+    for _, _, _, stored in rows(text_of(ROOT / "docs/glossary.md"), r"[a-z][\w ,-]*"):
+        for table, column in re.findall(r"`([a-z_]+)(?:\.([a-z_]+))?`", stored):
+            named = table in tables and (not column or column in tables[table])
+            assert named or f"kind `{table}`" in stored or f"or `{table}`" in stored, f"{table}.{column}"
+
+
+@pytest.mark.parametrize("decision", sorted((ROOT / "docs/decisions").glob("0*.md")), ids=name_of)
+def test_a_decision_has_its_parts_and_its_place_in_the_index(decision):
+    parts = re.findall(r"^## (.*)$", text_of(decision), re.MULTILINE)
+    assert parts == ["Context", "Decision", "Consequences", "Alternatives", "Checked by"]
+    assert f"]({decision.name})" in text_of(decision.with_name("README.md"))
