@@ -2,14 +2,28 @@
 
 import logging
 import sys
+import traceback
 
 import structlog
+from structlog.types import EventDict, Processor
 
-_SHARED: list[structlog.types.Processor] = [
+
+def _name_exception(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """An exception as its class and the places it went through. Not its text: that may quote a count or a key."""
+    given = event.pop("exc_info", None)
+    error = sys.exc_info()[1] if given is True else given[1] if isinstance(given, tuple) else given
+    if isinstance(error, BaseException):
+        places = traceback.extract_tb(error.__traceback__)
+        event["exception"] = type(error).__name__
+        event["places"] = [f"{place.filename}:{place.lineno} {place.name}" for place in places]
+    return event
+
+
+_SHARED: list[Processor] = [
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
-    structlog.processors.format_exc_info,
+    _name_exception,
 ]
 
 #: Libraries that log a line for every job or statement: their warnings are enough.
@@ -28,9 +42,9 @@ def configure(level: str) -> None:
             foreign_pre_chain=_SHARED,
         )
     )
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in _TALKATIVE:
-        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

@@ -1,6 +1,7 @@
 """Every setting of the service, each an environment variable `AEGIS_...`."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -23,4 +24,4 @@ class Settings(BaseSettings):
     workers: int = Field(default=1, ge=0, description="Worker processes that `serve` starts beside the API.")
     max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
     pool_size: int = Field(default=10, ge=1, description="Database connections that a process keeps open.")
-    log_level: str = Field(default="INFO", description="DEBUG, INFO, WARNING or ERROR.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

@@ -7,7 +7,7 @@ import numpy as np
 
 from aegis_sdk import Client
 from bench import example
-from bench.figures import heading, percentile, run, spread, timed, verdict
+from bench.figures import MILLISECONDS, heading, percentile, run, spread, timed, verdict
 from bench.service import running_service
 
 MEASURE = "mutual_information"
@@ -21,10 +21,15 @@ def main() -> None:
         publish(client)
         first = first_answers(client, FIRST)
         entry_id = publish(client)
+        before = service.usage()
         new = new_questions(client, entry_id, REPETITIONS)
+        after = service.usage()
         stored = stored_answers(client, entry_id, REPETITIONS)
     print("first of a version", spread(first))
     print("new question      ", spread(new), verdict(met=percentile(new, 50) < 30, target="p50 < 30 ms"))
+    spent = {name: (used.seconds - before[name].seconds) / REPETITIONS for name, used in after.items()}
+    cores = ", ".join(f"{name} {seconds * MILLISECONDS:.1f}" for name, seconds in spent.items())
+    print(f"                   of which busy, ms of a core: {cores}")
     print("stored answer     ", spread(stored), verdict(met=percentile(stored, 50) < 10, target="p50 < 10 ms"))
 
 

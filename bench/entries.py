@@ -11,9 +11,9 @@ import orjson
 from aegis_sdk import Client
 from bench import made_up
 from bench.advice import MEASURE
-from bench.figures import MEGABYTE, heading, percentile, run, spread, table, timed, verdict
+from bench.figures import MEGABYTE, MILLISECONDS, heading, percentile, run, spread, table, timed, verdict
 from bench.probe import probing
-from bench.service import Service, running_service
+from bench.service import Service, Usage, running_service
 from bench.upload_parts import print_parts
 
 #: Bins that nest, as the levels of a hierarchy do: the references have a closed form and leave the cores to the upload.
@@ -31,12 +31,13 @@ def main() -> None:
     with running_service() as service, Client(service.url) as client:
         with probing(service.url, "/healthz") as calm:
             time.sleep(2)
-        before = service.memory()
-        upload_probed(service, client, entry)  # a first upload finds cold processes and is not counted
+        started = service.usage()
+        upload_probed(service, client, entry)  # the first finds cold processes and is not counted
+        before = service.usage()
         probed = [upload_probed(service, client, entry) for _ in range(TIMES)]
         print_uploads(size, [seconds for seconds, _ in probed])
         print_probes(calm, [seconds for _, probes in probed for seconds in probes])
-        print_memory(before, service.memory())
+        print_usage(started, before, service.usage())
         print_parts(service, client, entry)
 
 
@@ -62,10 +63,18 @@ def print_probes(calm: Sequence[float], busy: Sequence[float]) -> None:
     print(f"/healthz, the slowest: {max(busy) * 1e3:.1f} ms")
 
 
-def print_memory(before: Mapping[str, int], after: Mapping[str, int]) -> None:
-    print("\nResident memory, MB, with the service just started, and after the uploads")
-    rows = [[name, f"{before[name] / MEGABYTE:.0f}", f"{after[name] / MEGABYTE:.0f}"] for name in after]
-    table(["process", "before", "after"], rows)
+def print_usage(started: Mapping[str, Usage], before: Mapping[str, Usage], after: Mapping[str, Usage]) -> None:
+    print("\nMemory of each process, just started and after the uploads, and the time of a core that an upload took it")
+    rows = [
+        [
+            name,
+            f"{started[name].memory / MEGABYTE:.0f} MB",
+            f"{used.memory / MEGABYTE:.0f} MB",
+            f"{(used.seconds - before[name].seconds) / TIMES * MILLISECONDS:.0f} ms",
+        ]
+        for name, used in after.items()
+    ]
+    table(["process", "started", "after", "each upload"], rows)
 
 
 if __name__ == "__main__":

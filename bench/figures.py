@@ -16,12 +16,13 @@ MEGABYTE = 1e6
 
 
 def run(*benchmarks: Callable[[], None]) -> None:
-    """Run benchmarks one after the other, and say on what, and how busy that was with other things before."""
+    """Run benchmarks one after the other, and say on what machine, and how busy it was before and is after each."""
     memory = psutil.virtual_memory().total / 2**30
     print(f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GiB, {platform.system()},", end=" ")
-    print(f"Python {platform.python_version()}, load before: {psutil.getloadavg()[0]:.1f}")
+    print(f"Python {platform.python_version()}; load {psutil.getloadavg()[0]:.1f}")
     for benchmark in benchmarks:
         benchmark()
+        print(f"\n(load of the last minute: {psutil.getloadavg()[0]:.1f})", flush=True)
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:

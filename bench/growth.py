@@ -33,8 +33,9 @@ SERIES: Mapping[str, Mapping[int, made_up.Shape]] = {
 
 
 def main() -> None:
+    heading("Growth on made-up entries, ms (questions: p50; the rest once)")
     print(f"Otherwise {BASE.attributes} attributes of {BASE.values} values, {len(BASE.groups)} maskings each,")
-    print(f"{BASE.labels} classes, {BASE.configurations} configurations; questions: p50 of {TIMES}, the rest once; ms")
+    print(f"{BASE.labels} classes, {BASE.configurations} configurations.")
     for name, shapes in SERIES.items():
         heading(f"The advisor alone, by {name}")
         rows = [[f"{size:,}", *advisor_figures(shape)] for size, shape in shapes.items()]

@@ -16,6 +16,20 @@ PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
+class Usage:
+    """What a process holds and has used: resident bytes, seconds of a core since it started."""
+
+    memory: int
+    seconds: float
+
+    @classmethod
+    def of(cls, process: psutil.Process) -> "Usage":
+        """As of now."""
+        times = process.cpu_times()
+        return cls(process.memory_info().rss, times.user + times.system)
+
+
+@dataclass(frozen=True)
 class Service:
     """A running service: its address, where its database lives, and the process that supervises it."""
 
@@ -23,13 +37,13 @@ class Service:
     data_dir: Path
     process: psutil.Process
 
-    def memory(self) -> dict[str, int]:
-        """Resident bytes of the API, of the worker and of the child process that each computes in."""
-        found: dict[str, int] = {}
+    def usage(self) -> dict[str, Usage]:
+        """Of the API, of the worker, and of the child process that each computes in."""
+        found: dict[str, Usage] = {}
         for role in ("api", "worker"):
             (process,) = (one for one in self.process.children() if one.cmdline()[-2:] == ["app.cli", role])
-            found[role] = process.memory_info().rss
-            found[f"{role}'s child"] = sum(child.memory_info().rss for child in process.children())
+            (child,) = process.children()
+            found |= {role: Usage.of(process), f"{role}'s child": Usage.of(child)}
         return found
 
 

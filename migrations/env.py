@@ -12,9 +12,7 @@ from app.catalog.tables import Base
 _LOCK = 6_120_901
 
 
-def is_ours(
-    item: SchemaItem, name: str | None, kind: str, _reflected: bool, _compared: SchemaItem | None
-) -> bool:  # noqa: FBT001 -- Alembic's signature
+def is_ours(item: SchemaItem, name: str | None, kind: str, *_: object) -> bool:
     """Procrastinate's tables come and go with its own revisions; `alembic check` leaves them alone."""
     table = getattr(item, "table", None)
     owner = name if kind == "table" else getattr(table, "name", None)
@@ -23,9 +21,7 @@ def is_ours(
 
 def migrate(connection: Connection) -> None:
     """Run the wanted revisions on `connection`, waiting for another process that migrates already."""
-    context.configure(
-        connection=connection, target_metadata=Base.metadata, include_object=is_ours, compare_type=True
-    )
+    context.configure(connection=connection, target_metadata=Base.metadata, include_object=is_ours, compare_type=True)
     with context.begin_transaction():
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         context.run_migrations()

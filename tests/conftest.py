@@ -41,7 +41,7 @@ def _plain_log() -> None:
     )
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 async def _one_loop() -> AsyncIterator[None]:
     """One event loop for the run: child processes that are warm stay warm from test to test."""
     yield  # noqa: PT022 -- the loop is kept as long as this fixture has not ended
@@ -64,28 +64,28 @@ def shared_database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[s
 
 
 @pytest.fixture(scope="module")
-async def shared_api(shared_database_url: str) -> AsyncIterator[httpx.AsyncClient]:
+async def shared_api(_one_loop: None, shared_database_url: str) -> AsyncIterator[httpx.AsyncClient]:
     """The API in development mode on the shared database, for tests that do not disturb each other."""
     async with running_app(shared_database_url) as client:
         yield client
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
+async def database(_one_loop: None, database_url: str) -> AsyncIterator[Database]:
     found = Database(database_url)
     yield found
     await found.close()
 
 
 @pytest.fixture
-async def api(database_url: str) -> AsyncIterator[httpx.AsyncClient]:
+async def api(_one_loop: None, database_url: str) -> AsyncIterator[httpx.AsyncClient]:
     """The API in development mode, in this process, on real PostgreSQL; no worker runs."""
     async with running_app(database_url) as client:
         yield client
 
 
 @pytest.fixture
-async def worker(database_url: str) -> AsyncIterator[Worker]:
+async def worker(_one_loop: None, database_url: str) -> AsyncIterator[Worker]:
     """Runs the queued jobs when told to: `await worker.run()`."""
     async with Worker.on(database_url) as found:
         yield found

@@ -117,7 +117,7 @@ def run(taken: Sequence[Step], directory: Path, url: str = ADDRESS) -> list[list
     printed, codes = pieces[::2], pieces[1::2]
     failed = [f"{step.command}\n{text}" for step, text, code in zip(taken, printed, codes, strict=True) if code != "0"]
     assert not failed, failed[0]
-    return [text.splitlines() for text in printed]
+    return [[line.rstrip() for line in text.splitlines()] for text in printed]
 
 
 def abridged(printed: Sequence[str], said: Sequence[str]) -> list[str]:
@@ -166,13 +166,14 @@ def running_service(directory: Path) -> Iterator[str]:
 
 
 def write(document: Path, taken: Sequence[Step], printed: Sequence[Sequence[str]]) -> None:
-    """Put what the steps print into their document, where it says something else."""
+    """Put what the steps print into their document, all of it from one run, if it says something else."""
     lines = document.read_text(encoding="utf-8").splitlines()
-    for step, found in reversed(list(zip(taken, printed, strict=True))):
-        said = lines[step.start : step.stop]
-        news = abridged(found, said)
-        if essence(news) != essence(said):
-            lines[step.start : step.stop] = news
+    said = [lines[step.start : step.stop] for step in taken]
+    news = [abridged(found, shown) for found, shown in zip(printed, said, strict=True)]
+    if [essence(each) for each in news] == [essence(each) for each in said]:
+        return
+    for step, found in reversed(list(zip(taken, news, strict=True))):
+        lines[step.start : step.stop] = found
     document.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

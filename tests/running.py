@@ -18,12 +18,6 @@ def environment(**settings: str) -> dict[str, str]:
     return inherited | {f"AEGIS_{name.upper()}": value for name, value in settings.items()}
 
 
-def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """An operator's command, run to its end."""
-    command = [*COMMAND, *arguments]
-    return subprocess.run(command, env=environment(**settings), capture_output=True, text=True, timeout=60, check=False)
-
-
 @contextmanager
 def process(*arguments: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """An operator's command while it runs; killed with the block."""

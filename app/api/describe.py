@@ -57,6 +57,15 @@ def _ref(model: type[BaseModel]) -> dict[str, str]:
     return {"$ref": _TEMPLATE.format(model=model.__name__)}
 
 
+def _drop_validation_errors(document: dict[str, Any]) -> None:
+    """Take out FastAPI's own form of a validation error, which is never sent: problems are."""
+    for unused in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(unused, None)
+    for operation in (operation for operations in document["paths"].values() for operation in operations.values()):
+        if "application/json" in operation["responses"].get("422", {}).get("content", {}):
+            del operation["responses"]["422"]
+
+
 def openapi(app: FastAPI) -> dict[str, Any]:
     """The whole document: FastAPI's of the routes, with the schemas of the wire models and the key's scheme."""
     document = get_openapi(
@@ -67,9 +76,7 @@ def openapi(app: FastAPI) -> dict[str, Any]:
         tags=app.openapi_tags,
     )
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
-    # FastAPI's own form of a validation error is never sent: problems are.
-    for unused in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(unused, None)
+    _drop_validation_errors(document)
     wanted: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [
         *((model, "validation") for model in _REQUESTS),
         *((model, "serialization") for model in _ANSWERS),

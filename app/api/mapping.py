@@ -1,5 +1,6 @@
 """Between domain values and what travels: the contract's names stand here and in the wire models."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -103,7 +104,7 @@ def advice_body(advice: Advice) -> dict[str, Any]:
         "id": advice.id,
         "status": advice.status.value,
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
-        "request": advice.question,
+        "request": asdict(advice.question),
         **result,
         "model_version": advice.model_version,
         "created_at": timestamp(advice.created_at),

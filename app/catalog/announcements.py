@@ -8,6 +8,7 @@ import psycopg
 import structlog
 from psycopg import sql
 
+from app.catalog.session import CONNECT_TIMEOUT
 from app.catalog.stores.advice import CHANNEL
 
 _log = structlog.get_logger(__name__)
@@ -53,7 +54,9 @@ class Announcements:
                 await asyncio.sleep(_PAUSE)
 
     async def _hear(self) -> None:
-        async with await psycopg.AsyncConnection.connect(self._url, autocommit=True) as connection:
+        async with await psycopg.AsyncConnection.connect(
+            self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT
+        ) as connection:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             # Whatever was announced while nobody listened is lost: everybody looks once.
             for attention in self._attentive:

@@ -3,7 +3,7 @@
 from procrastinate import App, PsycopgConnector
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.session import driver_connection
+from app.catalog.session import CONNECT_TIMEOUT, driver_connection
 
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
@@ -11,7 +11,11 @@ ADVICE_TASK = "advice"
 
 def queue_app(database_url: str) -> App:
     """Procrastinate on `database_url`; opened by workers only, since enqueueing uses the session's connection."""
-    return App(connector=PsycopgConnector(conninfo=database_url, min_size=1, max_size=4))
+    return App(
+        connector=PsycopgConnector(
+            conninfo=database_url, kwargs={"connect_timeout": CONNECT_TIMEOUT}, min_size=1, max_size=4
+        )
+    )
 
 
 class JobQueue:

@@ -13,6 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 
 from app.domain.errors import DatabaseUnavailableError
 
+#: Seconds after which an unreachable host counts as away.
+CONNECT_TIMEOUT = 5
+
 _AWAY = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError, OSError)
 
 
@@ -59,6 +62,7 @@ class Database:
     def __init__(self, url: str, *, pool_size: int = 10) -> None:
         self._engine = create_async_engine(
             dialect_url(url),
+            connect_args={"connect_timeout": CONNECT_TIMEOUT},
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_pre_ping=True,

@@ -46,12 +46,24 @@ class AdviceQuestion:
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """The question again from its fields as JSON."""
         names = stored["attributes"]
-        fields = dict(stored, attributes=None if names is None else tuple(names))
-        return cls(**(fields | {"reference": ReferenceKind(stored["reference"])}))
+        return cls(
+            measure=stored["measure"],
+            attributes=None if names is None else tuple(names),
+            weights=_floats(stored["weights"]),
+            require=_floats(stored["require"]),
+            reference=ReferenceKind(stored["reference"]),
+            rounding_seed=stored["rounding_seed"],
+            limit=stored["limit"],
+        )
 
     def digest(self) -> bytes:
         """SHA-256 of the question, (32,) bytes: equal for equal questions, whatever the order of their names."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).digest()
+
+
+def _floats(numbers: Mapping[str, float] | None) -> dict[str, float] | None:
+    # PostgreSQL gives a large float back as an integer of as many digits.
+    return None if numbers is None else {name: float(number) for name, number in numbers.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +84,7 @@ class Advice:
     version: int
     version_id: int
     digest: str
-    question: Mapping[str, Any]
+    question: AdviceQuestion
     model_version: str
     created_at: datetime
     elapsed_ms: float | None = None

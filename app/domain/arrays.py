@@ -26,7 +26,9 @@ class PackedArray:
 def pack(array: NDArray[Any]) -> PackedArray:
     """Pack `array`; integers in the smallest type that holds them, other types as they are."""
     if array.dtype.kind in "iu" and array.size:
-        array = array.astype(np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max())))
+        smallest = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
+        # Of a negative number and a large one, NumPy makes floats.
+        array = array.astype(smallest) if smallest.kind in "iu" else array
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return PackedArray(array.dtype.str, array.shape, zlib.compress(np.ascontiguousarray(array).tobytes(), _LEVEL))
 

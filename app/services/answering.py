@@ -6,7 +6,7 @@ from app.advisor import MODEL_VERSION
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.references import PackedReference, ReferenceStore
-from app.domain.advice import AdviceQuestion, Problem, Status
+from app.domain.advice import Problem, Status
 from app.services.computation import AdviceInput, ReferenceInput
 from app.services.questions import selected_places
 
@@ -47,7 +47,7 @@ class Answering:
         advice = await self._advice.find(advice_id)
         if advice is None:
             return None
-        question = AdviceQuestion.from_json(advice.question)
+        question = advice.question
         outline = await self._contents.outline(advice.version_id)
         places = selected_places(question, outline)
         return AdviceInput(

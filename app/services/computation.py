@@ -83,6 +83,8 @@ def _advisor_question(given: AdviceInput) -> Question:
     asked = given.question
     names = tuple(given.outline[place].name for place in given.places)
     weights = np.array([(asked.weights or {}).get(name, 1.0) for name in names])
+    # By the largest first: a sum of huge weights is infinite.
+    weights /= weights.max()
     return Question(
         measure=asked.measure,
         attributes=names,

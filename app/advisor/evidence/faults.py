@@ -131,7 +131,8 @@ def _preimage_faults(path: Path, table: IntArray, mapping: IntArray, histogram: 
         detail = f"no value is mapped to masked value {place[0]}, yet it counts {rows[place]} records"
         yield Fault((*path, *place), detail)
     if histogram is not None:
-        folded = fold(histogram, mapping, table.shape[0])
+        # Its total is a count, so that these sums are exact in doubles, and several times faster than a sparse product.
+        folded = np.bincount(mapping, histogram, minlength=table.shape[0]).astype(np.int64)
         expected = np.where(reached, folded, rows)
         yield from _row_faults(path, table, expected, "the histogram of its values counts")
 

@@ -4,7 +4,6 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
-from fastapi.responses import JSONResponse
 
 from aegis_sdk import wire
 from app.api.bodies import validated
@@ -12,6 +11,7 @@ from app.api.dependencies import BodyDependency, CallerDependency, FactoryDepend
 from app.api.describe import answers, body
 from app.api.mapping import advice_body, question_of
 from app.api.preferences import wait_seconds
+from app.api.responses import JsonResponse
 from app.api.state import State
 from app.domain.advice import Advice, AdviceQuestion
 from app.domain.callers import Caller
@@ -44,9 +44,9 @@ async def ask_advice(
     question = question_of(validated(wire.AdviceRequest, document))
     advice = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
     if advice.status.is_final:
-        return JSONResponse(advice_body(advice))
+        return JsonResponse(advice_body(advice))
     headers = {"Location": f"/v1/advice/{advice.id}", "Retry-After": _RETRY_AFTER}
-    return JSONResponse(advice_body(advice), 202, headers)
+    return JsonResponse(advice_body(advice), 202, headers)
 
 
 @router.get(
@@ -56,7 +56,7 @@ async def ask_advice(
 )
 async def read_advice(advice_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Its result fields are null until it has succeeded; a failed one has `problem`."""
-    return JSONResponse(advice_body(await factory.advising().read(caller, advice_id)))
+    return JsonResponse(advice_body(await factory.advising().read(caller, advice_id)))
 
 
 async def _answer(

@@ -4,7 +4,6 @@ import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from fastapi.responses import JSONResponse
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
@@ -22,8 +21,11 @@ from app.api.dependencies import (
 )
 from app.api.describe import answers, body
 from app.api.mapping import entry_head_json, entry_json, head_body, page_body, visibility_of
+from app.api.responses import JsonResponse
+from app.api.state import State
 from app.catalog.stores.entries import Search
-from app.domain.entries import Head
+from app.domain.entries import CountTable, Head
+from app.factory import Factory
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
@@ -39,6 +41,9 @@ def _without_control_characters(text: str) -> str:
 
 
 SearchText = Annotated[str, AfterValidator(_without_control_characters)]
+#: Compressed bytes up to which a document is put together on the spot: a few milliseconds, and no queue for the child.
+SMALL = 100_000
+
 Version = Annotated[int | None, Query(ge=1, description="An older version; the latest by default")]
 
 
@@ -86,7 +91,7 @@ async def list_entries(
 ) -> Response:
     """The entries that the caller may see."""
     search = Search(query, keyword, label)
-    return JSONResponse(page_body(await factory.cataloguing().page(caller, search, limit, page_token)))
+    return JsonResponse(page_body(await factory.cataloguing().page(caller, search, limit, page_token)))
 
 
 @router.get(
@@ -102,14 +107,15 @@ async def list_entries(
     ),
 )
 async def read_entry(
-    entry_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency, version: Version = None
+    entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
 ) -> Response:
     """What the table looks like and which configurations there are, without any count."""
-    cataloguing = factory.cataloguing()
-    head = await cataloguing.head(caller, entry_id, version)
-    schema, configurations = await cataloguing.schema(head)
-    document = await state.child.run(entry_json, head.visibility, schema, configurations, ())
-    return Response(entry_head_json(head, document), headers={"ETag": etag(head)}, media_type="application/json")
+    async with state.database.transaction() as session:
+        cataloguing = Factory(session, state.queue).cataloguing()
+        head = await cataloguing.head(caller, entry_id, version)
+        schema, configurations = await cataloguing.schema(head)
+    document = await _document(state, head, schema, configurations)
+    return JsonResponse(entry_head_json(head, document), headers={"ETag": etag(head)})
 
 
 @router.get(
@@ -118,12 +124,14 @@ async def read_entry(
     responses=answers(200, wire.EntryDocument, "The entry, counts included", 403, 404, 422, headers=("ETag",)),
 )
 async def read_summaries(
-    entry_id: str, caller: CallerDependency, state: StateDependency, factory: FactoryDependency, version: Version = None
+    entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
 ) -> Response:
     """For provider keys of the entry's own tenant, and operators."""
-    head, schema, configurations, tables = await factory.cataloguing().summaries(caller, entry_id, version)
-    document = await state.child.run(entry_json, head.visibility, schema, configurations, tables)
-    return Response(document, headers={"ETag": etag(head)}, media_type="application/json")
+    async with state.database.transaction() as session:
+        cataloguing = Factory(session, state.queue).cataloguing()
+        head, schema, configurations, tables = await cataloguing.summaries(caller, entry_id, version)
+    document = await _document(state, head, schema, configurations, tables)
+    return JsonResponse(document, headers={"ETag": etag(head)})
 
 
 @router.put(
@@ -202,8 +210,18 @@ async def delete_entry(
     return Response(status_code=204)
 
 
-def _head(head: Head, status: int) -> JSONResponse:
+async def _document(
+    state: State, head: Head, schema: bytes, configurations: bytes, tables: tuple[CountTable, ...] = ()
+) -> bytes:
+    """The published document as JSON; a large one in the child, and outside of any transaction."""
+    size = len(schema) + len(configurations) + sum(len(table.counts.data) for table in tables)
+    if size <= SMALL:
+        return entry_json(head.visibility, schema, configurations, tables)
+    return await state.child.run(entry_json, head.visibility, schema, configurations, tables)
+
+
+def _head(head: Head, status: int) -> JsonResponse:
     headers = {"ETag": etag(head)}
     if status == 201:  # noqa: PLR2004 -- Created
         headers["Location"] = f"/v1/entries/{head.id}"
-    return JSONResponse(head_body(head), status, headers)
+    return JsonResponse(head_body(head), status, headers)

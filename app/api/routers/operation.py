@@ -1,12 +1,12 @@
 """What operators and their probes ask, and the registry of measures."""
 
 from fastapi import APIRouter
-from fastapi.responses import JSONResponse
 
 from aegis_sdk import wire
 from app.api.dependencies import CallerDependency, StateDependency
 from app.api.describe import answers
 from app.api.mapping import measures_body
+from app.api.responses import JsonResponse
 
 router = APIRouter()
 
@@ -17,9 +17,9 @@ router = APIRouter()
     summary="List the measures",
     responses=answers(200, wire.MeasureList, "All"),
 )
-async def list_measures(_caller: CallerDependency) -> JSONResponse:
+async def list_measures(_caller: CallerDependency) -> JsonResponse:
     """What advice can be asked for, and which measures carry the guarantee of an exact ranking."""
-    return JSONResponse(measures_body())
+    return JsonResponse(measures_body())
 
 
 @router.get("/healthz", tags=["operation"], summary="Is the process alive?")

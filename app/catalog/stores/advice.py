@@ -99,7 +99,7 @@ def _to_advice(row: AdviceRow, version: EntryVersionRow) -> Advice:
         version=version.version,
         version_id=version.id,
         digest=version.digest,
-        question=row.question,
+        question=AdviceQuestion.from_json(row.question),
         model_version=row.model_version,
         created_at=row.created_at,
         elapsed_ms=row.elapsed_ms,

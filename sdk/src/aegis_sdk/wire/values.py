@@ -187,6 +187,13 @@ def _json_object(value: dict[str, object]) -> dict[str, object]:
     return value
 
 
+def _exact_integer(value: object) -> object:
+    """An integer that not every JSON reader understands alike has no digest."""
+    if type(value) is int and value > COUNT_MAX:
+        raise fault(f"An integer is at most {COUNT_MAX}")
+    return value
+
+
 def _integer_one(value: object) -> object:
     """Python's 1, True and 1.0 are equal, JSON's are not."""
     if type(value) is not int:
@@ -241,7 +248,12 @@ Domain = Annotated[
 Text = Annotated[str, AfterValidator(_text)]
 """Text for people."""
 
-Number = Annotated[float, Field(ge=0, allow_inf_nan=False), AfterValidator(lambda value: value + 0.0)]
+Number = Annotated[
+    float,
+    Field(ge=0, allow_inf_nan=False),
+    BeforeValidator(_exact_integer),
+    AfterValidator(lambda value: value + 0.0),
+]
 """A finite number that is not negative; `-0` becomes `0`, so that equal questions are equal texts."""
 
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]

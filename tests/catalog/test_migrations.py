@@ -1,0 +1,118 @@
+import hashlib
+import subprocess
+import sys
+
+import psycopg
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+from procrastinate.schema import SchemaManager
+
+from app.catalog import migrations
+from tests.postgres import create_database, drop_database
+from tests.running import COMMAND, environment
+
+#: Of the schema that the revision of the job queue creates, as procrastinate ships it.
+JOB_QUEUE_SCHEMA = "c70ec4b400a60ad9592787653aae5ae77ae41bf801d56b5bd2712751a07f2009"
+
+
+@pytest.fixture
+def empty_url(postgres):
+    """A database without any table."""
+    yield create_database(postgres.url, "to_be_migrated")
+    drop_database(postgres.url, "to_be_migrated")
+
+
+def ask(url, query):
+    with psycopg.connect(url) as connection:
+        return connection.execute(query).fetchall()
+
+
+def structure(url):
+    """Every column, constraint, index, function and type of ours, by name."""
+    found = ask(
+        url,
+        "SELECT 'column', table_name || '.' || column_name, data_type || is_nullable || coalesce(column_default, '') "
+        "FROM information_schema.columns WHERE table_schema = 'public' "
+        "UNION SELECT 'constraint', conrelid::regclass || '.' || conname, pg_get_constraintdef(oid) "
+        "FROM pg_constraint WHERE connamespace = 'public'::regnamespace "
+        "UNION SELECT 'index', indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' "
+        "UNION SELECT 'function', oid::regprocedure::text, prosrc FROM pg_proc "
+        "WHERE pronamespace = 'public'::regnamespace "
+        "UNION SELECT 'type', typname, typtype::text FROM pg_type WHERE typnamespace = 'public'::regnamespace "
+        "UNION SELECT 'storage', attrelid::regclass || '.' || attname, attstorage::text FROM pg_attribute "
+        "JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace AND attnum > 0",
+    )
+    return {row for row in found if "alembic_version" not in row[1]}
+
+
+def revisions(url):
+    return list(ScriptDirectory.from_config(migrations.configuration(url)).walk_revisions())
+
+
+def test_every_revision_can_be_taken_back_and_made_again(empty_url):
+    config = migrations.configuration(empty_url)
+    before, first_time = structure(empty_url), {}
+    for revision in reversed(revisions(empty_url)):
+        command.upgrade(config, revision.revision)
+        first_time[revision.revision] = structure(empty_url)
+    for revision in revisions(empty_url):
+        command.downgrade(config, revision.down_revision or "base")
+        assert structure(empty_url) == first_time.get(revision.down_revision, before)
+        command.upgrade(config, revision.revision)
+        assert structure(empty_url) == first_time[revision.revision]
+        command.downgrade(config, revision.down_revision or "base")
+    assert structure(empty_url) == before == set()
+
+
+def test_the_revisions_are_one_line(empty_url):
+    script = ScriptDirectory.from_config(migrations.configuration(empty_url))
+    assert (len(script.get_heads()), len(script.get_bases())) == (1, 1)
+
+
+def test_the_tables_are_what_the_revisions_make(database_url):
+    command.check(migrations.configuration(database_url))
+
+
+def test_a_difference_would_be_found(database_url):
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ALTER TABLE entry ADD COLUMN surprise text")
+    with pytest.raises(Exception, match="surprise"):
+        command.check(migrations.configuration(database_url))
+
+
+def test_two_that_migrate_at_once_do_not_disturb_each_other(empty_url):
+    commands = [[*COMMAND, "migrate"]] * 2
+    running = [subprocess.Popen(one, env=environment(database_url=empty_url)) for one in commands]
+    assert [one.wait(timeout=60) for one in running] == [0, 0]
+    command.check(migrations.configuration(empty_url))
+
+
+def test_a_migration_waits_for_another(empty_url):
+    script = "import sys; from app.catalog import migrations; migrations.upgrade(sys.argv[1])"
+    with psycopg.connect(empty_url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(6120901)")
+        with subprocess.Popen([sys.executable, "-c", script, empty_url]) as migrating:
+            while not ask(empty_url, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory'"):
+                assert migrating.poll() is None
+            assert structure(empty_url) == set()
+            other.rollback()
+            assert migrating.wait(timeout=60) == 0
+    command.check(migrations.configuration(empty_url))
+
+
+def test_the_job_queue_s_schema_is_that_of_its_revision():
+    """A release of procrastinate that changes its schema needs a revision of ours: then this is its new digest."""
+    assert hashlib.sha256(SchemaManager.get_schema().encode()).hexdigest() == JOB_QUEUE_SCHEMA
+
+
+COMPRESSED = (
+    *(f"{table}.data" for table in ("count_table", "configuration_table", "reference_array")),
+    *(f"entry_version.{column}" for column in ("schema", "configurations", "configuration_ids")),
+    "advice.result",
+)
+
+
+def test_what_is_compressed_already_is_stored_as_it_is(database_url):
+    external = {name for kind, name, storage in structure(database_url) if (kind, storage) == ("storage", "e")}
+    assert set(COMPRESSED) <= external

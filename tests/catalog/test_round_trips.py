@@ -1,0 +1,151 @@
+"""What is stored comes back as it was, through real PostgreSQL."""
+
+import copy
+
+import numpy as np
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from aegis_sdk.wire import COUNT_MAX
+from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.entries import EntryStore
+from app.domain.arrays import pack, unpack
+from app.domain.documents import attach, decompress
+from app.domain.entries import Audience, Visibility
+from app.services.configurations import unpack_configurations
+from app.services.publications import publication_of
+from tests.service import example_entry
+
+
+async def stored(database, document):
+    """The version's id and publication of a document that has been stored."""
+    publication = publication_of(copy.deepcopy(document))
+    async with database.transaction() as session:
+        entry_id = await EntryStore(session).add(publication.name, "owner", publication.visibility)
+        version_id = await ContentStore(session).add(str(entry_id), 1, publication.content)
+    return version_id, publication
+
+
+def plain(value):
+    """A document with lists in the places of arrays."""
+    if isinstance(value, dict):
+        return {name: plain(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+async def read_back(database, version_id):
+    async with database.transaction() as session:
+        contents = ContentStore(session)
+        schema = decompress(await contents.schema(version_id))
+        configurations = decompress(await contents.configurations(version_id))
+        return plain(attach(schema, await contents.count_tables(version_id))) | configurations
+
+
+def odd_entry():
+    """Empty and exotic texts, the largest counts, a label without records, one masked value without any."""
+    few = COUNT_MAX - 2**52
+    return {
+        "format": 1,
+        "name": "odd",
+        "title": "Ünïcode \u2028 \U0001f600",
+        "records": COUNT_MAX,
+        "label": {"name": "ä\u00a0ö", "domain": ["", "ja", "nein"], "histogram": [2**52, few, 0]},
+        "attributes": [
+            {
+                "name": "größe/~",
+                "type": "string",
+                "domain": ["", " ", "\t", "é", "e\u0301"],
+                "histogram": [COUNT_MAX, 0, 0, 0, 0],
+                "joint": [[2**52, few, 0], *[[0, 0, 0]] * 4],
+                "maskings": [
+                    {"id": "any", "domain": ["*", ""], "mapping": [0] * 5, "joint": [[2**52, few, 0], [0, 0, 0]]},
+                    {"id": "unmapped", "domain": ["a"], "joint": [[2**52, few, 0]], "deterministic": True},
+                    {"id": "uncounted", "domain": ["a"], "mapping": [0] * 5},
+                ],
+            }
+        ],
+        "configurations": [
+            {"id": "größte", "maskings": {"größe/~": "any"}, "privacy": {"k": 2**52, "epsilon": 1e-300}},
+            {"id": "c2", "maskings": {"größe/~": "drop"}},
+        ],
+    }
+
+
+@pytest.mark.parametrize("document", [example_entry(), odd_entry()], ids=lambda document: document["name"])
+async def test_an_entry_comes_back_as_it_was(database, document):
+    version_id, _ = await stored(database, document)
+    assert await read_back(database, version_id) == document
+
+
+async def test_the_configurations_come_back_as_numbers(database):
+    version_id, publication = await stored(database, odd_entry())
+    async with database.transaction() as session:
+        contents = ContentStore(session)
+        outline = await contents.outline(version_id)
+        table = unpack_configurations(await contents.configuration_table(version_id), outline)
+    assert outline == publication.content.outline
+    assert table.ids == ("größte", "c2")
+    assert table.options == (("identity", "drop", "any", "unmapped", "uncounted"),)
+    assert table.codes.tolist() == [[2], [1]]
+    assert set(table.privacy) == {"k", "epsilon"}
+    assert table.privacy["k"][0] == 2**52
+    assert np.isnan(table.privacy["epsilon"][1])
+
+
+async def test_counts_of_some_attributes_are_those_and_the_label_s(database):
+    document = example_entry()
+    document["attributes"].append(document["attributes"][0] | {"name": "again"})
+    for configuration in document["configurations"]:
+        configuration["maskings"]["again"] = "drop"
+    version_id, _ = await stored(database, document)
+    async with database.transaction() as session:
+        some = await ContentStore(session).count_tables(version_id, [1])
+    assert {(table.kind.value, table.attribute) for table in some} == {
+        ("label_histogram", None),
+        ("histogram", 1),
+        ("masked_joint", 1),
+    }
+
+
+async def test_counts_take_the_smallest_type_and_are_compressed(database, database_url):
+    await stored(database, example_entry())
+    with psycopg.connect(database_url) as connection:
+        types = connection.execute("SELECT DISTINCT dtype FROM count_table").fetchall()
+    assert types == [("|u1",)]
+
+
+@pytest.mark.parametrize(
+    "visibility", [Visibility(Audience.PRIVATE), Visibility(Audience.ALL), Visibility(Audience.TENANTS, ("a", "ü,{}"))]
+)
+async def test_a_visibility_comes_back_as_it_was(database, visibility):
+    document = example_entry()
+    version_id, publication = await stored(database, document)
+    async with database.transaction() as session:
+        entries = EntryStore(session)
+        head = await entries.find_by_name("owner", "health-survey")
+        await entries.set_visibility(head.id, visibility)
+        head = await entries.find(head.id)
+    assert head.visibility == visibility
+    assert (head.version_id, head.digest) == (version_id, publication.content.digest)
+
+
+@given(
+    arrays.arrays(
+        st.sampled_from([np.int64, np.int32]), arrays.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=5)
+    )
+)
+def test_any_array_of_integers_comes_back_from_its_package(array):
+    found = unpack(pack(array))
+    assert found.dtype == np.int64
+    assert found.shape == array.shape
+    assert (found == array).all()
+
+
+@given(arrays.arrays(np.float64, arrays.array_shapes(max_dims=2, max_side=5)))
+def test_any_array_of_floats_comes_back_from_its_package(array):
+    np.testing.assert_array_equal(unpack(pack(array)), array)
