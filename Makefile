@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check format openapi migration bench clean
+.PHONY: help demo serve test check format openapi migration docs bench clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -43,6 +43,9 @@ openapi: $(STAMP) ## write openapi/openapi.json anew
 
 migration: $(STAMP) ## draft a revision from the tables: make migration m="what changes"
 	@$(BIN)/aegis-server migrate --draft "$(m)"
+
+docs: $(STAMP) ## run the documents' commands and write what they print
+	@$(BIN)/python -m tests.documents --all
 
 bench: $(STAMP) ## the benchmarks, printed as ratios and medians
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'

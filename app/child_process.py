@@ -7,6 +7,7 @@ child for 6 ms (docs/decisions/0004).
 import gc
 import signal
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import TypeVar, TypeVarTuple, Unpack
 
@@ -31,9 +32,17 @@ class ChildProcess:
 
     async def run(self, function: Callable[[Unpack[Given]], Found], *given: *Given) -> Found:
         """What `function` returns or raises. When the caller is cancelled, so is the work: the process is killed."""
-        return await to_process.run_sync(function, *given, cancellable=True, limiter=self._limiter)
+        return await to_process.run_sync(
+            _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
+        )
 
 
+def _prepared(module: str, function: Callable[[*Given], Found], *given: *Given) -> Found:
+    _prepare(module)
+    return function(*given)
+
+
+@cache
 def _prepare(module: str) -> None:
     # A worker that is killed must not leave a computation behind.
     die_with_parent(signal.SIGKILL)

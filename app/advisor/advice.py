@@ -177,7 +177,9 @@ def _rank(
     question: Question,
 ) -> Ranking:
     tie_break = MEASURES["mutual_information"]
-    informed = [assess(one.evidence, one.reference, tie_break, one.used) for one in selected]
+    informed = assessments
+    if (question.measure, question.reference) != (tie_break.id, "pooled"):
+        informed = [assess(one.evidence, one.reference, tie_break, one.used) for one in selected]
     scored = list(zip(selected, assessments, strict=True))
     return rank(
         codes,

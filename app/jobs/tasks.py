@@ -12,7 +12,7 @@ from app.child_process import ChildProcess
 from app.domain.advice import Problem
 from app.domain.errors import InvalidDocumentError
 from app.factory import Factory
-from app.services.computation import compute_advice, compute_references
+from app.services.computation import AdviceInput, compute_advice, compute_references
 
 _log = structlog.get_logger(__name__)
 
@@ -67,19 +67,20 @@ class Tasks:
 
     async def _answer(self, advice_id: str) -> None:
         start = time.perf_counter()
-        async with self._database.transaction() as session:
-            version_id = await Factory(session, self._queue).answering().unanswered(advice_id)
-        if version_id is None:
-            return
-        await self._reconstruct(version_id)
-        async with self._database.transaction() as session:
-            given = await Factory(session, self._queue).answering().advice_input(advice_id)
+        given = await self._begin(advice_id)
+        if given is not None and given.lacks_references:
+            await self._reconstruct(given.version_id)
+            given = await self._begin(advice_id)
         if given is None:
             return
         result = await self._child.run(compute_advice, given)
         elapsed_ms = (time.perf_counter() - start) * 1e3
         async with self._database.transaction() as session:
             await Factory(session, self._queue).answering().succeed(advice_id, result, elapsed_ms)
+
+    async def _begin(self, advice_id: str) -> AdviceInput | None:
+        async with self._database.transaction() as session:
+            return await Factory(session, self._queue).answering().begin(advice_id)
 
     async def _fail(self, advice_id: str, problem: Problem) -> None:
         async with self._database.transaction() as session:

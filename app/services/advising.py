@@ -39,14 +39,14 @@ class Advising:
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
         if known is not None:
             return known
-        if not await self._contents.hold(head.version_id):
+        frame = await self._contents.hold(head.version_id)
+        if frame is None:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
-        outline = await self._contents.outline(head.version_id)
-        table = unpack_configurations(await self._contents.configuration_table(head.version_id), outline)
-        refuse_unanswerable(question, outline, table)
+        packed = await self._contents.configuration_table(head.version_id, frame)
+        refuse_unanswerable(question, frame.outline, unpack_configurations(packed, frame.outline))
         asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
         if asked.is_new:
-            missing = await self._references.count(head.version_id, MODEL_VERSION) < len(outline)
+            missing = await self._references.count(head.version_id, MODEL_VERSION) < len(frame.outline)
             await self._queue.advise(asked.id, after_reference_of=head.version_id if missing else None)
         return asked
 

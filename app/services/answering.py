@@ -21,42 +21,38 @@ class Answering:
 
     async def missing_references(self, version_id: int) -> ReferenceInput | None:
         """What the references of a version are computed from; None if they are stored, or the version is gone."""
+        frame = await self._contents.hold(version_id)
         schema = await self._contents.schema(version_id)
-        if schema is None:
+        if frame is None or schema is None:
             return None
-        outline = await self._contents.outline(version_id)
-        if await self._references.count(version_id, MODEL_VERSION) == len(outline):
+        if await self._references.count(version_id, MODEL_VERSION) == len(frame.outline):
             return None
         return ReferenceInput(schema, await self._contents.count_tables(version_id))
 
     async def store_references(self, version_id: int, references: Sequence[PackedReference]) -> None:
         """Keep the references of a version; nothing happens if it has been deleted meanwhile."""
-        if await self._contents.schema(version_id) is not None:
+        if await self._contents.hold(version_id) is not None:
             await self._references.add(version_id, MODEL_VERSION, references)
 
-    async def unanswered(self, advice_id: str) -> int | None:
-        """Mark an advice as running; the id of its version, or None when it is answered or gone already."""
+    async def begin(self, advice_id: str) -> AdviceInput | None:
+        """Mark an advice as running, and what its answer is computed from; None if it is answered or gone already."""
         advice = await self._advice.find(advice_id)
         if advice is None or advice.status is Status.SUCCEEDED:
             return None
-        await self._advice.start(advice_id)
-        return advice.version_id
-
-    async def advice_input(self, advice_id: str) -> AdviceInput | None:
-        """What the answer is computed from; None if the entry has been deleted meanwhile."""
-        advice = await self._advice.find(advice_id)
-        if advice is None:
+        frame = await self._contents.hold(advice.version_id)
+        schema = await self._contents.schema(advice.version_id)
+        if frame is None or schema is None:
             return None
-        question = advice.question
-        outline = await self._contents.outline(advice.version_id)
-        places = selected_places(question, outline)
+        await self._advice.start(advice_id)
+        places = selected_places(advice.question, frame.outline)
         return AdviceInput(
-            question=question,
-            outline=outline,
+            version_id=advice.version_id,
+            question=advice.question,
+            outline=frame.outline,
             places=tuple(places),
-            schema=await self._contents.schema(advice.version_id) or b"",
+            schema=schema,
             count_tables=await self._contents.count_tables(advice.version_id, places),
-            configurations=await self._contents.configuration_table(advice.version_id),
+            configurations=await self._contents.configuration_table(advice.version_id, frame),
             references=await self._references.load(advice.version_id, MODEL_VERSION, places),
         )
 

@@ -34,6 +34,7 @@ class ReferenceInput:
 class AdviceInput:
     """What an advice is computed from: of the attributes at `places` only."""
 
+    version_id: int
     question: AdviceQuestion
     outline: tuple[AttributeOutline, ...]
     places: tuple[int, ...]
@@ -41,6 +42,11 @@ class AdviceInput:
     count_tables: tuple[CountTable, ...]
     configurations: PackedConfigurations
     references: tuple[PackedReference, ...]
+
+    @property
+    def lacks_references(self) -> bool:
+        """Whether references have to be computed first."""
+        return len(self.references) < len(self.places)
 
 
 def compute_references(given: ReferenceInput) -> list[PackedReference]:

@@ -1,7 +1,6 @@
 """From a validated entry document to what the catalogue stores. Pure, and heavy: it runs in a child process."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from app.domain.documents import Document, compress, counts_to_arrays, split
 from app.domain.entries import AttributeOutline, Audience, Content, MaskingOutline, Publication, Visibility
@@ -17,13 +16,10 @@ def publication_of(document: Document) -> Publication:
     Raises InvalidDocumentError with every sum that disagrees, every mapping out of range, ...
     """
     counts_to_arrays(document)
-    # Compressing and hashing leave the interpreter free: meanwhile the sums are checked.
-    with ThreadPoolExecutor(1) as packing:
-        content = packing.submit(_content, document)
-        faults = evidence_faults(evidence_of(document))
+    faults = evidence_faults(evidence_of(document))
     if faults:
         raise InvalidDocumentError("The entry does not add up.", faults)
-    return Publication(document["name"], visibility_of(document.get("visibility", "private")), content.result())
+    return Publication(document["name"], visibility_of(document.get("visibility", "private")), _content(document))
 
 
 def visibility_of(published: str | Mapping[str, Sequence[str]]) -> Visibility:

@@ -86,9 +86,9 @@ async def test_the_configurations_come_back_as_numbers(database):
     version_id, publication = await stored(database, odd_entry())
     async with database.transaction() as session:
         contents = ContentStore(session)
-        outline = await contents.outline(version_id)
-        table = unpack_configurations(await contents.configuration_table(version_id), outline)
-    assert outline == publication.content.outline
+        frame = await contents.hold(version_id)
+        table = unpack_configurations(await contents.configuration_table(version_id, frame), frame.outline)
+    assert frame.outline == publication.content.outline
     assert table.ids == ("größte", "c2")
     assert table.options == (("identity", "drop", "any", "unmapped", "uncounted"),)
     assert table.codes.tolist() == [[2], [1]]

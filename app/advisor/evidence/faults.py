@@ -4,7 +4,7 @@ Which checks there are, and why no more: model, section 5. Views that agree pair
 table; such evidence is accepted, and its reconstruction says that it did not converge.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -155,17 +155,39 @@ def _agreement_faults(
     refined = common_refinement([mapping[present] for mapping, _ in views.values()], int(present.sum()))
     atoms = int(refined.max(initial=-1)) + 1
     cells = {index: per_atom(mapping[present], refined, atoms) for index, (mapping, _) in views.items()}
-    for first, second in combinations(views, 2):
-        linked = _linked_groups(cells[first], cells[second], views[first][1].shape[0], views[second][1].shape[0])
-        yield from _coarsening_faults(evidence, (first, second), linked)
+    rows = {index: joint.shape[0] for index, (_, joint) in views.items()}
+    for pair, parts in _comparisons(cells, rows):
+        yield from _coarsening_faults(evidence, pair, parts)
+
+
+def _comparisons(
+    cells: Mapping[int, IntArray], rows: Mapping[int, int]
+) -> Iterator[tuple[tuple[int, int], tuple[IntArray, IntArray]]]:
+    """The pairs of views to compare, with the part of the common coarsening that each of their groups belongs to.
+
+    Of views that nest in a chain only neighbours are compared: where they agree, so do all. `cells` are the groups
+    (atoms,) of each view, `rows` how many it has.
+    """
+    order = sorted(cells, key=lambda view: -rows[view])
+    nesting = {
+        (fine, coarse): outer
+        for fine, coarse in combinations(order, 2)
+        if (outer := _containing(cells[fine], cells[coarse], rows[fine])) is not None
+    }
+    for place, fine in enumerate(order):
+        for step, coarse in enumerate(order[place + 1 :]):
+            between = order[place + 1 : place + 1 + step]
+            if (fine, coarse) not in nesting:
+                parts = _linked_groups(cells[fine], cells[coarse], rows[fine], rows[coarse])
+            elif any((fine, middle) in nesting and (middle, coarse) in nesting for middle in between):
+                continue
+            else:
+                parts = nesting[fine, coarse], np.arange(rows[coarse])
+            yield ((fine, coarse), parts) if fine < coarse else ((coarse, fine), parts[::-1])
 
 
 def _linked_groups(first: IntArray, second: IntArray, rows: int, others: int) -> tuple[IntArray, IntArray]:
     """The part of the common coarsening that each group of two views, (rows,) and (others,), belongs to."""
-    if (outer := _containing(first, second, rows)) is not None:
-        return outer, np.arange(others)
-    if (outer := _containing(second, first, others)) is not None:
-        return np.arange(rows), outer
     links = coo_array((np.ones(first.size), (first, rows + second)), shape=(rows + others, rows + others))
     part = connected_components(links.tocsr(), directed=False)[1].astype(np.int64)
     return part[:rows], part[rows:]

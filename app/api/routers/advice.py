@@ -74,6 +74,8 @@ async def _answer(
             asked = await factory.advising().ask(head, question)
             # Before the commit: no worker can have announced the answer yet.
             attention.turn_to(asked.id)
+        if asked.is_new:
+            await attention.wait(wait)
         while True:
             async with state.database.transaction() as session:
                 advice = await Factory(session, state.queue).advising().read(caller, asked.id)

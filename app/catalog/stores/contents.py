@@ -2,11 +2,12 @@
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import Row, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.catalog.session import driver_connection
 from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow
@@ -63,16 +64,12 @@ class ContentStore:
                 row = (version_id, t.kind.value, t.attribute, t.masking)
                 await copy.write_row((*row, t.counts.dtype, list(t.counts.shape), t.counts.data))
 
-    async def hold(self, version_id: int) -> bool:
-        """Keep a version from being deleted while the transaction lasts; False when it is gone already."""
-        statement = select(EntryVersionRow.id).where(EntryVersionRow.id == version_id)
-        held = await self._session.execute(statement.with_for_update(read=True, key_share=True))
-        return held.scalar() is not None
-
-    async def outline(self, version_id: int) -> tuple[AttributeOutline, ...]:
-        """What is known of each attribute of a version."""
-        stored = await self._session.execute(select(EntryVersionRow.outline).where(EntryVersionRow.id == version_id))
-        return tuple(_to_outline(attribute) for attribute in stored.scalar_one())
+    async def hold(self, version_id: int) -> "Frame | None":
+        """Keep a version from being deleted while the transaction lasts, and tell its frame; None when it is gone."""
+        statement = select(EntryVersionRow.outline, EntryVersionRow.configuration_ids)
+        statement = statement.where(EntryVersionRow.id == version_id).with_for_update(read=True, key_share=True)
+        held = (await self._session.execute(statement)).first()
+        return None if held is None else Frame(tuple(map(_to_outline, held.outline)), held.configuration_ids)
 
     async def schema(self, version_id: int) -> bytes | None:
         """The schema as compressed JSON, without the configurations; None when the version is gone."""
@@ -84,25 +81,35 @@ class ContentStore:
         statement = select(EntryVersionRow.configurations).where(EntryVersionRow.id == version_id)
         return (await self._session.execute(statement)).scalar()
 
-    async def configuration_table(self, version_id: int) -> PackedConfigurations:
+    async def configuration_table(self, version_id: int, frame: "Frame") -> PackedConfigurations:
         """The configurations as numbers."""
-        ids = await self._session.execute(
-            select(EntryVersionRow.configuration_ids).where(EntryVersionRow.id == version_id)
-        )
-        rows = await self._session.execute(
-            select(ConfigurationTableRow).where(ConfigurationTableRow.version_id == version_id)
-        )
-        arrays = {row.guarantee: to_packed(row) for row in rows.scalars()}
-        return PackedConfigurations(ids.scalar_one(), arrays.pop(CODES), arrays)
+        columns = (ConfigurationTableRow.guarantee, *packed_columns(ConfigurationTableRow))
+        rows = await self._session.execute(select(*columns).where(ConfigurationTableRow.version_id == version_id))
+        arrays = {row.guarantee: to_packed(row) for row in rows}
+        return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays)
 
     async def count_tables(self, version_id: int, attributes: Iterable[int] | None = None) -> tuple[CountTable, ...]:
         """The count tables of a version; with `attributes`, the label's and those of these places only."""
-        statement = select(CountTableRow).where(CountTableRow.version_id == version_id)
+        columns = (CountTableRow.kind, CountTableRow.attribute, CountTableRow.masking, *packed_columns(CountTableRow))
+        statement = select(*columns).where(CountTableRow.version_id == version_id)
         if attributes is not None:
             wanted = CountTableRow.attribute.in_(list(attributes)) | CountTableRow.attribute.is_(None)
             statement = statement.where(wanted)
-        rows = (await self._session.execute(statement)).scalars()
+        rows = await self._session.execute(statement)
         return tuple(CountTable(CountKind(r.kind), r.attribute, r.masking, to_packed(r)) for r in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a version is about: enough to tell which questions it can answer."""
+
+    outline: tuple[AttributeOutline, ...]
+    configuration_ids: bytes
+
+
+def packed_columns(table: type[PackedColumns]) -> tuple[InstrumentedAttribute[Any], ...]:
+    """The columns that `to_packed` reads; whole rows would be tracked for changes, which takes longer than reading."""
+    return table.dtype, table.shape, table.data
 
 
 def packed_values(packed: PackedArray) -> dict[str, Any]:
@@ -110,7 +117,7 @@ def packed_values(packed: PackedArray) -> dict[str, Any]:
     return {"dtype": packed.dtype, "shape": list(packed.shape), "data": packed.data}
 
 
-def to_packed(row: PackedColumns) -> PackedArray:
+def to_packed(row: Row[Any]) -> PackedArray:
     """The packed array of a row."""
     return PackedArray(row.dtype, tuple(row.shape), row.data)
 

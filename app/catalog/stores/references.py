@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.advisor.reconstruction import Certificate
-from app.catalog.stores.contents import packed_values, to_packed
+from app.catalog.stores.contents import packed_columns, packed_values, to_packed
 from app.catalog.tables import ReferenceArrayRow, ReferenceRow
 from app.domain.arrays import PackedArray
 
@@ -54,9 +54,10 @@ class ReferenceStore:
     ) -> tuple[PackedReference, ...]:
         """The stored references of a version, in the order of its attributes; all, or those of `attributes` only."""
         heads = select(ReferenceRow).where(*_of(ReferenceRow, version_id, model_version, attributes))
-        rows = select(ReferenceArrayRow).where(*_of(ReferenceArrayRow, version_id, model_version, attributes))
+        columns = (ReferenceArrayRow.attribute, ReferenceArrayRow.name, *packed_columns(ReferenceArrayRow))
+        rows = select(*columns).where(*_of(ReferenceArrayRow, version_id, model_version, attributes))
         arrays: dict[int, dict[str, PackedArray]] = {}
-        for row in (await self._session.execute(rows)).scalars():
+        for row in await self._session.execute(rows):
             arrays.setdefault(row.attribute, {})[row.name] = to_packed(row)
         found = (await self._session.execute(heads.order_by(ReferenceRow.attribute))).scalars()
         return tuple(
