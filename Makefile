@@ -1,5 +1,7 @@
 # Every command a person or CI needs. Needs Python 3.11 or newer (with venv and pip) and make, nothing else.
 
+MAKEFLAGS += --no-print-directory
+
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
