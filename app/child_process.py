@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TypeVar, TypeVarTuple, Unpack
 
-from anyio import CapacityLimiter, to_process
+from anyio import CapacityLimiter, Lock, fail_after, to_process
 
 from app.catalog.embedded.bound import die_with_parent
 
@@ -20,10 +20,15 @@ Found = TypeVar("Found")
 
 
 class ChildProcess:
-    """Runs functions of `module` one at a time in a process of their own, which is started anew if it dies."""
+    """Runs functions of `module` one at a time in a process of their own, which is started anew if it dies.
 
-    def __init__(self, module: str) -> None:
+    A function that takes longer than `deadline` seconds is ended with its process: input can be made to take for ever.
+    """
+
+    def __init__(self, module: str, deadline: float) -> None:
         self._module = module
+        self._deadline = deadline
+        self._turn = Lock()
         self._limiter = CapacityLimiter(1)
 
     async def warm(self) -> None:
@@ -31,10 +36,15 @@ class ChildProcess:
         await self.run(_prepare, self._module)
 
     async def run(self, function: Callable[[Unpack[Given]], Found], *given: *Given) -> Found:
-        """What `function` returns or raises. When the caller is cancelled, so is the work: the process is killed."""
-        return await to_process.run_sync(
-            _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
-        )
+        """What `function` returns or raises. When the caller is cancelled, so is the work: the process is killed.
+
+        Raises TimeoutError. The time that others take before does not count.
+        """
+        async with self._turn:
+            with fail_after(self._deadline):
+                return await to_process.run_sync(
+                    _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
+                )
 
 
 def _prepared(module: str, function: Callable[[*Given], Found], *given: *Given) -> Found:

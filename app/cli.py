@@ -18,12 +18,12 @@ from app.catalog.embedded import EmbeddedPostgres, EmbeddedPostgresError, runnin
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import DEFAULT_TENANT, ApiKey, Role
-from app.domain.errors import DatabaseUnavailableError, NotFoundError
+from app.domain.errors import RefusalError
 from app.factory import Factory
 from app.main import OpenDoorError, create_app, refuse_open_door, run
 from app.services.keyring import Keyring
 from app.settings import Settings
-from app.supervisor import ChildProcess, Supervisor
+from app.supervisor import GroupMember, Supervisor
 
 T = TypeVar("T")
 
@@ -67,10 +67,10 @@ def serve(
             "AEGIS_EXAMPLE": str(example or ""),
         }
         this = (sys.executable, "-m", "app.cli")
-        group = [ChildProcess(name="api", argv=(*this, "api"), env=environment)]
+        group = [GroupMember(name="api", argv=(*this, "api"), env=environment)]
         for number in range(1, settings.workers + 1):
             name = f"worker {number}"
-            group.append(ChildProcess(name=name, argv=(*this, "worker"), env=environment, restart=True))
+            group.append(GroupMember(name=name, argv=(*this, "worker"), env=environment, restart=True))
         status = Supervisor(group).run()
     raise typer.Exit(status)
 
@@ -204,6 +204,8 @@ async def _create_first_key(keyring: Keyring, path: Path) -> None:
         return
     key = await keyring.create(DEFAULT_TENANT, Role.OPERATOR)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        # A file that was there before may be open to others.
+        os.fchmod(file.fileno(), 0o600)
         file.write(key + "\n")
 
 
@@ -225,8 +227,8 @@ def _fail(message: str) -> NoReturn:
 def main() -> NoReturn:
     """Run a command; what an operator can mend is one line and exit code 2."""
     try:
-        cli()
-    except (EmbeddedPostgresError, OpenDoorError, NotFoundError, DatabaseUnavailableError) as error:
+        cli(auto_envvar_prefix="AEGIS")
+    except (EmbeddedPostgresError, OpenDoorError, RefusalError) as error:
         _fail(str(error))
     sys.exit(0)
 

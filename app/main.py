@@ -93,7 +93,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
-        child = ChildProcess(bodies.__name__)
+        child = ChildProcess(bodies.__name__, bodies.DEADLINE)
         warming = asyncio.create_task(child.warm())
         async with announcements.listening():
             yield State(

@@ -24,4 +24,5 @@ class Settings(BaseSettings):
     workers: int = Field(default=1, ge=0, description="Worker processes that `serve` starts beside the API.")
     max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
     pool_size: int = Field(default=10, ge=1, description="Database connections that a process keeps open.")
+    job_seconds: int = Field(default=3600, ge=1, description="Seconds after which a worker gives up a computation.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

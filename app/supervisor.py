@@ -25,7 +25,7 @@ _FIRST_DELAY_SECONDS = 0.1  # doubles with every failure in the window
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChildProcess:
+class GroupMember:
     """
     A process of the group: `argv` with an absolute program, never a shell; `env` over ours.
 
@@ -48,7 +48,7 @@ class Supervisor:
     child leaves in its session.
     """
 
-    def __init__(self, children: Sequence[ChildProcess], *, grace: float = 10.0) -> None:
+    def __init__(self, children: Sequence[GroupMember], *, grace: float = 10.0) -> None:
         self._members = [_Member(child) for child in children]
         self._grace = grace
 
@@ -87,7 +87,7 @@ class Supervisor:
 class _Member:
     """A child's present process, and when its last ones failed."""
 
-    def __init__(self, child: ChildProcess) -> None:
+    def __init__(self, child: GroupMember) -> None:
         self.due: float | None = None
         self._child = child
         self._process: subprocess.Popen[bytes] | None = None

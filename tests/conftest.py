@@ -1,9 +1,11 @@
+import os
 from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
 import httpx
 import pytest
 import structlog
+from anyio import fail_after, to_process
 
 from app.catalog import migrations
 from app.catalog.embedded import EmbeddedPostgres
@@ -43,7 +45,12 @@ def _plain_log() -> None:
 
 @pytest.fixture(scope="session")
 async def _one_loop() -> AsyncIterator[None]:
-    """One event loop for the run: child processes that are warm stay warm from test to test."""
+    """One event loop for the run: child processes that are warm stay warm from test to test.
+
+    They belong to the task that started the first of them, and end with it: to this one, which lasts.
+    """
+    with fail_after(60):
+        await to_process.run_sync(os.getpid)
     yield  # noqa: PT022 -- the loop is kept as long as this fixture has not ended
 
 

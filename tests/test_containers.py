@@ -42,7 +42,7 @@ def test_every_service_runs_a_command_that_there_is(service):
 
 @pytest.mark.parametrize("service", aegis_services())
 def test_every_variable_is_one_that_the_service_reads(service):
-    known = {f"AEGIS_{name.upper()}" for name in Settings.model_fields} | {"AEGIS_FIRST_KEY_FILE"}
+    known = {f"AEGIS_{name.upper()}" for name in Settings.model_fields} | {"AEGIS_FIRST_KEY_FILE", "PGPASSWORD"}
     used = set(aegis_services()[service]["environment"]) | set(re.findall(r"AEGIS_\w+(?==)", DOCKERFILE))
     assert used
     assert used <= known

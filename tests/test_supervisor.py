@@ -7,33 +7,44 @@ from contextlib import contextmanager
 
 import pytest
 
-from app.supervisor import ChildProcess, Supervisor
+from app.supervisor import GroupMember, Supervisor
 
 GROUP = """
 import json, sys
-from app.supervisor import ChildProcess, Supervisor
+from app.supervisor import GroupMember, Supervisor
 children, grace = json.loads(sys.argv[1])
-sys.exit(Supervisor([ChildProcess(**child) for child in children], grace=grace).run())
+sys.exit(Supervisor([GroupMember(**child) for child in children], grace=grace).run())
 """
 
-POLITE = """
+#: One write for each line, whatever the buffering: the lines of several children must not mix.
+SAY = """
 import os, signal, sys
+def say(*words):
+    os.write(1, (" ".join(map(str, words)) + chr(10)).encode())
+"""
+
+POLITE = (
+    SAY
+    + """
 def stop(number, frame):
-    print(sys.argv[1], "stops", flush=True)
+    say(sys.argv[1], "stops")
     sys.exit(0)
 signal.signal(signal.SIGTERM, stop)
-print(sys.argv[1], os.getpid(), flush=True)
+say(sys.argv[1], os.getpid())
 while True:
     signal.pause()
 """
+)
 
-STUBBORN = """
-import os, signal, sys
-signal.signal(signal.SIGTERM, lambda number, frame: print(sys.argv[1], "stays", flush=True))
-print(sys.argv[1], os.getpid(), flush=True)
+STUBBORN = (
+    SAY
+    + """
+signal.signal(signal.SIGTERM, lambda number, frame: say(sys.argv[1], "stays"))
+say(sys.argv[1], os.getpid())
 while True:
     signal.pause()
 """
+)
 
 PARENT = """
 import subprocess, sys
@@ -167,7 +178,7 @@ def test_a_child_sees_our_environment_and_its_own():
 def test_the_signal_handlers_are_as_before():
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
     before = [signal.getsignal(number) for number in numbers]
-    ends = ChildProcess(name="ends", argv=[sys.executable, "-c", ""])
+    ends = GroupMember(name="ends", argv=[sys.executable, "-c", ""])
     assert Supervisor([ends]).run() == 1
     assert [signal.getsignal(number) for number in numbers] == before
     assert signal.set_wakeup_fd(-1) == -1

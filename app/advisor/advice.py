@@ -128,7 +128,9 @@ def recommend(
     for one in weighted:
         if len(one.used) > 1 and lacks_evidence(one.evidence.flags):
             raise NoEvidenceError(one.evidence.name)
-    assessments = [one.assess(measure, question) for one in selected]
+    assessments = [
+        one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)
+    ]
     ranking = _rank(selected, assessments, codes, question)
     return Recommendation(
         best=ranking.best,
@@ -150,8 +152,9 @@ class _Selected:
     options: tuple[str, ...]
     used: tuple[str, ...]
 
-    def assess(self, measure: Measure, question: Question) -> AttributeAssessment:
-        if question.reference == "own":
+    def assess(self, measure: Measure, question: Question, *, counts: bool) -> AttributeAssessment:
+        # What does not count is only described, and may lack what the reference `own` needs.
+        if question.reference == "own" and counts:
             return assess_own(self.evidence, self.reference, measure, self.used, question.rounding_seed)
         return assess(self.evidence, self.reference, measure, self.used)
 

@@ -73,7 +73,8 @@ def assess(
     """
     exact = exact_utilities(evidence, measure)
     found = measure(reference.joint, reference.statistics)
-    reference_utility = measure.best([found, *exact])
+    # Unmasked counts are the truth: a view that beats them is not what its provider says.
+    reference_utility = found if evidence.joint is not None else measure.best([found, *exact])
     bound, bound_value = _bound(evidence, reference, measure, exact, found)
     maskings: dict[str, MaskingDeviation] = {}
     for used_id in used:

@@ -20,7 +20,7 @@ def lacks_evidence(flags: EvidenceFlags) -> bool:
     """
     if flags.has_joint or flags.values == 1 or flags.labels == 1:
         return False
-    return not any(masking.exact and masking.groups > 1 for masking in flags.maskings)
+    return not any(masking.exact and masking.occupied > 1 for masking in flags.maskings)
 
 
 def lacks_own_reference(used: Iterable[MaskingFlags]) -> bool:

@@ -8,9 +8,16 @@ from starlette.requests import ClientDisconnect
 
 from aegis_sdk.wire import NotJsonError, faults_of, read_entry, read_json
 from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
+from app.child_process import ChildProcess
 from app.domain.entries import Publication
 from app.domain.errors import Fault, InvalidDocumentError
 from app.services.publications import publication_of
+
+#: Seconds after which an entry that is still being checked is refused; 64 MiB of honest ones take five.
+DEADLINE = 120.0
+
+#: Bytes of a question or a change of visibility: these are read in the event loop.
+SMALL_BODY = 256 * 1024
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
@@ -47,6 +54,15 @@ def validated(model: type[AnyModel], body: bytes) -> AnyModel:
         raise MalformedRequestError(f"The body is not JSON: {error}") from None
     except ValidationError as error:
         raise _invalid(error) from None
+
+
+async def read_publication_in(child: ChildProcess, body: bytes) -> Publication:
+    """`read_publication` in a child process. Raises InvalidDocumentError for an entry that takes too long, too."""
+    try:
+        return await child.run(read_publication, body)
+    except TimeoutError:
+        detail = f"Checking this entry takes more than {DEADLINE:g} s: publish fewer maskings, or smaller domains."
+        raise InvalidDocumentError(detail, code="too_heavy") from None
 
 
 def read_publication(body: bytes) -> Publication:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Request
 
-from app.api.bodies import read_body
+from app.api.bodies import SMALL_BODY, read_body
 from app.api.errors import MalformedRequestError, PreconditionRequiredError
 from app.api.state import State
 from app.domain.callers import DEVELOPER, Caller
@@ -65,7 +65,13 @@ async def get_body(state: StateDependency, request: Request) -> bytes:
     return await read_body(request, state.max_body_bytes)
 
 
+async def get_small_body(state: StateDependency, request: Request) -> bytes:
+    """The same for what is small by nature."""
+    return await read_body(request, min(SMALL_BODY, state.max_body_bytes))
+
+
 BodyDependency = Annotated[bytes, Depends(get_body)]
+SmallBodyDependency = Annotated[bytes, Depends(get_small_body)]
 
 Precondition = Callable[[Head], bool]
 

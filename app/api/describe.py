@@ -36,7 +36,7 @@ def answers(
     status: int,
     model: type[BaseModel] | None,
     description: str,
-    *problems: int,
+    *refusals: int,
     headers: tuple[str, ...] = (),
 ) -> dict[int | str, dict[str, Any]]:
     """`responses` of an operation: what it answers, and with which problems besides those that any may have."""
@@ -45,7 +45,12 @@ def answers(
     if headers:
         success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
     found: dict[int | str, dict[str, Any]] = {status: success}
-    return found | {code: _problem(code) for code in sorted({*problems, *_ALWAYS})}
+    return found | problems(*refusals, *_ALWAYS)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """`responses` of an operation: the problems that it may answer with."""
+    return {status: _problem(status) for status in sorted(set(statuses))}
 
 
 def _problem(status: int) -> dict[str, Any]:
@@ -83,6 +88,9 @@ def openapi(app: FastAPI) -> dict[str, Any]:
     ]
     _, definitions = models_json_schema(wanted, ref_template=_TEMPLATE)
     schemas.update(definitions["$defs"])
+    for path, operations in document["paths"].items():
+        for operation in operations.values() if path.startswith("/v1/") else ():
+            operation["security"] = [{"key": []}]
     document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     document["components"]["schemas"] = dict(sorted(schemas.items()))
     return document

@@ -41,7 +41,15 @@ class Metrics:
             self._seconds.labels(scope["method"], route).observe(time.perf_counter() - start)
 
 
-@router.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
+_EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="201"} 3.0'
+
+
+@router.get(
+    "/metrics",
+    summary="Metrics for Prometheus",
+    response_class=Response,
+    responses={200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}}},
+)
 async def read_metrics(request: Request) -> Response:
     """Requests by route and status, and their times."""
     return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)

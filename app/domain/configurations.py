@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from app.domain.arrays import PackedArray
 from app.domain.errors import InvalidDocumentError
 
-IDENTITY = "identity"
-DROP = "drop"
-
 #: Guarantees of which more is better; of the others (`t`, `epsilon`) less is.
 _AT_LEAST = frozenset({"k", "l"})
 

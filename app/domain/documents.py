@@ -30,6 +30,11 @@ def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
     return orjson.loads(zlib.decompress(stored))
 
 
+def is_small(stored: bytes, limit: int) -> bool:
+    """Whether a stored document has at most `limit` bytes, found out at the cost of as many."""
+    return len(zlib.decompressobj().decompress(stored, limit + 1)) <= limit
+
+
 def count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:
     """Every place of a document that may hold counts: its kind, attribute, masking, owner and member name."""
     yield CountKind.LABEL_HISTOGRAM, None, None, document["label"], "histogram"

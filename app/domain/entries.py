@@ -89,7 +89,7 @@ class MaskingOutline:
     """What is known of a masking, without its numbers."""
 
     id: str
-    groups: int
+    occupied: int
     mapped: bool
     counted: bool
     deterministic: bool

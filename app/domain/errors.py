@@ -11,6 +11,11 @@ class Fault:
     detail: str
 
 
+def pointer(*path: str | int) -> str:
+    """The JSON Pointer of a place, given by the names and indices on the way to it."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
 class RefusalError(Exception):
     """A request that the service refuses; `code` is a stable slug for programs, the text is for people."""
 

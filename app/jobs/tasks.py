@@ -1,6 +1,7 @@
 """The tasks that workers run. They may run more than once: what is stored already is left as it is."""
 
 import time
+from contextlib import suppress
 
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
@@ -21,6 +22,7 @@ _log = structlog.get_logger(__name__)
 ATTEMPTS = 3
 _RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
 _GIVEN_UP = Problem("internal", "The computation failed; the worker's log says more.")
+_TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
 
 
 class Tasks:
@@ -38,7 +40,10 @@ class Tasks:
 
     async def reconstruct(self, context: JobContext, version_id: int) -> None:
         """Compute and keep the references of a version, unless that has been done."""
-        if context.job.attempts < ATTEMPTS:
+        if context.job.attempts >= ATTEMPTS:
+            return
+        # What takes too long now will do so again: the question that needs it says so.
+        with suppress(TimeoutError):
             await self._reconstruct(version_id)
 
     async def _reconstruct(self, version_id: int) -> None:
@@ -57,6 +62,8 @@ class Tasks:
             return
         try:
             await self._answer(advice_id)
+        except TimeoutError:
+            await self._fail(advice_id, _TOO_HEAVY)
         except (AdvisorError, InvalidDocumentError) as error:
             await self._fail(advice_id, Problem(getattr(error, "code", "unanswerable"), str(error)))
         except Exception:

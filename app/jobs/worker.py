@@ -27,7 +27,7 @@ async def run_worker(settings: Settings) -> None:
         raise ValueError(message)
     database = Database(settings.database_url, pool_size=2)
     queue = queue_app(settings.database_url)
-    child = ChildProcess(computation.__name__)
+    child = ChildProcess(computation.__name__, settings.job_seconds)
     Tasks(database, queue, child).register()
     try:
         await database.ping()

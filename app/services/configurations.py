@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.advisor.deviation import DROP, IDENTITY
 from app.domain.arrays import PackedArray, pack, unpack
-from app.domain.configurations import DROP, IDENTITY, ConfigurationTable, PackedConfigurations
+from app.domain.configurations import ConfigurationTable, PackedConfigurations
 from app.domain.documents import Document, compress, decompress
 from app.domain.entries import AttributeOutline
 

@@ -1,14 +1,13 @@
 """From an entry document to what the advisor knows of its attributes."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.advisor.evidence import AttributeEvidence, Masking, find_faults
 from app.domain.documents import Document
-from app.domain.errors import Fault
+from app.domain.errors import Fault, pointer
 
 
 def evidence_of(document: Document, places: Iterable[int] | None = None) -> tuple[AttributeEvidence, ...]:
@@ -49,11 +48,7 @@ def is_deterministic(masking: Document) -> bool:
 def evidence_faults(evidence: Iterable[AttributeEvidence]) -> tuple[Fault, ...]:
     """Everything that does not add up, each fault with its JSON Pointer into the document."""
     return tuple(
-        Fault(_pointer("attributes", place, *fault.path), fault.detail)
+        Fault(pointer("attributes", place, *fault.path), fault.detail)
         for place, attribute in enumerate(evidence)
         for fault in find_faults(attribute)
     )
-
-
-def _pointer(*path: Any) -> str:  # noqa: ANN401 -- member names and places
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

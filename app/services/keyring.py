@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
 from app.domain.callers import ApiKey, Caller, Role, draw_key, hash_key
-from app.domain.errors import NotFoundError, UnknownKeyError
+from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyError
+
+LONGEST_NAME = 255
 
 
 class Keyring:
@@ -18,7 +20,12 @@ class Keyring:
         return await self._keys.any_created()
 
     async def create(self, tenant: str, role: Role, lifetime: timedelta | None = None) -> str:
-        """A new key for `tenant`. This is the only time that it is seen: its hash is what is stored."""
+        """A new key for `tenant`. This is the only time that it is seen: its hash is what is stored.
+
+        Raises InvalidDocumentError for a name that no tenant can have.
+        """
+        if not 1 <= len(tenant) <= LONGEST_NAME or not tenant.isprintable():
+            raise InvalidDocumentError(f"A tenant's name has 1 to {LONGEST_NAME} printable characters.")
         key, prefix = draw_key()
         expires_at = None if lifetime is None else datetime.now(UTC) + lifetime
         await self._keys.add(prefix, hash_key(key), tenant, role, expires_at)

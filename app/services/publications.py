@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from app.advisor.evidence import occupied_groups
 from app.domain.documents import Document, compress, counts_to_arrays, split
 from app.domain.entries import AttributeOutline, Audience, Content, MaskingOutline, Publication, Visibility
 from app.domain.errors import InvalidDocumentError
 from app.services.configurations import pack_configurations
 from app.services.digests import digest
 from app.services.evidence import evidence_faults, evidence_of, is_deterministic
+from app.services.limits import excess_cells, excess_maskings
 
 
 def publication_of(document: Document) -> Publication:
@@ -16,7 +18,9 @@ def publication_of(document: Document) -> Publication:
     Raises InvalidDocumentError with every sum that disagrees, every mapping out of range, ...
     """
     counts_to_arrays(document)
-    faults = evidence_faults(evidence_of(document))
+    evidence = evidence_of(document)
+    # In this order: each check relies on what the one before has found sound.
+    faults = tuple(excess_maskings(evidence)) or evidence_faults(evidence) or tuple(excess_cells(evidence))
     if faults:
         raise InvalidDocumentError("The entry does not add up.", faults)
     return Publication(document["name"], visibility_of(document.get("visibility", "private")), _content(document))
@@ -52,7 +56,7 @@ def _outline(attribute: Document, labels: int) -> AttributeOutline:
     maskings = tuple(
         MaskingOutline(
             id=masking["id"],
-            groups=len(masking["domain"]),
+            occupied=0 if masking.get("joint") is None else occupied_groups(masking["joint"]),
             mapped=masking.get("mapping") is not None,
             counted=masking.get("joint") is not None,
             deterministic=is_deterministic(masking),

@@ -1,6 +1,7 @@
 """Whether an entry's version can answer a question, told from its outline before anything is computed."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -10,14 +11,18 @@ from app.advisor.measures import MEASURES
 from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.configurations import ConfigurationTable
 from app.domain.entries import AttributeOutline, MaskingOutline
-from app.domain.errors import Fault, InvalidDocumentError
+from app.domain.errors import Fault, InvalidDocumentError, pointer
+from app.services.limits import CELLS
+
+#: A question can name any number of things that there are not.
+FAULTS_FOUND = 100
 
 
 def refuse_unanswerable(
     question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable
 ) -> None:
     """Raises InvalidDocumentError, with every fault of the question, if this version cannot answer it."""
-    faults = tuple(_faults(question, [attribute.name for attribute in outline]))
+    faults = tuple(islice(_faults(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
     kept = table.meeting(question.require)
@@ -37,19 +42,20 @@ def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline
 def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     if question.measure not in MEASURES:
         yield Fault("/measure", f"There is no measure {question.measure!r}; there are {', '.join(MEASURES)}.")
+    known = frozenset(names)
     for i, name in enumerate(question.attributes or ()):
-        if name not in names:
-            yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {', '.join(names)}.")
+        if name not in known:
+            yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {_some(names)}.")
     weights = question.weights or {}
     for name in weights:
-        if name not in names:
-            yield Fault(f"/weights/{_escape(name)}", f"The entry has no attribute {name!r}.")
+        if name not in known:
+            yield Fault(pointer("weights", name), f"The entry has no attribute {name!r}.")
     if weights and all(weights.get(name, 1.0) == 0.0 for name in question.attributes or names):
         yield Fault("/weights", "All weights are zero.")
 
 
-def _escape(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
+def _some(names: Sequence[str], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutline, used: Sequence[str]) -> None:
@@ -62,6 +68,12 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
                     "lacks one of them.",
                     code="no_own_reference",
                 )
+    if question.rounding_seed is not None and attribute.values * attribute.labels > CELLS:
+        raise InvalidDocumentError(
+            f"Rounding needs the whole table of {attribute.name!r}, {attribute.values} values by {attribute.labels} "
+            f"classes; at most {CELLS} cells are made. Ask without rounding_seed.",
+            code="too_heavy",
+        )
     flags = EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(known.values()))
     if len(used) > 1 and lacks_evidence(flags):
         raise InvalidDocumentError(
@@ -72,4 +84,4 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
 
 
 def _flags(masking: MaskingOutline) -> MaskingFlags:
-    return MaskingFlags(masking.groups, masking.mapped, masking.counted, masking.deterministic)
+    return MaskingFlags(masking.occupied, masking.mapped, masking.counted, masking.deterministic)

@@ -6,6 +6,7 @@ from app.advisor.evidence.attribute import (
     Knowledge,
     Masking,
     MaskingFlags,
+    occupied_groups,
 )
 from app.advisor.evidence.faults import Fault, find_faults
 
@@ -17,4 +18,5 @@ __all__ = [
     "Masking",
     "MaskingFlags",
     "find_faults",
+    "occupied_groups",
 ]

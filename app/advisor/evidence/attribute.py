@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from app.advisor.arrays import IntArray
 
 Knowledge = Literal["joint", "histogram", "no_histogram"]
@@ -10,9 +12,12 @@ Knowledge = Literal["joint", "histogram", "no_histogram"]
 
 @dataclass(frozen=True, slots=True)
 class MaskingFlags:
-    """Which parts of a masking are known, without the parts themselves."""
+    """Which parts of a masking are known, without the parts themselves.
 
-    groups: int
+    `occupied`: the masked values that have records; 0 where there are no counts.
+    """
+
+    occupied: int
     mapped: bool
     counted: bool
     deterministic: bool
@@ -59,17 +64,23 @@ class Masking:
     @property
     def flags(self) -> MaskingFlags:
         """Which parts of it are known."""
-        return MaskingFlags(self.groups, self.mapping is not None, self.joint is not None, self.deterministic)
+        occupied = 0 if self.joint is None else occupied_groups(self.joint)
+        return MaskingFlags(occupied, self.mapping is not None, self.joint is not None, self.deterministic)
 
     @property
     def exact(self) -> bool:
         """Counts of a function of the value: its utility is exact, and no better than the attribute's."""
-        return self.flags.exact
+        return self.joint is not None and (self.mapping is not None or self.deterministic)
 
     @property
     def constrains(self) -> bool:
         """Mapping and counts are known: the counts are margins of the attribute's table."""
-        return self.flags.constrains
+        return self.mapping is not None and self.joint is not None
+
+
+def occupied_groups(joint: IntArray) -> int:
+    """How many masked values of joint counts (groups, labels) have records."""
+    return int(np.count_nonzero(joint.any(axis=1)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Query, Response
 
 from aegis_sdk import wire
 from app.api.bodies import validated
-from app.api.dependencies import BodyDependency, CallerDependency, FactoryDependency, StateDependency
+from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, StateDependency
 from app.api.describe import answers, body
 from app.api.mapping import advice_body, question_of
 from app.api.preferences import wait_seconds
@@ -33,7 +33,7 @@ _RETRY_AFTER = "1"
 async def ask_advice(
     entry_id: str,
     caller: CallerDependency,
-    document: BodyDependency,
+    document: SmallBodyDependency,
     state: StateDependency,
     version: Annotated[int | None, Query(ge=1, description="An older version; the latest by default")] = None,
     prefer: Annotated[

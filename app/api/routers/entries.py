@@ -1,6 +1,7 @@
 """Catalogue entries."""
 
 import re
+from math import prod
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -8,7 +9,7 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
-from app.api.bodies import read_publication, validated
+from app.api.bodies import read_publication_in, validated
 from app.api.dependencies import (
     BodyDependency,
     CallerDependency,
@@ -16,6 +17,7 @@ from app.api.dependencies import (
     OptionalPreconditionDependency,
     PreconditionDependency,
     PublisherDependency,
+    SmallBodyDependency,
     StateDependency,
     etag,
 )
@@ -24,6 +26,7 @@ from app.api.mapping import entry_head_json, entry_json, head_body, page_body, v
 from app.api.responses import JsonResponse
 from app.api.state import State
 from app.catalog.stores.entries import Search
+from app.domain.documents import is_small
 from app.domain.entries import CountTable, Head
 from app.factory import Factory
 
@@ -41,8 +44,8 @@ def _without_control_characters(text: str) -> str:
 
 
 SearchText = Annotated[str, AfterValidator(_without_control_characters)]
-#: Compressed bytes up to which a document is put together on the spot: a few milliseconds, and no queue for the child.
-SMALL = 100_000
+#: Cells, and bytes, up to which a document is put together on the spot: a few milliseconds, and no queue for the child.
+SMALL = 500_000
 
 Version = Annotated[int | None, Query(ge=1, description="An older version; the latest by default")]
 
@@ -69,7 +72,7 @@ async def publish_entry(
     caller: PublisherDependency, document: BodyDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
     """Add an entry to the catalogue, all of it or nothing. Its name must be new in the caller's tenant."""
-    publication = await state.child.run(read_publication, document)
+    publication = await read_publication_in(state.child, document)
     return _head(await factory.cataloguing().publish(caller, publication), 201)
 
 
@@ -162,7 +165,7 @@ async def replace_entry(
     factory: FactoryDependency,
 ) -> Response:
     """Versions are immutable: a change adds one. Name and visibility stay; `PATCH` changes the visibility."""
-    publication = await state.child.run(read_publication, document)
+    publication = await read_publication_in(state.child, document)
     return _head(await factory.cataloguing().replace(caller, entry_id, publication, is_current), 200)
 
 
@@ -184,7 +187,7 @@ async def replace_entry(
     ),
 )
 async def set_visibility(
-    entry_id: str, caller: PublisherDependency, document: BodyDependency, factory: FactoryDependency
+    entry_id: str, caller: PublisherDependency, document: SmallBodyDependency, factory: FactoryDependency
 ) -> Response:
     """`private`, `all`, or the tenants that may see it besides its own."""
     visibility = visibility_of(validated(wire.VisibilityPatch, document).visibility)
@@ -214,8 +217,8 @@ async def _document(
     state: State, head: Head, schema: bytes, configurations: bytes, tables: tuple[CountTable, ...] = ()
 ) -> bytes:
     """The published document as JSON; a large one in the child, and outside of any transaction."""
-    size = len(schema) + len(configurations) + sum(len(table.counts.data) for table in tables)
-    if size <= SMALL:
+    cells = sum(prod(table.counts.shape) for table in tables)
+    if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
         return entry_json(head.visibility, schema, configurations, tables)
     return await state.child.run(entry_json, head.visibility, schema, configurations, tables)
 

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, Update, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -65,9 +65,8 @@ class AdviceStore:
         return next((_to_advice(row, version) for row, version in found), None)
 
     async def start(self, advice_id: str) -> None:
-        """Mark it running."""
-        running = update(AdviceRow).where(AdviceRow.id == uuid.UUID(advice_id)).values(status=Status.RUNNING.value)
-        await self._session.execute(running)
+        """Mark it running, unless it is answered."""
+        await self._session.execute(_unanswered(advice_id).values(status=Status.RUNNING.value))
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
         """Store the answer and announce it when the transaction commits."""
@@ -78,13 +77,18 @@ class AdviceStore:
         await self._finish(advice_id, status=Status.FAILED.value, problem=asdict(problem))
 
     async def _finish(self, advice_id: str, **values: object) -> None:
-        await self._session.execute(update(AdviceRow).where(AdviceRow.id == uuid.UUID(advice_id)).values(**values))
+        await self._session.execute(_unanswered(advice_id).values(**values))
         await self._session.execute(select(func.pg_notify(CHANNEL, advice_id)))
 
 
 _ADVICE: Select[AdviceRow, EntryVersionRow] = select(AdviceRow, EntryVersionRow).join(
     EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id
 )
+
+
+def _unanswered(advice_id: str) -> Update:
+    """A change of an advice that leaves an answer as it is: jobs may run twice, and the slower one must not undo it."""
+    return update(AdviceRow).where(AdviceRow.id == uuid.UUID(advice_id), AdviceRow.status != Status.SUCCEEDED.value)
 
 
 def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[str, Any]:

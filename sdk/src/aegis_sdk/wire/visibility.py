@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import fault
@@ -30,5 +30,7 @@ Visibility = Annotated[Literal["private", "all"] | VisibleTo, instead_of_pydanti
 
 class VisibilityPatch(Request):
     """Changes who sees an entry; makes no new version."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"visibility": {"tenants": ["partner"]}}]})
 
     visibility: Visibility = Field(description="`private`, `all` or the tenants named")
