@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -57,7 +58,8 @@ def serve(
     """The database (embedded unless AEGIS_DATABASE_URL is set), migrations, the API and its workers, until SIGTERM."""
     settings = _settings(host=host, port=port, workers=workers, data_dir=data_dir)
     log.configure(settings.log_level)
-    with _database(settings) as url:
+    _refuse_taken_port(settings.host, settings.port)
+    with _own_database(settings) as url:
         migrations.upgrade(url)
         asyncio.run(_with_keyring(url, lambda keyring: refuse_open_door(keyring, settings.host)))
         environment = _ONE_THREAD | {
@@ -180,12 +182,30 @@ def _settings(**options: object) -> Settings:
 @contextmanager
 def _database(settings: Settings) -> Iterator[str]:
     """The URL of the database: the one that is set, the embedded one that runs, or that one started for a while."""
-    url = settings.database_url or running_url(settings.data_dir)
+    url = running_url(settings.data_dir) if settings.database_url is None else None
     if url is not None:
         yield url
         return
+    with _own_database(settings) as url:
+        yield url
+
+
+@contextmanager
+def _own_database(settings: Settings) -> Iterator[str]:
+    """The URL of the database that is set, or of an embedded one that runs as long as the block."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
     with EmbeddedPostgres(settings.data_dir) as server:
         yield server.url
+
+
+def _refuse_taken_port(host: str, port: int) -> None:
+    """Say so before anything is started; the API itself would, after all the rest."""
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        _fail(f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another with --port")
 
 
 async def _with_keyring(url: str, work: Callable[[Keyring], Awaitable[T]]) -> T:

@@ -37,7 +37,8 @@ class OpenDoorError(Exception):
     def __init__(self, host: str) -> None:
         super().__init__(
             f"no API key was ever created, so everybody would be let in: listen on 127.0.0.1 instead of {host}, "
-            "or create a key first: aegis-server keys create --tenant NAME --role operator"
+            "or create a key first, on the same database: aegis-server keys create --tenant NAME --role operator "
+            "(with the --data-dir of this service, if it has one)"
         )
 
 

@@ -150,7 +150,7 @@ def running_service(directory: Path) -> Iterator[str]:
     """The service as `make serve` starts it, in this directory and on a free port; its address."""
     (directory / "examples").symlink_to(ROOT / "examples")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
-    command = [BIN / "aegis-server", "serve", "--port", "0", "--data-dir", ".aegis/serve"]
+    command = [BIN / "aegis-server", "serve", "--port", "0"]
     log_path = directory / "service.log"
     with log_path.open("w") as log:
         service = subprocess.Popen(

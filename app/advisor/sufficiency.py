@@ -18,7 +18,7 @@ def lacks_evidence(flags: EvidenceFlags) -> bool:
     not a function of the value never reach the reference, and those of a single group are the label's
     histogram. An attribute of one value, or a label of one class, has nothing to tell.
     """
-    if flags.has_joint or flags.values == 1 or flags.labels == 1:
+    if flags.has_joint or flags.values <= 1 or flags.labels <= 1:
         return False
     return not any(masking.exact and masking.occupied > 1 for masking in flags.maskings)
 

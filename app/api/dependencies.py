@@ -33,7 +33,9 @@ async def get_caller(state: StateDependency, authorization: Annotated[str | None
         return DEVELOPER
     scheme, _, key = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
-        raise UnknownKeyError("Send an API key: 'Authorization: Bearer KEY'.")
+        raise UnknownKeyError(
+            "Send an API key: 'Authorization: Bearer KEY' (the command aegis takes it from AEGIS_API_KEY)."
+        )
     async with state.database.transaction() as session:
         return await Factory(session, state.queue).keyring().caller(key.strip())
 

@@ -94,6 +94,7 @@ _RESULT_FIELDS = (
     "ranking",
     "attributes",
     "unit",
+    "better",
 )
 
 

@@ -55,6 +55,10 @@ class ApiKey:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
+#: Characters of a key that are shown and stored: `aegis_` and eight more.
+PREFIX_LENGTH = 14
+
+
 def draw_key() -> tuple[str, str]:
     """A new key and its readable prefix, `aegis_1a2b3c4d`. The rest is 256 random bits: a plain hash protects it."""
     prefix = f"aegis_{secrets.token_hex(4)}"

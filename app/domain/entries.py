@@ -97,9 +97,13 @@ class MaskingOutline:
 
 @dataclass(frozen=True, slots=True)
 class AttributeOutline:
-    """What is known of an attribute, without its numbers; `joint` means the unmasked joint counts."""
+    """What is known of an attribute, without its numbers; `joint` means the unmasked joint counts.
+
+    `cells` are those of the whole table, values times labels; of `values` and `labels`, those with records count.
+    """
 
     name: str
+    cells: int
     values: int
     labels: int
     joint: bool

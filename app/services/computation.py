@@ -114,6 +114,7 @@ def _result(found: Recommendation, ids: Sequence[str], measure: str) -> dict[str
         ],
         "attributes": [_attribute_result(assessment) for assessment in found.attributes],
         "unit": MEASURES[measure].unit,
+        "better": MEASURES[measure].better,
     }
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
-from app.domain.callers import ApiKey, Caller, Role, draw_key, hash_key
+from app.domain.callers import PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key
 from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyError
 
 LONGEST_NAME = 255
@@ -43,6 +43,7 @@ class Keyring:
         return await self._keys.all()
 
     async def revoke(self, prefix: str) -> None:
-        """Revoke the key of this readable prefix. Raises NotFoundError."""
+        """Revoke the key of this readable prefix, or a whole key. Raises NotFoundError."""
+        prefix = prefix[:PREFIX_LENGTH]
         if not await self._keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows them.")

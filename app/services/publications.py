@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.advisor.evidence import occupied_groups
+from app.advisor.evidence import AttributeEvidence
 from app.domain.documents import Document, compress, counts_to_arrays, split
 from app.domain.entries import AttributeOutline, Audience, Content, MaskingOutline, Publication, Visibility
 from app.domain.errors import InvalidDocumentError
 from app.services.configurations import pack_configurations
 from app.services.digests import digest
-from app.services.evidence import evidence_faults, evidence_of, is_deterministic
+from app.services.evidence import evidence_faults, evidence_of
 from app.services.limits import excess_cells, excess_maskings
 
 
@@ -23,7 +23,9 @@ def publication_of(document: Document) -> Publication:
     faults = tuple(excess_maskings(evidence)) or evidence_faults(evidence) or tuple(excess_cells(evidence))
     if faults:
         raise InvalidDocumentError("The entry does not add up.", faults)
-    return Publication(document["name"], visibility_of(document.get("visibility", "private")), _content(document))
+    return Publication(
+        document["name"], visibility_of(document.get("visibility", "private")), _content(document, evidence)
+    )
 
 
 def visibility_of(published: str | Mapping[str, Sequence[str]]) -> Visibility:
@@ -33,10 +35,9 @@ def visibility_of(published: str | Mapping[str, Sequence[str]]) -> Visibility:
     return Visibility(Audience.TENANTS, tuple(published["tenants"]))
 
 
-def _content(document: Document) -> Content:
+def _content(document: Document, evidence: Sequence[AttributeEvidence]) -> Content:
     schema, configurations, count_tables = split(document)
-    labels = len(document["label"]["domain"])
-    outline = tuple(_outline(attribute, labels) for attribute in document["attributes"])
+    outline = tuple(_outline(attribute) for attribute in evidence)
     return Content(
         digest=digest(document),
         title=document.get("title", ""),
@@ -52,16 +53,11 @@ def _content(document: Document) -> Content:
     )
 
 
-def _outline(attribute: Document, labels: int) -> AttributeOutline:
+def _outline(evidence: AttributeEvidence) -> AttributeOutline:
+    flags = evidence.flags
     maskings = tuple(
-        MaskingOutline(
-            id=masking["id"],
-            occupied=0 if masking.get("joint") is None else occupied_groups(masking["joint"]),
-            mapped=masking.get("mapping") is not None,
-            counted=masking.get("joint") is not None,
-            deterministic=is_deterministic(masking),
-        )
-        for masking in attribute.get("maskings") or ()
+        MaskingOutline(masking.id, known.occupied, known.mapped, known.counted, known.deterministic)
+        for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
     )
-    joint = attribute.get("joint") is not None
-    return AttributeOutline(attribute["name"], len(attribute["domain"]), labels, joint, maskings)
+    cells = evidence.values * evidence.labels
+    return AttributeOutline(evidence.name, cells, flags.values, flags.labels, flags.has_joint, maskings)

@@ -68,10 +68,10 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
                     "lacks one of them.",
                     code="no_own_reference",
                 )
-    if question.rounding_seed is not None and attribute.values * attribute.labels > CELLS:
+    if question.rounding_seed is not None and attribute.cells > CELLS:
         raise InvalidDocumentError(
-            f"Rounding needs the whole table of {attribute.name!r}, {attribute.values} values by {attribute.labels} "
-            f"classes; at most {CELLS} cells are made. Ask without rounding_seed.",
+            f"Rounding needs the whole table of {attribute.name!r}, {attribute.cells} cells; at most {CELLS} are made. "
+            "Ask without rounding_seed.",
             code="too_heavy",
         )
     flags = EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(known.values()))

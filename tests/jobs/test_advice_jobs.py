@@ -191,7 +191,7 @@ class Interrupted(ChildProcess):
     """The real child process; something happens while it computes."""
 
     def __init__(self, meanwhile):
-        super().__init__(computation.__name__)
+        super().__init__(computation.__name__, deadline=60)
         self.meanwhile = meanwhile
 
     async def run(self, function, *given):

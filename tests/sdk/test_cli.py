@@ -130,7 +130,7 @@ class TestSummarizeAndApply:
         block = "import sys; sys.modules['duckdb'] = None; from aegis_sdk.cli import main; main()"
         arguments = ["apply", "t.csv", "--plan", "p.yaml", "--configuration", "c", "--output", str(tmp_path / "o.csv")]
         ran = subprocess.run([sys.executable, "-c", block, *arguments], capture_output=True, text=True, check=False)
-        expected = "aegis: duckdb is not installed: pip install 'aegis-sdk[provider]'\n"
+        expected = "aegis: duckdb is not installed: install the SDK with its extra, pip install './sdk[provider]'\n"
         assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", expected)
 
     def test_the_command_itself_loads_no_table_reader(self):
@@ -274,3 +274,14 @@ class TestUsage:
         ran = subprocess.run([command, "publish", tmp_path / "no.json"], capture_output=True, text=True, check=False)
         assert (ran.returncode, ran.stdout) == (2, "")
         assert ran.stderr.count("\n") == 1
+
+
+def test_a_nearly_unique_column_is_warned_of(aegis, tmp_path):
+    table, plan = tmp_path / "people.csv", tmp_path / "plan.yaml"
+    table.write_text("person,age,sick\n" + "".join(f"P{i},{i % 3},{'yes' if i % 2 else 'no'}\n" for i in range(30)))
+    plan.write_text(
+        "label: sick\nattributes:\n  person: {maskings: {gone: {suppress: {}}}}\n"
+        "  age: {maskings: {gone: {suppress: {}}}}\nconfigurations:\n  c1: {person: gone, age: gone}\n"
+    )
+    ran = aegis("summarize", table, "--plan", plan, "--name", "people", "--output", tmp_path / "entry.json")
+    assert ran == (0, "", "aegis: warning: 'person' is nearly unique, and the entry lists each of its values\n")

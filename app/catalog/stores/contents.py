@@ -124,4 +124,4 @@ def to_packed(row: Row[Any]) -> PackedArray:
 
 def _to_outline(stored: dict[str, Any]) -> AttributeOutline:
     maskings = tuple(MaskingOutline(**masking) for masking in stored["maskings"])
-    return AttributeOutline(stored["name"], stored["values"], stored["labels"], stored["joint"], maskings)
+    return AttributeOutline(**(stored | {"maskings": maskings}))

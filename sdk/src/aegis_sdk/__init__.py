@@ -6,7 +6,7 @@
         advice = client.advise(entry_id, "mutual_information", require={"k": 5})
 
 The documents are in `aegis_sdk.wire`, a service in memory for tests in `aegis_sdk.testing`, and the
-provider's tools, which need `aegis-sdk[provider]`, in `aegis_sdk.provider`.
+provider's tools, which need the extra `provider`, in `aegis_sdk.provider`.
 """
 
 from aegis_sdk._client import Client

@@ -54,6 +54,8 @@ def summarize(
     _say(f"counting {table} ...")
     entry = provider.summarize(table, intended, name=name, delimiter=_delimiter(delimiter), memory_limit=memory_limit)
     provider.write_entry(entry, output)
+    for attribute in provider.revealing_attributes(entry):
+        typer.echo(f"aegis: warning: {attribute!r} is nearly unique, and the entry lists each of its values", err=True)
     _say(f"{output}: {entry['records']} records, {len(entry['configurations'])} configurations")
 
 
@@ -170,7 +172,9 @@ def _provider() -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name not in _PROVIDER_LIBRARIES:
             raise
-        raise AegisError(f"{error.name} is not installed: pip install 'aegis-sdk[provider]'") from error
+        raise AegisError(
+            f"{error.name} is not installed: install the SDK with its extra, pip install './sdk[provider]'"
+        ) from error
     return provider
 
 
@@ -215,7 +219,8 @@ def _report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     """The ranking, and what the best configuration costs per attribute."""
     measure = advice.request.get("measure")
     unit = f", in {advice.unit}" if advice.unit else ""
-    yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}"
+    better = f" ({advice.better} utility is better)" if advice.better else ""
+    yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}{better}"
     yield f"the ranking is {advice.ranking_basis}"
     if len(advice.tied or []) > 1:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"

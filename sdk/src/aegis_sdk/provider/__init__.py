@@ -13,7 +13,7 @@ from aegis_sdk.provider.errors import OutputError, PlanError, ProviderError, Tab
 from aegis_sdk.provider.masked_table import apply
 from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_file import load_plan
-from aegis_sdk.provider.summary import summarize
+from aegis_sdk.provider.summary import revealing_attributes, summarize
 
 __all__ = [
     "Attribute",
@@ -26,6 +26,7 @@ __all__ = [
     "TableError",
     "apply",
     "load_plan",
+    "revealing_attributes",
     "summarize",
     "write_entry",
 ]

@@ -1,6 +1,7 @@
 """A table and its plan in, a catalogue entry out: counts, never a record."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,11 @@ def summarize(table: Path, plan: Plan, *, name: str, delimiter: str = ",", memor
             "attributes": [_attribute(counted, each) for each in counted.attributes],
             "configurations": [_configuration(each) for each in plan.configurations],
         }
+
+
+def revealing_attributes(entry: Mapping[str, Any]) -> list[str]:
+    """The attributes whose domain has a value for every two records or fewer: it tells much by itself."""
+    return [each["name"] for each in entry["attributes"] if 2 * len(each["domain"]) > max(entry["records"], 20)]
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:

@@ -131,6 +131,7 @@ class Advice(Answer):
     ranking: list[RankedConfiguration] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[AttributeAdvice] | None = Field(default=None, description="What was found per attribute")
     unit: str | None = Field(default=None, description="Unit of utilities and deviations: `bit`, `fraction` or null")
+    better: str | None = Field(default=None, description="Which utilities are better: `higher` or `lower`")
     model_version: str | None = Field(default=None, description="Version of the mathematics that answered")
     created_at: datetime = Field(description="When the question was first asked (RFC 3339, UTC)")
     elapsed_ms: float | None = Field(default=None, description="Time that the computation took, in milliseconds")
