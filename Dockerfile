@@ -10,7 +10,7 @@ COPY sdk/pyproject.toml sdk/README.md sdk/
 RUN /opt/aegis/bin/python -c "import tomllib; \
         wanted = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
         wanted += tomllib.load(open('sdk/pyproject.toml', 'rb'))['project']['dependencies']; \
-        print('\n'.join(w for w in wanted if not w.startswith('aegis-sdk')))" > wanted.txt \
+        print('\n'.join(wanted))" > wanted.txt \
     && /opt/aegis/bin/pip install --constraint constraints.txt --requirement wanted.txt
 COPY sdk sdk
 COPY app app
