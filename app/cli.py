@@ -137,7 +137,9 @@ def openapi(
 def create_key(
     tenant: Annotated[str, typer.Option(help="Name of the tenant; made if it is new.")],
     role: Annotated[Role, typer.Option(help="What the key may do.")],
-    expires_days: Annotated[int | None, typer.Option(min=1, help="Days until it expires; never by default.")] = None,
+    expires_days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Days until it expires; never by default.")
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Create a key and print it: it is shown this once, and stored as a hash.

@@ -2,12 +2,13 @@
 
 from typing import TypeVar
 
+from anyio import BrokenWorkerProcess
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from aegis_sdk.wire import NotJsonError, faults_of, read_entry, read_json
-from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
+from app.api.errors import BodyTooLargeError, InterruptedCheckError, MalformedRequestError, MediaTypeError
 from app.child_process import ChildProcess
 from app.domain.entries import Publication
 from app.domain.errors import Fault, InvalidDocumentError
@@ -63,6 +64,10 @@ async def read_publication_in(child: ChildProcess, body: bytes) -> Publication:
     except TimeoutError:
         detail = f"Checking this entry takes more than {DEADLINE:g} s: publish fewer maskings, or smaller domains."
         raise InvalidDocumentError(detail, code="too_heavy") from None
+    except BrokenWorkerProcess:
+        raise InterruptedCheckError(
+            "The process that checked this entry died; nothing was stored: try again."
+        ) from None
 
 
 def read_publication(body: bytes) -> Publication:

@@ -43,6 +43,12 @@ class BodyTooLargeError(RefusalError):
     code = "too_large"
 
 
+class InterruptedCheckError(RefusalError):
+    """The process that checked a document died, of this document or of another cause."""
+
+    code = "interrupted"
+
+
 class MediaTypeError(RefusalError):
     """The body is not declared as JSON."""
 
@@ -61,6 +67,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     MediaTypeError: (415, "Unsupported media type"),
     InvalidDocumentError: (422, "Invalid"),
     PreconditionRequiredError: (428, "Precondition required"),
+    InterruptedCheckError: (503, "Interrupted"),
     DatabaseUnavailableError: (503, "Database unavailable"),
 }
 

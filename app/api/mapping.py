@@ -9,7 +9,7 @@ import orjson
 from aegis_sdk import wire
 from app.advisor.measures import MEASURES
 from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
-from app.domain.documents import attach, decompress
+from app.domain.documents import attach, decompress, without_counts
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
 
 
@@ -60,7 +60,8 @@ def entry_json(visibility: Visibility, schema: bytes, configurations: bytes, tab
 
     Its visibility is what it is now, if it was published with one.
     """
-    document = attach(decompress(schema), tables) | decompress(configurations)
+    stored = decompress(schema)
+    document = (attach(stored, tables) if tables else without_counts(stored)) | decompress(configurations)
     if "visibility" in document:
         document["visibility"] = visibility_body(visibility)
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)

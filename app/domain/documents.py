@@ -62,17 +62,19 @@ def split(document: Document) -> tuple[Document, Document, tuple[CountTable, ...
         for kind, attribute, masking, owner, member in count_places(document)
         if owner.get(member) is not None
     )
-    schema = without_counts({k: v for k, v in document.items() if k not in CONFIGURATION_MEMBERS})
+    schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
+    # An explicit null is part of what was published, and of its digest.
+    schema = without_counts(schema, keep_nulls=True)
     configurations = {k: v for k, v in document.items() if k in CONFIGURATION_MEMBERS}
     return schema, configurations, tables
 
 
-def without_counts(document: Document) -> Document:
-    """The document without any `histogram` or `joint`."""
+def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
+    """The document without any `histogram` or `joint`; with `keep_nulls`, without those that hold counts."""
     bare = ("histogram", "joint")
 
     def strip(part: Mapping[str, Any]) -> Document:
-        return {name: value for name, value in part.items() if name not in bare}
+        return {n: value for n, value in part.items() if n not in bare or (keep_nulls and value is None)}
 
     schema = dict(document, label=strip(document["label"]))
     schema["attributes"] = [

@@ -1,25 +1,25 @@
 """What one entry may ask of a worker: a small body can describe a computation that no machine could hold."""
 
 from collections.abc import Iterator, Sequence
+from math import comb
 
 from app.advisor.atoms import common_refinement
 from app.advisor.evidence import AttributeEvidence
 from app.domain.errors import Fault, pointer
 
-#: Views of an attribute are compared in pairs.
-MASKINGS_PER_ATTRIBUTE = 200
+#: Views of an attribute are compared in pairs; a pair takes a fraction of a millisecond.
+PAIRS = 50_000
 
 #: Cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes while it is computed.
 CELLS = 20_000_000
 
 
 def excess_maskings(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """A fault for each attribute with more maskings than are taken."""
-    for place, attribute in enumerate(evidence):
-        given = len(attribute.maskings)
-        if given > MASKINGS_PER_ATTRIBUTE:
-            detail = f"{given} maskings; at most {MASKINGS_PER_ATTRIBUTE} of an attribute are taken"
-            yield Fault(pointer("attributes", place, "maskings"), detail)
+    """A fault if the entry has more pairs of maskings, each of one attribute, than are compared."""
+    pairs = sum(comb(len(attribute.maskings), 2) for attribute in evidence)
+    if pairs > PAIRS:
+        detail = f"The maskings of an attribute are compared in pairs: {pairs} of them; at most {PAIRS} are taken"
+        yield Fault("/attributes", detail)
 
 
 def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:

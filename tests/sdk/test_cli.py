@@ -285,3 +285,40 @@ def test_a_nearly_unique_column_is_warned_of(aegis, tmp_path):
     )
     ran = aegis("summarize", table, "--plan", plan, "--name", "people", "--output", tmp_path / "entry.json")
     assert ran == (0, "", "aegis: warning: 'person' is nearly unique, and the entry lists each of its values\n")
+
+
+@pytest.fixture
+def small_table(tmp_path):
+    """A table and its plan in a directory whose name DuckDB could take for a column."""
+    directory = tmp_path / "c0=7"
+    directory.mkdir()
+    table, plan = directory / "t.csv", directory / "plan.yaml"
+    table.write_text("a,sick\n1,yes\n2,no\n1,no\n")
+    plan.write_text("label: sick\nattributes:\n  a: {maskings: {gone: {suppress: {}}}}\nconfigurations:\n  c1: {}\n")
+    return table, plan
+
+
+def test_the_directory_is_no_part_of_the_table(aegis, small_table, tmp_path):
+    table, plan = small_table
+    masked = tmp_path / "masked.csv"
+    assert aegis("apply", table, "--plan", plan, "--configuration", "c1", "--output", masked)[0] == 0
+    assert masked.read_text().splitlines() == ["a,sick", "1,yes", "2,no", "1,no"]
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+@pytest.mark.parametrize("command", ["summarize", "apply"])
+def test_no_input_is_overwritten(aegis, small_table, command, victim):
+    table, plan = small_table
+    before = small_table[victim].read_bytes()
+    options = ("--name", "n") if command == "summarize" else ("--configuration", "c1")
+    ran = aegis(command, table, "--plan", plan, *options, "--output", small_table[victim])
+    assert_one_line(ran, 2, "which is an input")
+    assert small_table[victim].read_bytes() == before
+
+
+def test_an_entry_that_would_be_refused_is_not_written(aegis, small_table, tmp_path):
+    table, plan = small_table
+    plan.write_text(plan.read_text() + "privacy:\n  c1: {k: 9007199254740993}\n")
+    ran = aegis("summarize", table, "--plan", plan, "--name", "n", "--output", tmp_path / "entry.json")
+    assert_one_line(ran, 2, "/configurations/0/privacy/k")
+    assert not (tmp_path / "entry.json").exists()

@@ -1,7 +1,11 @@
 """What a small body may not ask for, and what must not be undone, forged or bypassed."""
 
 import json
+import os
 import pickle
+import signal
+import time
+from math import isqrt
 
 import numpy as np
 import pytest
@@ -11,21 +15,23 @@ from app.advisor.errors import NoConfigurationError, NoEvidenceError, OwnReferen
 from app.advisor.evidence import AttributeEvidence, Masking
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import reconstruct
-from app.api.bodies import SMALL_BODY
+from app.api.bodies import SMALL_BODY, read_publication_in
+from app.api.errors import InterruptedCheckError
 from app.catalog.stores.advice import AdviceStore
+from app.child_process import ChildProcess
 from app.domain.advice import Problem, Status
-from app.services.limits import MASKINGS_PER_ATTRIBUTE
+from app.services.limits import PAIRS
 from tests.service import ask, example_entry, publish
 
 
 async def test_more_maskings_than_are_compared_are_refused(api):
     entry = example_entry()
     masking = entry["attributes"][0]["maskings"][0]
-    entry["attributes"][0]["maskings"] = [masking | {"id": f"m{i}"} for i in range(MASKINGS_PER_ATTRIBUTE + 1)]
+    entry["attributes"][0]["maskings"] = [masking | {"id": f"m{i}"} for i in range(2 * isqrt(PAIRS))]
     entry["configurations"] = [{"id": "c", "maskings": {"age": "m0"}}]
     answer = await api.post("/v1/entries", json=entry)
     assert answer.status_code == 422
-    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/attributes/0/maskings"]
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/attributes"]
 
 
 async def test_a_table_that_no_worker_could_hold_is_refused(api):
@@ -111,3 +117,38 @@ def test_unmasked_counts_are_the_truth_whatever_a_view_claims():
     found = assess(evidence, reconstruct(evidence), information, ["forged", "drop"])
     assert found.reference_utility == pytest.approx(information(joint.astype(float)))
     assert found.maskings["drop"].deviation < found.maskings["forged"].deviation
+
+
+async def test_explicit_nulls_are_part_of_what_was_published(api):
+    entry = example_entry()
+    entry["attributes"][0]["maskings"].append(
+        {"id": "plain", "domain": ["a", "b"], "mapping": [0, 0, 0, 0, 1, 1, 1, 1], "joint": None}
+    )
+    entry["attributes"][0]["joint"] = None
+    head = await publish(api, entry)
+    stored = (await api.get(f"/v1/entries/{head['id']}/summaries")).json()
+    assert stored == entry
+    again = await api.put(f"/v1/entries/{head['id']}", json=stored, headers={"If-Match": "*"})
+    assert again.json()["version"] == 1
+    schema = (await api.get(f"/v1/entries/{head['id']}")).json()["schema"]
+    named = {name for part in (schema["attributes"][0], *schema["attributes"][0]["maskings"]) for name in part}
+    assert not named & {"histogram", "joint"}
+
+
+async def test_a_check_that_takes_too_long_is_given_up():
+    child = ChildProcess("time", deadline=0.5)
+    with pytest.raises(TimeoutError):
+        await child.run(time.sleep, 60)
+    assert await child.run(os.getpid) != os.getpid()
+
+
+async def test_an_upload_whose_child_dies_may_be_tried_again():
+    with pytest.raises(InterruptedCheckError):
+        await read_publication_in(Dying("os", deadline=60), b"{}")
+
+
+class Dying(ChildProcess):
+    """A child that is killed while it works."""
+
+    async def run(self, _function, *_given):
+        return await super().run(os.kill, await super().run(os.getpid), signal.SIGKILL)

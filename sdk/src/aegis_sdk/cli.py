@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError, ConflictError, ProblemError
-from aegis_sdk.wire import Advice, EntryDocument, NotJsonError, faults_of, read_entry
+from aegis_sdk.wire import Advice, EntryDocument, NotJsonError, faults_of, read_json
 
 BAD_INPUT = 2
 FAILED = 1
@@ -51,8 +51,10 @@ def summarize(
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
     provider = _provider()
     intended = provider.load_plan(plan)
+    provider.refuse_overwriting(output, table, plan)
     _say(f"counting {table} ...")
     entry = provider.summarize(table, intended, name=name, delimiter=_delimiter(delimiter), memory_limit=memory_limit)
+    _validated(plan, entry)
     provider.write_entry(entry, output)
     for attribute in provider.revealing_attributes(entry):
         typer.echo(f"aegis: warning: {attribute!r} is nearly unique, and the entry lists each of its values", err=True)
@@ -119,6 +121,7 @@ def apply(
     """Write the table as a configuration masks it. Kept are the label and what of the plan is not dropped."""
     provider = _provider()
     intended = provider.load_plan(plan)
+    provider.refuse_overwriting(output, table, plan)
     _say(f"masking {table} ...")
     records = provider.apply(
         table, intended, configuration, output, delimiter=_delimiter(delimiter), memory_limit=memory_limit
@@ -191,12 +194,19 @@ def _read(path: Path) -> bytes:
 
 def _document(path: Path, content: bytes) -> EntryDocument:
     try:
-        return read_entry(content)[1]
+        document = read_json(content)
     except NotJsonError as error:
         raise InputError(f"{path}: not JSON: {error}") from error
+    return _validated(path, document)
+
+
+def _validated(source: Path, entry: object) -> EntryDocument:
+    """The entry as the service would take it; otherwise what of its source is at fault."""
+    try:
+        return EntryDocument.model_validate(entry)
     except ValidationError as error:
         fault = faults_of(error)[0]
-        raise InputError(f"{path}: {fault.pointer or 'the entry'}: {fault.detail}") from error
+        raise InputError(f"{source}: {fault.pointer or 'the entry'}: {fault.detail}") from error
 
 
 def _same(document: EntryDocument, published: dict[str, Any]) -> bool:

@@ -102,7 +102,7 @@ def test_a_directory_is_no_output(write, plan, tmp_path):
 
 def test_the_table_itself_is_never_overwritten(write, plan):
     table = write("t.csv", "a,b,y\n1,2,3\n")
-    with pytest.raises(OutputError, match="is the table itself"):
+    with pytest.raises(OutputError, match="is an input"):
         apply(table, plan, "both", table)
     assert table.read_text(encoding="utf-8") == "a,b,y\n1,2,3\n"
 

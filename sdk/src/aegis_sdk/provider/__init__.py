@@ -11,6 +11,7 @@ Everything raised here is a `ProviderError` whose text is one line.
 from aegis_sdk.provider.entry_file import write_entry
 from aegis_sdk.provider.errors import OutputError, PlanError, ProviderError, TableError
 from aegis_sdk.provider.masked_table import apply
+from aegis_sdk.provider.output import refuse_overwriting
 from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_file import load_plan
 from aegis_sdk.provider.summary import revealing_attributes, summarize
@@ -26,6 +27,7 @@ __all__ = [
     "TableError",
     "apply",
     "load_plan",
+    "refuse_overwriting",
     "revealing_attributes",
     "summarize",
     "write_entry",

@@ -7,8 +7,8 @@ from io import StringIO
 from pathlib import Path
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable
-from aegis_sdk.provider.errors import OutputError, PlanError, TableError
-from aegis_sdk.provider.output import written_whole
+from aegis_sdk.provider.errors import PlanError, TableError
+from aegis_sdk.provider.output import refuse_overwriting, written_whole
 from aegis_sdk.provider.plan import DROP, IDENTITY, Configuration, Plan
 from aegis_sdk.provider.plan_element import nearest
 from aegis_sdk.provider.table import as_text, open_table, quoted
@@ -36,8 +36,7 @@ def apply(
     if chosen is None:
         known = [each.id for each in plan.configurations]
         raise PlanError(f"{plan.source}: no configuration {configuration!r}; {nearest(configuration, known)}")
-    if output.exists() and table.exists() and output.samefile(table):
-        raise OutputError(f"{output}: is the table itself; choose another output")
+    refuse_overwriting(output, table)
     with (
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,

@@ -8,6 +8,13 @@ from pathlib import Path
 from aegis_sdk.provider.errors import OutputError
 
 
+def refuse_overwriting(output: Path, *inputs: Path) -> None:
+    """Raises `OutputError` if the output is one of the files that it is made from."""
+    for each in inputs:
+        if output.exists() and each.exists() and output.samefile(each):
+            raise OutputError(f"{output}: is {each} itself, which is an input; choose another output")
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """

@@ -20,6 +20,10 @@ _SHOWN = 60
 _THREADS = 4
 
 
+#: DuckDB would take directories named like `age=7` for columns, in the place of those in the file.
+_AS_IT_IS = "hive_partitioning = false"
+
+
 @dataclass(frozen=True)
 class Table:
     """
@@ -120,7 +124,7 @@ def _csv_table(path: Path, delimiter: str, connection: duckdb.DuckDBPyConnection
         "auto_detect = false, header = true, strict_mode = true, compression = 'none', nullstr = '', "
         f"delim = {quoted(delimiter)}, quote = '\"', escape = '\"', columns = {{{typed}}}"
     )
-    source = f"read_csv({quoted(_literal_glob(path))}, {options})"
+    source = f"read_csv({quoted(_literal_glob(path))}, {_AS_IT_IS}, {options})"
     return Table(path, columns, delimiter, source, connection)
 
 
@@ -143,7 +147,7 @@ def _header(path: Path, delimiter: str) -> tuple[str, ...]:
 
 
 def _parquet_table(path: Path, connection: duckdb.DuckDBPyConnection) -> Table:
-    raw = f"read_parquet({quoted(_literal_glob(path))})"
+    raw = f"read_parquet({quoted(_literal_glob(path))}, {_AS_IT_IS})"
     try:
         described = connection.execute(f"DESCRIBE SELECT * FROM {raw}").fetchall()  # noqa: S608 - quoted
     except duckdb.Error as error:
