@@ -234,9 +234,7 @@ class Client:
         except httpx.HTTPError as error:
             if retries and request.method == "GET":
                 return self._exchange(request, retries=retries - 1)
-            raise ServiceUnreachableError(
-                f"No answer from {self._url}: {error}. Is the service running there (AEGIS_URL)?"
-            ) from None
+            raise ServiceUnreachableError(f"No answer from {self._url} (AEGIS_URL): {error}; is it running?") from None
         pause = pause_before_retry(response) if response.status_code == _UNAVAILABLE else None
         if not retries or pause is None:
             return response
