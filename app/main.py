@@ -105,7 +105,8 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 max_body_bytes=settings.max_body_bytes,
                 development_mode=development_mode,
             )
-        warming.cancel()
+        # Cancelled halfway, it would leave a process that nobody knows.
+        await asyncio.wait([warming])
     finally:
         await database.close()
 

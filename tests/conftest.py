@@ -1,5 +1,7 @@
+import inspect
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from uuid import uuid4
 
 import httpx
@@ -14,6 +16,13 @@ from tests.postgres import create_database, drop_database, throwaway_postgres
 from tests.service import Worker, running_app
 
 TEMPLATE = "migrated"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every asynchronous test runs in the one loop, which closes its child processes at the end."""
+    for item in items:
+        if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
+            item.fixturenames.insert(0, "_one_loop")
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +60,11 @@ async def _one_loop() -> AsyncIterator[None]:
     """
     with fail_after(60):
         await to_process.run_sync(os.getpid)
-    yield  # noqa: PT022 -- the loop is kept as long as this fixture has not ended
+    yield
+    for process in to_process._process_pool_workers.get().copy():
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.aclose()
 
 
 @pytest.fixture

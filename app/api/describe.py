@@ -1,6 +1,5 @@
 """How operations describe themselves in the OpenAPI document: bodies, answers and problems by reference."""
 
-from http import HTTPStatus
 from typing import Any, Literal
 
 from fastapi import FastAPI
@@ -9,6 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from aegis_sdk import wire
+from app.api.errors import STATUS
 
 _TEMPLATE = "#/components/schemas/{model}"
 
@@ -22,6 +22,9 @@ _ANSWERS: tuple[type[BaseModel], ...] = (
     wire.MeasureList,
     wire.Problem,
 )
+
+#: Our own titles: the standard library's phrases differ between versions of Python.
+_TITLES = dict(STATUS.values())
 
 #: Problems that any operation under /v1 may answer with.
 _ALWAYS = (401, 503)
@@ -55,7 +58,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def _problem(status: int) -> dict[str, Any]:
     content = {"application/problem+json": {"schema": _ref(wire.Problem)}}
-    return {"description": HTTPStatus(status).phrase, "content": content}
+    return {"description": _TITLES[status], "content": content}
 
 
 def _ref(model: type[BaseModel]) -> dict[str, str]:
