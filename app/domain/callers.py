@@ -55,13 +55,15 @@ class ApiKey:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
-#: Characters of a key that are shown and stored: `aegis_` and eight more.
-PREFIX_LENGTH = 14
+_MARK, _PREFIX_BYTES = "aegis_", 4
+
+#: Characters of a key that are shown and stored: the mark and two for each byte.
+PREFIX_LENGTH = len(_MARK) + 2 * _PREFIX_BYTES
 
 
 def draw_key() -> tuple[str, str]:
     """A new key and its readable prefix, `aegis_1a2b3c4d`. The rest is 256 random bits: a plain hash protects it."""
-    prefix = f"aegis_{secrets.token_hex(4)}"
+    prefix = _MARK + secrets.token_hex(_PREFIX_BYTES)
     return f"{prefix}_{secrets.token_urlsafe(32)}", prefix
 
 

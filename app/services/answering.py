@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from app.advisor import MODEL_VERSION
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
-from app.catalog.stores.references import PackedReference, ReferenceStore
+from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import Problem, Status
+from app.domain.references import PackedReference
 from app.services.computation import AdviceInput, ReferenceInput
 from app.services.questions import selected_places
 

@@ -12,12 +12,12 @@ from app.advisor.atoms import AtomStatistics
 from app.advisor.deviation import AttributeAssessment
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import Reference, reconstruct
-from app.catalog.stores.references import PackedReference
 from app.domain.advice import AdviceQuestion
 from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
 from app.domain.documents import attach, compress, decompress
 from app.domain.entries import AttributeOutline, CountTable
+from app.domain.references import PackedReference
 from app.services.configurations import unpack_configurations
 from app.services.evidence import evidence_of
 

@@ -32,7 +32,6 @@ from app.factory import Factory
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
 
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -44,6 +43,7 @@ def _without_control_characters(text: str) -> str:
 
 
 SearchText = Annotated[str, AfterValidator(_without_control_characters)]
+
 #: Cells, and bytes, up to which a document is put together on the spot: a few milliseconds, and no queue for the child.
 SMALL = 500_000
 

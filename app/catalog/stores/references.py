@@ -1,7 +1,7 @@
 """References: the reconstructed joint of each attribute of a version, made once by each model version."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -11,16 +11,7 @@ from app.advisor.reconstruction import Certificate
 from app.catalog.stores.contents import packed_columns, packed_values, to_packed
 from app.catalog.tables import ReferenceArrayRow, ReferenceRow
 from app.domain.arrays import PackedArray
-
-
-@dataclass(frozen=True, slots=True)
-class PackedReference:
-    """A reference as it is stored: the arrays of an advisor's reference by name, its bound and its certificate."""
-
-    attribute: int
-    arrays: Mapping[str, PackedArray]
-    information_bound: float | None
-    certificate: Certificate
+from app.domain.references import PackedReference
 
 
 class ReferenceStore:
