@@ -18,11 +18,16 @@ class Margin:
         atoms: (members,) the atoms that it speaks of.
         group_of: (members,) the group of each of them, below the number of groups.
         counts: (groups, labels) what the atoms of a group add up to.
+        share: (members,) how much of an atom's records is in the group, where the masking draws the group by
+            chance: the entries of its transition matrix; an atom then is a member of several groups. None: all.
+        variance: (groups, labels) the variance of each count, 0 where it is exact; None: all are exact.
     """
 
     atoms: IntArray
     group_of: IntArray
     counts: FloatArray
+    share: FloatArray | None = None
+    variance: FloatArray | None = None
 
     @property
     def groups(self) -> int:
@@ -31,7 +36,13 @@ class Margin:
 
     def of(self, table: FloatArray) -> FloatArray:
         """These sums (groups, labels) of a table (atoms, labels)."""
-        return fold(table[self.atoms], self.group_of, self.groups)
+        held = table[self.atoms]
+        return fold(held if self.share is None else held * self.share[:, np.newaxis], self.group_of, self.groups)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is met to the last record: it adds up whole atoms, and no count of it is uncertain."""
+        return self.share is None and self.variance is None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
