@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, Lock, fail_after, to_process
+from threadpoolctl import threadpool_limits
 
 from app.catalog.embedded.bound import die_with_parent
 
@@ -59,3 +60,6 @@ def _prepare(module: str) -> None:
     # A document is millions of lists and no garbage: looking for some at the usual threshold takes a tenth of the time.
     gc.set_threshold(100_000, 20, 100)
     import_module(module)
+    # Workers fill the machine; threads of linear algebra within each of them would get in each other's way. What is
+    # limited is what has been loaded, by the import.
+    threadpool_limits(1)

@@ -62,14 +62,15 @@ def common_refinement(mappings: Iterable[IntArray], values: int) -> AtomArray:
         values: the size of the domain.
 
     Returns:
-        (values,) the atom of each value, int32, numbered without gaps.
+        (values,) the atom of each value, int32, numbered without gaps in the order of first occurrence, so
+        that atoms keep the order of the domain.
     """
     atom_of_value = np.zeros(values, dtype=np.int64)
     for mapping in mappings:
         groups = int(mapping.max(initial=0)) + 1
         atoms = int(atom_of_value.max(initial=0)) + 1
         atom_of_value = _renumber(atom_of_value * groups + mapping, atoms * groups)
-    return atom_of_value.astype(np.int32)
+    return _in_order_of_occurrence(atom_of_value).astype(np.int32)
 
 
 def per_atom(mapping: IntArray, atom_of_value: AtomArray, atoms: int) -> IntArray:
@@ -86,6 +87,16 @@ def _renumber(codes: IntArray, span: int) -> IntArray:
     used = np.zeros(span, dtype=np.int64)
     used[codes] = 1
     return (np.cumsum(used) - 1)[codes]
+
+
+def _in_order_of_occurrence(atom_of_value: IntArray) -> IntArray:
+    """The same partition (values,), renumbered."""
+    values = atom_of_value.size
+    first = np.full(int(atom_of_value.max(initial=-1)) + 1, values)
+    first[atom_of_value[::-1]] = np.arange(values - 1, -1, -1)
+    number = np.empty_like(first)
+    number[np.argsort(first)] = np.arange(first.size)
+    return number[atom_of_value]
 
 
 def _xlogy(weights: FloatArray, counts: FloatArray) -> FloatArray:

@@ -156,8 +156,8 @@ def test_twice_the_records_are_twice_the_counts(histogram):
     doubled = [mapped(one.id, one.mapping, 2 * table) for one in masks]
     single = reconstruct(evidence_of(table, masks, histogram=histogram))
     double = reconstruct(evidence_of(2 * table, doubled, histogram=histogram))
-    np.testing.assert_array_equal(double.joint, 2 * single.joint)
-    assert double.certificate == single.certificate
+    np.testing.assert_allclose(double.joint, 2 * single.joint, rtol=1e-12)
+    assert double.certificate.iterations == single.certificate.iterations
 
 
 def test_variant_ii_weighs_an_atom_by_its_values():

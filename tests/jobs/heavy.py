@@ -1,15 +1,19 @@
-"""An entry whose references take a few seconds: attributes with wide views that overlap without nesting."""
+"""An entry whose references take a few seconds: attributes whose views cross, and leave most cells empty."""
 
 from typing import Any
 
 import numpy as np
 
-ATTRIBUTES, VALUES, LABELS, WIDTHS = 16, 3000, 12, (7, 11, 13)
+ATTRIBUTES, SIDE, LABELS = 16, 20, 8
+VALUES = SIDE * SIDE
+ROW, COLUMN = np.divmod(np.arange(VALUES), SIDE)
+#: The values are places of a square: its rows, its columns, its diagonals, and blocks of 2 x 2.
+VIEWS = {"row": ROW, "column": COLUMN, "diagonal": (ROW + COLUMN) // 3, "block": ROW // 2 * (SIDE // 2) + COLUMN // 2}
 
 
 def heavy_entry() -> dict[str, Any]:
-    """Three bucketizations, folded from one random table that all attributes have."""
-    table = np.random.default_rng(7).integers(0, 5, (VALUES, LABELS))
+    """Four views, folded from one random table that all attributes have."""
+    table = np.random.default_rng(7).poisson(0.2, (VALUES, LABELS))
     names = [f"value {number}" for number in range(ATTRIBUTES)]
     return {
         "format": 1,
@@ -17,21 +21,21 @@ def heavy_entry() -> dict[str, Any]:
         "records": int(table.sum()),
         "label": {"name": "label", "domain": _texts(LABELS), "histogram": table.sum(axis=0).tolist()},
         "attributes": [_attribute(name, table) for name in names],
-        "configurations": [{"id": f"by-{width}", "maskings": dict.fromkeys(names, f"by-{width}")} for width in WIDTHS],
+        "configurations": [{"id": view, "maskings": dict.fromkeys(names, view)} for view in VIEWS],
     }
 
 
 def _attribute(name: str, table: np.ndarray) -> dict[str, Any]:
     known = {"domain": _texts(VALUES), "histogram": table.sum(axis=1).tolist()}
-    return {"name": name, "type": "integer", **known, "maskings": [_bucketized(table, width) for width in WIDTHS]}
+    return {"name": name, "type": "integer", **known, "maskings": [_folded(table, view) for view in VIEWS]}
 
 
-def _bucketized(table: np.ndarray, width: int) -> dict[str, Any]:
-    mapping = np.arange(VALUES) // width
-    joint = np.zeros((mapping[-1] + 1, LABELS), dtype=np.int64)
+def _folded(table: np.ndarray, view: str) -> dict[str, Any]:
+    mapping = VIEWS[view]
+    joint = np.zeros((mapping.max() + 1, LABELS), dtype=np.int64)
     np.add.at(joint, mapping, table)
     return {
-        "id": f"by-{width}",
+        "id": view,
         "domain": _texts(len(joint)),
         "mapping": mapping.tolist(),
         "joint": joint.tolist(),

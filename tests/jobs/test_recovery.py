@@ -53,7 +53,7 @@ async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_
         rescuer.terminate()
         rescuer.communicate(timeout=30)
     assert rescuer.returncode == 0
-    assert rows(database_url, "SELECT count(*), min(method) FROM reference") == [(ATTRIBUTES, "ipf")]
+    assert rows(database_url, "SELECT count(*), min(method) FROM reference") == [(ATTRIBUTES, "newton")]
     answer = (await api.get(asked.headers["Location"])).json()
-    assert (answer["status"], answer["considered"]) == ("succeeded", 3)
+    assert (answer["status"], answer["considered"]) == ("succeeded", 4)
     assert answer["ranking"][0]["configuration"] == answer["configuration"]

@@ -11,19 +11,24 @@ from app.advisor.evidence import AttributeEvidence
 from app.advisor.measures import mutual_information
 from app.advisor.reconstruction.closed_form import share_out
 from app.advisor.reconstruction.components import divide, essential, restrict, split, without_empty_atoms
+from app.advisor.reconstruction.consecutive import with_runs_joined
+from app.advisor.reconstruction.determined import only_table
 from app.advisor.reconstruction.ipf import IterativeProportionalFitting
+from app.advisor.reconstruction.newton import DualNewton
 from app.advisor.reconstruction.problem import Problem
 from app.advisor.reconstruction.solution import Certificate, Reference, Solution, Solver, divergence
 
 __all__ = [
+    "SOLVER",
     "Certificate",
+    "DualNewton",
     "IterativeProportionalFitting",
     "Reference",
     "Solver",
     "reconstruct",
 ]
 
-SOLVER: Solver = IterativeProportionalFitting()
+SOLVER = DualNewton()
 """Solves what has no closed form. The one place where it is chosen."""
 
 
@@ -80,18 +85,25 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     held = without_empty_atoms(problem)
     if not held.size:
         return Solution(table, 0, 0.0)
-    problem = essential(restrict(problem, held))
+    problem = essential(with_runs_joined(restrict(problem, held)))
     alone, parts = split(problem)
     nested = restrict(problem, alone)
     for margin in nested.margins:
         table[held[alone[margin.atoms]]] = share_out(margin, nested.prior)
     iterations, least = 0, divergence(table[held[alone]], nested.start())
     for atoms, part in zip(parts, divide(problem, parts), strict=True):
-        solution = solver.solve(part)
+        solution = _solve_part(part, solver)
         table[held[atoms]] = solution.table
         iterations = max(iterations, solution.iterations)
         least += solution.divergence
     return Solution(table, iterations, least)
+
+
+def _solve_part(part: Problem, solver: Solver) -> Solution:
+    table = only_table(part)
+    if table is None:
+        return solver.solve(part)
+    return Solution(table, 0, divergence(table, part.start()))
 
 
 def _information_bound(problem: Problem, solution: Solution) -> float | None:

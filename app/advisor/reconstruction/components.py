@@ -1,7 +1,7 @@
 """Taking a problem apart: implied groups are dropped, then parts that share no group are solved apart."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -21,13 +21,18 @@ def without_empty_atoms(problem: Problem) -> IntArray:
 
 
 def essential(problem: Problem) -> Problem:
-    """The same problem without the groups that others imply.
+    """The same problem without the groups that others imply. Every margin speaks of every atom.
 
     A group is implied when it is the union of groups of another margin; of equal groups the first stays.
     Refinement cannot go on for ever, so every atom keeps a group, and what is left implies what was dropped.
     """
-    chains = enumerate(problem.margins)
-    margins = (_restricted(margin, ~_implied(problem, place)[margin.group_of]) for place, margin in chains)
+    implied = [np.zeros(margin.groups, dtype=bool) for margin in problem.margins]
+    for (first, one), (second, other) in combinations(enumerate(problem.margins), 2):
+        ours, theirs = _overlaps(one, other)
+        implied[first] |= _unions(ours, theirs) & (np.bincount(ours) > 1)
+        implied[second] |= _unions(theirs, ours)
+    chosen = (~gone[margin.group_of] for margin, gone in zip(problem.margins, implied, strict=True))
+    margins = (_restricted(margin, kept) for margin, kept in zip(problem.margins, chosen, strict=True))
     kept = tuple(margin for margin in margins if margin.atoms.size)
     return Problem(problem.prior, problem.rows, kept, problem.labels, problem.records)
 
@@ -101,37 +106,23 @@ def _slice(margin: Margin, start: int, stop: int, offset: int) -> Margin:
 
 def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
     """The groups of a margin that have members (members,) among the chosen, without the other members."""
-    used, group_of = np.unique(margin.group_of[chosen], return_inverse=True)
-    return Margin(margin.atoms[chosen], group_of.astype(np.int64), margin.counts[used])
+    group_of = margin.group_of[chosen]
+    used = np.bincount(group_of, minlength=margin.groups) > 0
+    return Margin(margin.atoms[chosen], (np.cumsum(used) - 1)[group_of], margin.counts[used])
 
 
-def _implied(problem: Problem, place: int) -> BoolArray:
-    """Which groups (groups,) of a margin others imply. Every margin speaks of every atom."""
-    margin = problem.margins[place]
-    implied = np.zeros(margin.groups, dtype=bool)
-    for other_place, other in enumerate(problem.margins):
-        if other_place == place:
-            continue
-        inside = _inside_one(other, margin.group_of)
-        union = np.ones(margin.groups, dtype=bool)
-        union[margin.group_of[~inside[other.group_of]]] = False
-        if other_place > place:
-            union &= _parts(margin, other.group_of) > 1
-        implied |= union
-    return implied
+def _overlaps(margin: Margin, other: Margin) -> tuple[IntArray, IntArray]:
+    """The distinct pairs (pairs,), (pairs,) of groups of two margins that share an atom."""
+    codes = margin.group_of * other.groups + other.group_of
+    span = margin.groups * other.groups
+    # A table of all pairs is several times faster than sorting, as long as it is not much larger.
+    pairs = np.flatnonzero(np.bincount(codes, minlength=span)) if span <= 8 * codes.size else np.unique(codes)
+    return pairs // other.groups, pairs % other.groups
 
 
-def _inside_one(margin: Margin, group_of: IntArray) -> BoolArray:
-    """Which groups (groups,) of a margin lie inside a single group of a partition (atoms,)."""
-    lowest = np.full(margin.groups, np.iinfo(np.int64).max)
-    highest = np.full(margin.groups, -1)
-    np.minimum.at(lowest, margin.group_of, group_of)
-    np.maximum.at(highest, margin.group_of, group_of)
-    return lowest >= highest
-
-
-def _parts(margin: Margin, group_of: IntArray) -> IntArray:
-    """Into how many groups of a partition (atoms,) each group (groups,) of a margin falls."""
-    span = int(group_of.max()) + 1
-    pairs = np.unique(margin.group_of * span + group_of)
-    return np.bincount(pairs // span, minlength=margin.groups).astype(np.int64)
+def _unions(ours: IntArray, theirs: IntArray) -> BoolArray:
+    """Which of our groups (groups,) are unions of their groups, from the pairs that overlap."""
+    straddling = np.bincount(theirs) > 1
+    unions = np.ones(int(ours.max()) + 1, dtype=bool)
+    unions[ours[straddling[theirs]]] = False
+    return unions

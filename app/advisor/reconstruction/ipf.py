@@ -1,6 +1,7 @@
 """Iterative proportional fitting, for views that overlap without nesting."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,11 @@ VANISHED = 1e-200
 """Shares of the records below this are nothing: scaling them up again would overflow."""
 
 
+def never() -> bool:
+    """Whether time is up: it never is."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class IterativeProportionalFitting:
     """Scale the table to one margin after the other until all of them hold (Deming & Stephan 1940).
@@ -21,10 +27,12 @@ class IterativeProportionalFitting:
     Attributes:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
         sweeps: give up after so many (at least 1); margins that no table meets are never met.
+        expired: asked before every sweep but the first; when it says so, there are no more.
     """
 
     tolerance: float = 1e-6
     sweeps: int = 5_000
+    expired: Callable[[], bool] = never
 
     method: ClassVar[str] = "ipf"
 
@@ -38,13 +46,14 @@ class IterativeProportionalFitting:
         fits = [_MarginFit(margin, problem) for margin in problem.margins]
         rows = None if problem.rows is None else _RowFit(problem.rows / problem.records)
         sweeps, gap = 0, math.inf
-        while sweeps < self.sweeps and not self._is_met(problem, table, gap):
+        while sweeps < self.sweeps and not self._is_met(problem, table, gap) and not (sweeps and self.expired()):
             sweeps += 1
             gap = max(fit.apply(table) for fit in fits)
             if rows is not None:
                 gap = max(gap, rows.apply(table))
         dual = sum(fit.dual for fit in fits) + (0.0 if rows is None else rows.dual)
-        return Solution(table * problem.records, sweeps, dual * problem.records)
+        multipliers = np.vstack([fit.log_multipliers for fit in fits])
+        return Solution(table * problem.records, sweeps, dual * problem.records, multipliers)
 
     def _is_met(self, problem: Problem, table: FloatArray, gap: float) -> bool:
         # Each margin's gap before its own step comes for free; only a small one is worth adding all up.
@@ -60,7 +69,7 @@ class _MarginFit:
         self._group_of = margin.group_of
         self._sum = indicator(margin.group_of, margin.groups, np.float64)
         self._target = margin.counts / problem.records
-        self._log_multipliers = np.zeros_like(self._target)
+        self.log_multipliers = np.zeros_like(self._target)
 
     def apply(self, table: FloatArray) -> float:
         """Scale `table` (atoms, labels) in place; the largest difference there was before."""
@@ -68,13 +77,13 @@ class _MarginFit:
         ratio = _ratio(self._target, held)
         table[self._atoms] *= ratio[self._group_of]
         np.log(ratio, out=ratio, where=ratio > 0)
-        self._log_multipliers += ratio
+        self.log_multipliers += ratio
         return float(np.abs(held - self._target).max())
 
     @property
     def dual(self) -> float:
         """This margin's part of the dual, in nats: its targets times its multipliers."""
-        return float(np.sum(self._target * self._log_multipliers))
+        return float(np.sum(self._target * self.log_multipliers))
 
 
 class _RowFit:
@@ -82,7 +91,7 @@ class _RowFit:
 
     def __init__(self, rows: FloatArray) -> None:
         self._target = rows
-        self._log_multipliers = np.zeros_like(rows)
+        self.log_multipliers = np.zeros_like(rows)
 
     def apply(self, table: FloatArray) -> float:
         """Scale `table` (atoms, labels) in place; the largest difference there was before."""
@@ -90,13 +99,13 @@ class _RowFit:
         ratio = _ratio(self._target, held)
         table *= ratio[:, np.newaxis]
         np.log(ratio, out=ratio, where=ratio > 0)
-        self._log_multipliers += ratio
+        self.log_multipliers += ratio
         return float(np.abs(held - self._target).max())
 
     @property
     def dual(self) -> float:
         """The rows' part of the dual, in nats."""
-        return float(np.sum(self._target * self._log_multipliers))
+        return float(np.sum(self._target * self.log_multipliers))
 
 
 def _ratio(target: FloatArray, held: FloatArray) -> FloatArray:

@@ -65,11 +65,14 @@ class Solution:
         table: (atoms, labels), never negative, never NaN.
         iterations: the steps it took.
         divergence: records times nats, a value of the dual: no table that fits is closer to the prior (KL).
+        multipliers: (groups, labels) of all margins one after the other, the logarithms that led there; None for
+            a closed form.
     """
 
     table: FloatArray
     iterations: int
     divergence: float
+    multipliers: FloatArray | None = None
 
 
 class Solver(Protocol):

@@ -90,7 +90,7 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
         }
     ],
     "unit": "bit",
-    "model_version": "1",
+    "model_version": "2",
     "created_at": "2026-03-01T12:00:05Z",
     "elapsed_ms": 3.1,
 }
