@@ -1,6 +1,7 @@
 """One reference joint per attribute, from all its masked views together (model, section 4)."""
 
 import math
+from typing import get_args
 
 import numpy as np
 from scipy.special import entr
@@ -16,7 +17,7 @@ from app.advisor.reconstruction.determined import only_table
 from app.advisor.reconstruction.ipf import IterativeProportionalFitting
 from app.advisor.reconstruction.newton import DualNewton
 from app.advisor.reconstruction.problem import Problem
-from app.advisor.reconstruction.solution import Certificate, Reference, Solution, Solver, divergence
+from app.advisor.reconstruction.solution import Certificate, Method, Reference, Solution, Solver, divergence
 
 __all__ = [
     "SOLVER",
@@ -53,7 +54,7 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
     solution = _solve(problem, solver)
     residual = problem.residual(solution.table)
     certificate = Certificate(
-        method=solver.method if solution.iterations else "closed_form",
+        method=solution.method,
         atoms=atoms,
         iterations=solution.iterations,
         residual=residual,
@@ -84,26 +85,28 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     table = np.zeros((problem.prior.size, problem.labels))
     held = without_empty_atoms(problem)
     if not held.size:
-        return Solution(table, 0, 0.0)
+        return Solution("closed_form", table, 0, 0.0)
     problem = essential(with_runs_joined(restrict(problem, held)))
     alone, parts = split(problem)
     nested = restrict(problem, alone)
     for margin in nested.margins:
         table[held[alone[margin.atoms]]] = share_out(margin, nested.prior)
+    method: Method = "closed_form"
     iterations, least = 0, divergence(table[held[alone]], nested.start())
     for atoms, part in zip(parts, divide(problem, parts), strict=True):
         solution = _solve_part(part, solver)
         table[held[atoms]] = solution.table
+        method = max(method, solution.method, key=get_args(Method).index)
         iterations = max(iterations, solution.iterations)
         least += solution.divergence
-    return Solution(table, iterations, least)
+    return Solution(method, table, iterations, least)
 
 
 def _solve_part(part: Problem, solver: Solver) -> Solution:
     table = only_table(part)
     if table is None:
         return solver.solve(part)
-    return Solution(table, 0, divergence(table, part.start()))
+    return Solution("closed_form", table, 0, divergence(table, part.start()))
 
 
 def _information_bound(problem: Problem, solution: Solution) -> float | None:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +33,6 @@ class IterativeProportionalFitting:
     sweeps: int = 5_000
     expired: Callable[[], bool] = never
 
-    method: ClassVar[str] = "ipf"
-
     def __post_init__(self) -> None:
         if self.sweeps < 1:
             raise ValueError(f"a fit takes at least one sweep, not {self.sweeps}")
@@ -53,7 +50,7 @@ class IterativeProportionalFitting:
                 gap = max(gap, rows.apply(table))
         dual = sum(fit.dual for fit in fits) + (0.0 if rows is None else rows.dual)
         multipliers = np.vstack([fit.log_multipliers for fit in fits])
-        return Solution(table * problem.records, sweeps, dual * problem.records, multipliers)
+        return Solution("ipf", table * problem.records, sweeps, dual * problem.records, multipliers)
 
     def _is_met(self, problem: Problem, table: FloatArray, gap: float) -> bool:
         # Each margin's gap before its own step comes for free; only a small one is worth adding all up.

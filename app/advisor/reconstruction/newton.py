@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,8 +40,6 @@ class DualNewton:
     prior_weight: float = 1e-3
     expired: Callable[[], bool] = never
 
-    method: ClassVar[str] = "newton"
-
     def solve(self, problem: Problem) -> Solution:
         """Solve by scaling if that is enough, by Newton steps if not."""
         scaled = None
@@ -65,7 +62,7 @@ class DualNewton:
             steps, point = steps + 1, following
             best = min(best, point, key=lambda one: one.gap)
         taken = steps + (0 if scaled is None else scaled.iterations)
-        return Solution(best.table * problem.records, taken, -best.value * problem.records, best.multipliers)
+        return Solution("newton", best.table * problem.records, taken, -best.value * problem.records, best.multipliers)
 
 
 def _step(dual: Dual, point: Point) -> Point | None:

@@ -1,7 +1,7 @@
 """The solution, which never comes without its certificate."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -9,15 +9,18 @@ from app.advisor.arrays import AtomArray, FloatArray, IntArray, fold
 from app.advisor.atoms import AtomStatistics, per_atom
 from app.advisor.reconstruction.problem import Problem
 
+Method = Literal["closed_form", "ipf", "newton"]
+"""How a table was found, from the most to the least direct way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
     """How a reconstruction was found, and how well it fits.
 
     Attributes:
-        method: given | closed_form | ipf | own, the least direct one that was needed.
+        method: given | closed_form | ipf | newton | own, the least direct one that was needed.
         atoms: the rows of the table.
-        iterations: the most sweeps that any part took; 0 where nothing iterates.
+        iterations: the most sweeps and steps that any part took; 0 where nothing iterates.
         residual: the largest margin residual over the number of records, of every margin there is.
         converged: the residual is within the solver's tolerance.
     """
@@ -62,6 +65,7 @@ class Solution:
     """What a solver found for one problem.
 
     Attributes:
+        method: closed_form | ipf | newton.
         table: (atoms, labels), never negative, never NaN.
         iterations: the steps it took.
         divergence: records times nats, a value of the dual: no table that fits is closer to the prior (KL).
@@ -69,6 +73,7 @@ class Solution:
             a closed form.
     """
 
+    method: Method
     table: FloatArray
     iterations: int
     divergence: float
@@ -77,10 +82,6 @@ class Solution:
 
 class Solver(Protocol):
     """Solves problems that have no closed form. Holds configuration only."""
-
-    @property
-    def method(self) -> str:
-        """The name that goes into certificates."""
 
     @property
     def tolerance(self) -> float:
