@@ -1,6 +1,5 @@
 """Newton's direction: the Hessian of the dual, factorised where it is small, applied where it is large."""
 
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -17,8 +16,11 @@ DENSE = 3_000
 SMALL = 300
 """Rows of a matrix that is factorised sooner than the labels' blocks of it help to go round it."""
 
+GUIDING = 1_000
+"""Groups up to which the labels' blocks are inverted to guide conjugate gradients; beyond, the diagonal has to do."""
+
 FEW, MANY = 40, 500
-"""Steps of conjugate gradients: enough where the blocks are a good guess; at most, where nothing else is possible."""
+"""Steps of conjugate gradients: enough where the guide is good; at most, where nothing else is possible."""
 
 JITTER = 1e-14
 """Of the largest curvature, added to all: margins imply each other (all views have one total), and are singular."""
@@ -26,100 +28,121 @@ JITTER = 1e-14
 Factor = tuple[FloatArray, bool]
 
 
-def newton_direction(dual: Dual, point: Point) -> FloatArray:
-    """Minus the inverse Hessian times the gradient: (groups, labels).
+class NewtonDirections:
+    """Directions down one dual, from one point after the other.
 
     Without rows the labels do not know of each other: a factor for each. With rows they do, mostly a little: then
-    conjugate gradients, which the factors of the labels' blocks guide, are fastest; close to the boundary they
-    are not, and the whole matrix is factorised if it is not too large.
+    conjugate gradients, guided by the inverses of the labels' blocks, are fastest. The guide may be of an earlier
+    point, and is made anew where it no longer helps. Close to the boundary no guide does, and the whole matrix is
+    factorised if it is not too large.
     """
-    curvature = Curvature(dual, point.table)
-    gradient = point.gradient.T[dual.free]
-    direction = np.zeros_like(point.gradient)
-    direction.T[dual.free] = -_solution(curvature, gradient, point.gap)
-    return direction
+
+    def __init__(self, dual: Dual) -> None:
+        self._dual = dual
+        self._size = int(dual.free.sum())
+        self._guide: FloatArray | None = None
+        self._guidable = self._size > SMALL
+
+    def at(self, point: Point) -> FloatArray:
+        """Minus the inverse Hessian times the gradient: (groups, labels)."""
+        if self._dual.rows is None and point.gradient.shape[0] <= DENSE:
+            return -_by_labels(self._dual, point)
+        found = self._guided(point, FEW if self._size <= DENSE else MANY) if self._guidable else None
+        if found is None:
+            self._guidable = False
+            found = _as_a_whole(self._dual, point)
+        return -found
+
+    def _guided(self, point: Point, most: int) -> FloatArray | None:
+        """The direction by conjugate gradients; None where `most` steps do not get near it."""
+        if point.gradient.shape[0] > GUIDING:
+            return _by_conjugate_gradients(self._dual, point, _inverse_diagonal(self._dual, point), most)
+        if self._guide is not None:
+            found = _by_conjugate_gradients(self._dual, point, self._guide, FEW)
+            if found is not None:
+                return found
+        self._guide = _inverse_blocks(self._dual, point)
+        return _by_conjugate_gradients(self._dual, point, self._guide, most)
 
 
-def _solution(curvature: "Curvature", gradient: FloatArray, gap: float) -> FloatArray:
-    largest_block = max(part.shape[1] for part in curvature.dual.parts)
-    if curvature.dual.rows is None and largest_block <= DENSE:
-        return curvature.by_blocks(gradient)
-    if gradient.size <= SMALL:
-        return curvature.directly(gradient)
-    most = FEW if gradient.size <= DENSE else MANY
-    found = curvature.by_conjugate_gradients(gradient, min(0.1, float(np.sqrt(gap))), most)
-    return curvature.directly(gradient) if found is None else found
+def _by_labels(dual: Dual, point: Point) -> FloatArray:
+    """The solution where labels are independent: exact, a label at a time."""
+    solution = np.zeros_like(point.gradient)
+    for label, free in enumerate(dual.free.T):
+        if free.any():
+            block = _product(csr_array(dual.design[:, free]), point.table[:, label])
+            factor = _factor(block + np.diag(dual.ridge[free, label]))
+            solution[free, label] = cho_solve(factor, point.gradient[free, label], check_finite=False)
+    return solution
 
 
-class Curvature:
-    """The Hessian of a dual at a table (atoms, labels), for its free multipliers (free,): label after label."""
+def _as_a_whole(dual: Dual, point: Point) -> FloatArray:
+    """The solution by a factor of the whole matrix."""
+    needed = dual.needed.T
+    parts = [csr_array(dual.design[:, columns]) for columns in needed]
+    hessian = np.diag(dual.ridge.T[needed])
+    cuts = np.cumsum([0, *needed.sum(axis=1)])
+    for part, weights, (start, stop) in zip(parts, point.table.T, pairwise(cuts), strict=True):
+        hessian[start:stop, start:stop] += _product(part, weights)
+    if dual.rows is not None:
+        shares = point.table / np.sqrt(dual.rows)[:, np.newaxis]
+        spread = hstack([_scaled(part, share) for part, share in zip(parts, shares.T, strict=True)], format="csr")
+        hessian -= (spread.T @ spread).toarray()
+    solution = np.zeros_like(point.gradient)
+    solution.T[needed] = cho_solve(_factor(hessian), point.gradient.T[needed], check_finite=False)
+    return solution
 
-    def __init__(self, dual: Dual, table: FloatArray) -> None:
-        self.dual = dual
-        self._table = table
-        self._cuts = np.cumsum([0, *(part.shape[1] for part in dual.parts)])
-        self._ridge = dual.ridge.T[dual.free]
 
-    @cached_property
-    def _own(self) -> FloatArray:
-        """By how much each cell (atoms, labels) grows with its own exponent."""
-        if self.dual.rows is None:
-            return self._table
-        return self._table * (1.0 - self._table / self.dual.rows[:, np.newaxis])
+def _by_conjugate_gradients(dual: Dual, point: Point, guide: FloatArray, most: int) -> FloatArray | None:
+    """The solution without the matrix, the better the closer the end is; None after `most` steps in vain.
 
-    @cached_property
-    def _factors(self) -> list[Factor]:
-        """The factors of each label's block."""
-        weighted = zip(self.dual.parts, self._own.T, self._split(self._ridge), strict=True)
-        return [_factor(_product(part, weights) + np.diag(ridge)) for part, weights, ridge in weighted]
+    With many steps even a poor solution leads downhill, and is taken (Nocedal & Wright 2006, section 7.1).
+    """
+    shape, size = point.gradient.shape, point.gradient.size
+    table, rows = point.table, dual.rows
 
-    def by_blocks(self, vector: FloatArray) -> FloatArray:
-        """The solution of the system without what ties the labels together: exact if nothing does."""
-        columns = zip(self._factors, self._split(vector), strict=True)
-        return np.concatenate([cho_solve(factor, column, check_finite=False) for factor, column in columns])
+    def times(vector: FloatArray) -> FloatArray:
+        exponents = vector.reshape(shape)
+        change = table * (dual.design @ exponents)
+        if rows is not None:
+            change -= table * (change.sum(axis=1) / rows)[:, np.newaxis]
+        product: FloatArray = dual.transposed @ change + (dual.ridge + JITTER) * exponents
+        return product.ravel()
 
-    def directly(self, vector: FloatArray) -> FloatArray:
-        """The solution of the system by a factor of the whole matrix."""
-        hessian = np.diag(self._ridge)
-        for part, weights, (start, stop) in zip(self.dual.parts, self._table.T, pairwise(self._cuts), strict=True):
-            hessian[start:stop, start:stop] += _product(part, weights)
-        if self.dual.rows is not None:
-            shares = self._table / np.sqrt(self.dual.rows)[:, np.newaxis]
-            spread = hstack([_scaled(part, share) for part, share in zip(self.dual.parts, shares.T, strict=True)])
-            hessian -= (spread.T @ spread).toarray()
-        needed = np.flatnonzero(self.dual.independent)
-        solution = np.zeros_like(vector)
-        factor = _factor(hessian[np.ix_(needed, needed)])
-        solution[needed] = cho_solve(factor, vector[needed], check_finite=False)
-        return solution
+    def guided(vector: FloatArray) -> FloatArray:
+        columns = vector.reshape(shape).T
+        steps = guide * columns if guide.ndim == columns.ndim else (guide @ columns[..., np.newaxis])[..., 0]
+        return np.ascontiguousarray(steps.T).ravel()
 
-    def by_conjugate_gradients(self, vector: FloatArray, tolerance: float, most: int) -> FloatArray | None:
-        """The solution without the matrix, up to a relative residual; None after `most` steps in vain.
+    found, stopped = cg(
+        LinearOperator((size, size), matvec=times, dtype=np.float64),
+        point.gradient.ravel(),
+        rtol=min(0.1, float(np.sqrt(point.gap))),
+        maxiter=most,
+        M=LinearOperator((size, size), matvec=guided, dtype=np.float64),
+    )
+    return None if stopped and most < MANY else np.asarray(found).reshape(shape)
 
-        With many steps even a poor solution leads downhill, and is taken (Nocedal & Wright 2006, section 7.1).
-        """
-        size = vector.size
-        guided = max(part.shape[1] for part in self.dual.parts) <= DENSE
-        found, stopped = cg(
-            LinearOperator((size, size), matvec=self._times, dtype=np.float64),
-            vector,
-            rtol=tolerance,
-            maxiter=most,
-            M=LinearOperator((size, size), matvec=self.by_blocks, dtype=np.float64) if guided else None,
-        )
-        return None if stopped and most < MANY else np.asarray(found)
 
-    def _times(self, vector: FloatArray) -> FloatArray:
-        parts = self._split(vector)
-        exponents = np.stack([part @ one for part, one in zip(self.dual.parts, parts, strict=True)], axis=1)
-        change = self._table * exponents
-        if self.dual.rows is not None:
-            change -= self._table * (change.sum(axis=1) / self.dual.rows)[:, np.newaxis]
-        back = [part.T @ column for part, column in zip(self.dual.parts, change.T, strict=True)]
-        return np.concatenate(back) + (self._ridge + JITTER) * vector
+def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
+    """The inverse (labels, groups, groups) of what ties the groups of each label together."""
+    identity = np.eye(point.gradient.shape[0])
+    blocks = []
+    for weights, ridge, free in zip(_own(dual, point.table).T, dual.ridge.T, dual.free.T, strict=True):
+        block = _product(dual.design, weights) + np.diag(np.where(free, ridge, 1.0))
+        blocks.append(cho_solve(_factor(block), identity, check_finite=False))
+    return np.stack(blocks)
 
-    def _split(self, vector: FloatArray) -> list[FloatArray]:
-        return np.split(vector, self._cuts[1:-1])
+
+def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:
+    """One over the Hessian's diagonal (labels, groups)."""
+    diagonal = dual.transposed @ _own(dual, point.table) + dual.ridge
+    return (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
+
+
+def _own(dual: Dual, table: FloatArray) -> FloatArray:
+    """By how much each cell (atoms, labels) grows with its own exponent."""
+    return table if dual.rows is None else table * (1.0 - table / dual.rows[:, np.newaxis])
 
 
 def _scaled(design: csr_array, weights: FloatArray) -> csr_array:

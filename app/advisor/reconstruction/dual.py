@@ -82,25 +82,21 @@ class Dual:
 
     @cached_property
     def free(self) -> BoolArray:
-        """Which multipliers (labels, groups) there are: not those of a count of 0, whose cells are empty anyway."""
-        return ((self.targets > 0) | (self.ridge > 0)).T
+        """Which multipliers (groups, labels) there are: not those of a count of 0, whose cells are empty anyway."""
+        free: BoolArray = (self.targets > 0) | (self.ridge > 0)
+        return free
 
     @cached_property
-    def independent(self) -> BoolArray:
-        """Which of the free multipliers (free,), label after label, are needed.
+    def needed(self) -> BoolArray:
+        """Which multipliers (groups, labels) suffice.
 
         Not those of one label of each group in variant I: the rows undo what is added to all labels alike.
         """
         needed = self.free.copy()
         if self.rows is not None:
             exact = np.flatnonzero((self.ridge == 0).all(axis=1))
-            needed[self.targets[exact].argmax(axis=1), exact] = False
-        return needed[self.free]
-
-    @cached_property
-    def parts(self) -> list[csr_array]:
-        """For each label the design (atoms, groups) of its free multipliers."""
-        return [csr_array(self.design[:, free]) for free in self.free]
+            needed[exact, self.targets[exact].argmax(axis=1)] = False
+        return needed
 
     def at(self, multipliers: FloatArray) -> Point:
         """The point that multipliers (groups, labels) lead to. An overflow makes its value infinite."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.advisor.reconstruction.curvature import newton_direction
+from app.advisor.arrays import FloatArray
+from app.advisor.reconstruction.curvature import NewtonDirections
 from app.advisor.reconstruction.dual import Dual, Point
 from app.advisor.reconstruction.ipf import IterativeProportionalFitting, never
 from app.advisor.reconstruction.problem import Problem
@@ -23,8 +24,8 @@ class DualNewton:
     """A few sweeps of iterative proportional fitting, then Newton steps on the dual until every margin holds.
 
     Where the solution is on the boundary (a cell has to be empty although no count of its groups is 0) the
-    multipliers grow for ever and each step takes such a cell to 1/e of what it was; elsewhere the convergence
-    is quadratic. Margins that no table meets, and the time, end it at the best table so far.
+    multipliers grow for ever, and steps are lengthened as long as that helps; elsewhere the convergence is
+    quadratic. Margins that no table meets, and the time, end it at the best table so far.
 
     Attributes:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
@@ -54,9 +55,9 @@ class DualNewton:
         dual = Dual.of(problem, self.prior_weight)
         start = None if scaled is None else scaled.multipliers
         point = best = dual.at(np.zeros_like(dual.targets) if start is None else start)
-        steps = 0
+        directions, steps = NewtonDirections(dual), 0
         while point.gap > self.tolerance and steps < self.steps and not self.expired():
-            following = _step(dual, point)
+            following = _step(dual, point, directions.at(point))
             if following is None:
                 break
             steps, point = steps + 1, following
@@ -65,18 +66,29 @@ class DualNewton:
         return Solution("newton", best.table * problem.records, taken, -best.value * problem.records, best.multipliers)
 
 
-def _step(dual: Dual, point: Point) -> Point | None:
+def _step(dual: Dual, point: Point, direction: FloatArray) -> Point | None:
     """The next point, downhill; None where no step leads down any more."""
-    direction = newton_direction(dual, point)
     slope = float(np.sum(point.gradient * direction))
     length = 1.0
     while length > SHORTEST:
         found = dual.at(point.multipliers + length * direction)
         # Close to the end a decrease drowns in rounding; the gradient still tells.
         if found.value <= point.value + ARMIJO * length * slope or _is_flat(point, found):
-            return found
+            return _further(dual, point, direction, found) if length == 1.0 else found
         length /= 2
     return None
+
+
+def _further(dual: Dual, point: Point, direction: FloatArray, found: Point) -> Point:
+    """Twice, four times, ... the step, as long as that comes closer.
+
+    It does on the way to the boundary, where a step takes the cells that have to be empty to 1/e only: what is
+    left of the direction is theirs, and longer steps take them to 1/e^2, 1/e^4, ...
+    """
+    length = 2.0
+    while (longer := dual.at(point.multipliers + length * direction)).gap < found.gap:
+        found, length = longer, 2 * length
+    return found
 
 
 def _is_flat(point: Point, found: Point) -> bool:
