@@ -18,7 +18,7 @@ from scipy.sparse import coo_array, hstack
 from app.advisor.arrays import BoolArray, FloatArray, IntArray
 from app.advisor.reconstruction.equations import Equations
 
-STEPS = 20_000
+STEPS = 5_000
 """Simplex steps before a programme is given up. A limit on time would not give the same answer twice."""
 
 DENOMINATOR = 64

@@ -20,7 +20,7 @@ from app.advisor.reconstruction.problem import Problem
 LARGEST = 2_000_000
 """Cells with positive margins beyond which the support is not looked for."""
 
-LARGEST_PROGRAMME = 50_000
+LARGEST_PROGRAMME = 30_000
 """Cells of a linear programme beyond which it is not tried."""
 
 CLEAR = 1e3
@@ -48,10 +48,11 @@ def support(problem: Problem, table: FloatArray) -> BoolArray | None:
             to linear programmes.
 
     Returns:
-        (atoms, labels), or None where it is not known: no table fits, the problem is too large, or a proof
-        was not found.
+        (atoms, labels), or None where it is not known: no table fits, a margin is not exact, the problem is too
+        large, or a proof was not found.
     """
-    if problem.prior.size * problem.labels > LARGEST:
+    exact = all(margin.is_exact for margin in problem.margins)
+    if not exact or problem.prior.size * problem.labels > LARGEST:
         return None
     equations = Equations.of(problem)
     if equations is None:
