@@ -43,8 +43,8 @@ class Rows:
         array given its marginals").
         """
         _, size = np.unique(histogram, return_inverse=True)
-        mappings = [view.mapping for view in evidence.maskings if view.mapping is not None and view.constrains]
-        kind_of_value = common_refinement([*mappings, size.astype(np.int64)], evidence.values)
+        mappings = [mapping for mapping, _ in views_of(evidence)]
+        kind_of_value = common_refinement((*mappings, size.astype(np.int64)), evidence.values)
         kinds = int(kind_of_value.max(initial=-1)) + 1
         values = np.bincount(kind_of_value, minlength=kinds).astype(np.float64)
         member = per_atom(np.arange(evidence.values), kind_of_value, kinds)
@@ -160,6 +160,6 @@ def views_of(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
     constraining = (
         (view.mapping, view.joint.astype(np.float64))
         for view in evidence.maskings
-        if view.mapping is not None and view.joint is not None
+        if view.constrains and view.mapping is not None and view.joint is not None
     )
     return [everything, *constraining]
