@@ -24,9 +24,10 @@ from app.services.evidence import evidence_of
 
 @dataclass(frozen=True, slots=True)
 class ReferenceInput:
-    """What the references of a version are computed from."""
+    """What the references of the attributes at `places` are computed from."""
 
     schema: bytes
+    places: tuple[int, ...]
     count_tables: tuple[CountTable, ...]
 
 
@@ -43,16 +44,12 @@ class AdviceInput:
     configurations: PackedConfigurations
     references: tuple[PackedReference, ...]
 
-    @property
-    def lacks_references(self) -> bool:
-        """Whether references have to be computed first."""
-        return len(self.references) < len(self.places)
-
 
 def compute_references(given: ReferenceInput) -> list[PackedReference]:
-    """The reference of every attribute of a version."""
+    """The reference of every attribute at the places given, in their order."""
     document = attach(decompress(given.schema), given.count_tables)
-    return [_pack(place, reconstruct(evidence)) for place, evidence in enumerate(evidence_of(document))]
+    evidence = evidence_of(document, given.places)
+    return [_pack(place, reconstruct(known)) for place, known in zip(given.places, evidence, strict=True)]
 
 
 def _pack(place: int, reference: Reference) -> PackedReference:
