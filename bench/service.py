@@ -1,4 +1,4 @@
-"""The service as an operator starts it, with one worker and a database that is gone afterwards."""
+"""The service as an operator starts it, with a database that is gone afterwards."""
 
 import os
 import subprocess
@@ -48,13 +48,14 @@ class Service:
 
 
 @contextmanager
-def running_service() -> Iterator[Service]:
-    """The service on a free port of this machine, ready to answer."""
+def running_service(workers: int = 1) -> Iterator[Service]:
+    """The service on a free port of this machine with as many workers, ready to answer."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
     with tempfile.TemporaryDirectory(prefix="aegis-bench-") as name:
         place = Path(name)
         place.chmod(0o711)  # root's PostgreSQL runs as another user, who has to pass through
         command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--data-dir", str(place / "data")]
+        command += ["--workers", str(workers)]
         with (place / "log").open("w") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         try:

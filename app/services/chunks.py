@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from app.domain.entries import AttributeOutline
 
-#: The least that is worth a job: some 100 ms, next to which the 15 ms that a job costs besides are little.
+#: The least that is worth a job: some 100 ms where views overlap, next to the 15 ms that a job costs besides.
 SMALLEST = 5_000
 
-#: The most jobs for one version: each reads the whole schema, 0.2 s for 1,000 attributes with ten maskings. Enough for
-#: eight workers to end within an eighth of their time of each other.
+#: The most jobs for one version, since each loads the whole schema. Eight workers have four each.
 MOST = 32
 
 

@@ -36,14 +36,14 @@ BOTH_WORK = "SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' HAVING coun
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
 async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_url):
-    head = await publish(api, heavy_entry())
-    asked = await ask(api, head["id"])
     with (
         process("worker", database_url=database_url, log_level="INFO") as killed,
         process("worker", database_url=database_url, log_level="INFO") as rescuer,
     ):
         line_with(killed.stderr, "worker started")
         line_with(rescuer.stderr, "worker started")
+        head = await publish(api, heavy_entry())
+        asked = await ask(api, head["id"])
         await until(lambda: rows(database_url, BOTH_WORK))
         children = descendants(killed.pid)
         assert children
@@ -57,7 +57,7 @@ async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_
         rescuer.terminate()
         rescuer.communicate(timeout=30)
     assert rescuer.returncode == 0
-    assert rows(database_url, "SELECT count(*), min(method) FROM reference") == [(ATTRIBUTES, "newton")]
+    assert rows(database_url, "SELECT count(*), bool_and(iterations > 0) FROM reference") == [(ATTRIBUTES, True)]
     answer = (await api.get(asked.headers["Location"])).json()
     assert (answer["status"], answer["considered"]) == ("succeeded", 4)
     assert answer["ranking"][0]["configuration"] == answer["configuration"]
