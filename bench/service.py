@@ -41,10 +41,19 @@ class Service:
         """Of the API, of the worker, and of the child process that each computes in."""
         found: dict[str, Usage] = {}
         for role in ("api", "worker"):
-            (process,) = (one for one in self.process.children() if one.cmdline()[-2:] == ["app.cli", role])
+            (process,) = self._processes(role)
             (child,) = process.children()
             found |= {role: Usage.of(process), f"{role}'s child": Usage.of(child)}
         return found
+
+    def worker_seconds(self) -> float:
+        """Seconds of a core that all workers and their child processes have used."""
+        workers = self._processes("worker")
+        every = [*workers, *(child for worker in workers for child in worker.children())]
+        return sum(Usage.of(process).seconds for process in every)
+
+    def _processes(self, role: str) -> list[psutil.Process]:
+        return [process for process in self.process.children() if process.cmdline()[-2:] == ["app.cli", role]]
 
 
 @contextmanager

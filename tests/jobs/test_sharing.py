@@ -19,7 +19,7 @@ from app.jobs.tasks import Tasks
 from app.services import computation
 from app.services.computation import compute_references
 from tests.jobs.database import jobs, rows, until
-from tests.jobs.heavy import shared_entry
+from tests.jobs.shared import shared_entry
 from tests.service import ask, publish
 
 OPERATOR = Caller("default", Role.OPERATOR)

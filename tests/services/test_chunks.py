@@ -29,10 +29,15 @@ def test_every_attribute_is_in_one_chunk_and_chunks_are_worth_a_job_and_few(outl
     found = chunks(outline, places)
     assert [place for chunk in found for place in chunk] == places
     costs = [sum(cost(outline[place]) for place in chunk) for chunk in found]
-    least = max(SMALLEST, sum(costs) / MOST)
-    assert all(spent >= least for spent in costs[:-1])
-    assert all(sum(cost(outline[place]) for place in chunk[:-1]) < least for chunk in found)
-    assert len(found) <= MOST + 1
+    assert len(found) <= MOST
+    assert all(spent >= SMALLEST for spent in costs[:-1])
+    share = max(2 * SMALLEST, sum(costs) / MOST)
+    assert all(spent - cost(outline[chunk[-1]]) < share for spent, chunk in zip(costs, found, strict=True))
+
+
+def test_chunks_of_equal_attributes_are_equal():
+    outline = [attribute(values=300, views=3, groups=12, labels=5)] * 60
+    assert [len(chunk) for chunk in chunks(outline, range(60))] == [30, 30]
 
 
 def test_a_small_version_is_one_job_and_a_large_one_keeps_eight_workers_busy():

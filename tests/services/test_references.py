@@ -6,7 +6,7 @@ import pytest
 
 from app.services.computation import ReferenceInput, _schema, compute_references
 from app.services.publications import publication_of
-from tests.jobs.heavy import shared_entry
+from tests.jobs.shared import shared_entry
 
 ATTRIBUTES = 5
 
