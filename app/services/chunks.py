@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from app.domain.entries import AttributeOutline
 
-#: The least that is worth a job: some 90 ms where a reference is iterated, next to the 15 ms that a job costs besides.
-SMALLEST = 15_000
+#: The least that is worth a job: 30 to 500 ms where references are iterated; a job costs 15 ms besides.
+SMALLEST = 5_000
 
 #: The most jobs for one version, since each loads the whole schema. Eight workers have four each.
 MOST = 32

@@ -36,8 +36,8 @@ def test_every_attribute_is_in_one_chunk_and_chunks_are_worth_a_job_and_few(outl
 
 
 def test_chunks_of_equal_attributes_are_equal():
-    outline = [attribute(values=300, views=3, groups=12, labels=5)] * 60
-    assert [len(chunk) for chunk in chunks(outline, range(60))] == [30, 30]
+    outline = [attribute(values=300, views=2, groups=12, labels=5)] * 50
+    assert [len(chunk) for chunk in chunks(outline, range(50))] == [25, 25]
 
 
 def test_a_small_version_is_one_job_and_a_large_one_keeps_eight_workers_busy():
