@@ -7,7 +7,7 @@ from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore, Asked
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
-from app.domain.advice import Advice, AdviceQuestion
+from app.domain.advice import Advice, AdviceQuestion, Status
 from app.domain.callers import Caller
 from app.domain.entries import Head
 from app.domain.errors import NotFoundError
@@ -41,7 +41,8 @@ class Advising:
         Raises InvalidDocumentError for a question that this version cannot answer, NotFoundError if it has just gone.
         """
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
-        if known is not None:
+        # To ask again brings back references whose jobs were lost, so one that is still queued goes on.
+        if known is not None and known.status is not Status.QUEUED:
             return known
         frame = await self._contents.hold(head.version_id)
         if frame is None:

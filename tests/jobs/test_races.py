@@ -127,6 +127,16 @@ async def test_questions_enqueue_what_is_missing_once(api, worker, database_url)
     assert {(await read(api, one))["status"] for one in (part, *asked)} == {"succeeded"}
 
 
+async def test_to_ask_again_brings_back_a_job_that_was_lost(api, worker, database_url):
+    head = await publish(api)
+    asked = await ask(api, head["id"])
+    without_jobs(database_url)
+    again = await ask(api, head["id"])
+    assert (again.json()["id"], jobs(database_url)) == (asked.json()["id"], [("reference", "todo")])
+    await worker.run()
+    assert (await read(api, asked))["status"] == "succeeded"
+
+
 async def test_a_claim_that_is_given_up_does_not_bar_the_next_question(api, worker, database, database_url):
     head = await publish(api)
     await ask(api, head["id"])
