@@ -13,6 +13,7 @@ from app.services.advising import Advising
 from app.services.answering import Answering
 from app.services.cataloguing import Cataloguing
 from app.services.keyring import Keyring
+from app.services.reconstructing import Reconstructing
 
 
 class Factory:
@@ -35,11 +36,25 @@ class Factory:
         return Advising(
             EntryStore(self._session),
             ContentStore(self._session),
-            ReferenceStore(self._session),
             AdviceStore(self._session),
+            self.reconstructing(),
             JobQueue(self._queue, self._session),
         )
 
     def answering(self) -> Answering:
         """The worker's side of advice."""
-        return Answering(ContentStore(self._session), ReferenceStore(self._session), AdviceStore(self._session))
+        return Answering(
+            ContentStore(self._session),
+            ReferenceStore(self._session),
+            AdviceStore(self._session),
+            self.reconstructing(),
+        )
+
+    def reconstructing(self) -> Reconstructing:
+        """References."""
+        return Reconstructing(
+            ContentStore(self._session),
+            ReferenceStore(self._session),
+            AdviceStore(self._session),
+            JobQueue(self._queue, self._session),
+        )

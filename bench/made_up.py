@@ -11,7 +11,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """The size of an entry. `groups`: the masked values of each masking of an attribute, bins of equal width."""
+    """The size of an entry. `groups`: the masked values of each masking of an attribute, bins of equal width.
+
+    `ordered`: bins are runs of the domain. Otherwise which values share a bin is drawn, and references are iterated.
+    """
 
     attributes: int = 8
     values: int = 100
@@ -19,6 +22,7 @@ class Shape:
     groups: tuple[int, ...] = (4, 7, 10, 13)
     configurations: int = 100
     records: int = 100_000
+    ordered: bool = True
 
 
 def entry(shape: Shape, name: str) -> dict[str, Any]:
@@ -54,15 +58,18 @@ def _attribute(name: str, shape: Shape, joint: Counts) -> dict[str, Any]:
         "type": "integer",
         "domain": _texts(shape.values),
         "histogram": joint.sum(axis=1).tolist(),
-        "maskings": [_masking(groups, joint) for groups in shape.groups],
+        "maskings": [_masking(groups, joint, ordered=shape.ordered) for groups in shape.groups],
     }
 
 
-def _masking(groups: int, joint: Counts) -> dict[str, Any]:
+def _masking(groups: int, joint: Counts, *, ordered: bool) -> dict[str, Any]:
     """Bins of equal width. Those of two maskings nest where one number of groups divides the other."""
     values = len(joint)
     mapping = np.arange(values) * groups // values
     starts = np.searchsorted(mapping, np.arange(groups))
+    if not ordered:
+        order = np.random.default_rng(groups).permutation(values)
+        mapping, joint = mapping[np.argsort(order)], joint[order]
     return {
         "id": _masking_id(groups),
         "domain": [f"from {start}" for start in starts.tolist()],

@@ -1,4 +1,4 @@
-"""The service as an operator starts it, with one worker and a database that is gone afterwards."""
+"""The service as an operator starts it, with a database that is gone afterwards."""
 
 import os
 import subprocess
@@ -41,20 +41,30 @@ class Service:
         """Of the API, of the worker, and of the child process that each computes in."""
         found: dict[str, Usage] = {}
         for role in ("api", "worker"):
-            (process,) = (one for one in self.process.children() if one.cmdline()[-2:] == ["app.cli", role])
+            (process,) = self._processes(role)
             (child,) = process.children()
             found |= {role: Usage.of(process), f"{role}'s child": Usage.of(child)}
         return found
 
+    def worker_seconds(self) -> float:
+        """Seconds of a core that all workers and their child processes have used."""
+        workers = self._processes("worker")
+        every = [*workers, *(child for worker in workers for child in worker.children())]
+        return sum(Usage.of(process).seconds for process in every)
+
+    def _processes(self, role: str) -> list[psutil.Process]:
+        return [process for process in self.process.children() if process.cmdline()[-2:] == ["app.cli", role]]
+
 
 @contextmanager
-def running_service() -> Iterator[Service]:
-    """The service on a free port of this machine, ready to answer."""
+def running_service(workers: int = 1) -> Iterator[Service]:
+    """The service on a free port of this machine with as many workers, ready to answer."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
     with tempfile.TemporaryDirectory(prefix="aegis-bench-") as name:
         place = Path(name)
         place.chmod(0o711)  # root's PostgreSQL runs as another user, who has to pass through
         command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--data-dir", str(place / "data")]
+        command += ["--workers", str(workers)]
         with (place / "log").open("w") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         try:

@@ -108,6 +108,7 @@ def advice_body(advice: Advice) -> dict[str, Any]:
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
         "request": asdict(advice.question),
         **result,
+        "progress": None if advice.progress is None else asdict(advice.progress),
         "model_version": advice.model_version,
         "created_at": timestamp(advice.created_at),
         "elapsed_ms": advice.elapsed_ms,

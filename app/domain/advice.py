@@ -75,6 +75,14 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How many of the references that an advice needs, one for each attribute that it scores, are there."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """A question with its answer; `result` is compressed JSON in the contract's names, None until it has succeeded."""
 
@@ -90,3 +98,4 @@ class Advice:
     elapsed_ms: float | None = None
     result: bytes | None = None
     problem: Problem | None = None
+    progress: Progress | None = None

@@ -5,7 +5,7 @@ published, for the advisor with arrays in the places of lists.
 """
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,17 @@ def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
         for attribute in document["attributes"]
     ]
     return schema
+
+
+def excerpt(schema: Document, places: Sequence[int]) -> Document:
+    """What `attach` needs of a schema for the attributes at `places`, in that order.
+
+    `schema` stays as it is when counts are attached; nothing else of the excerpt may be changed, since they share it.
+    """
+    attributes = [dict(schema["attributes"][place]) for place in places]
+    for attribute in attributes:
+        attribute["maskings"] = [dict(masking) for masking in attribute.get("maskings") or ()]
+    return {"label": dict(schema["label"]), "attributes": attributes}
 
 
 def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:

@@ -1,7 +1,8 @@
 """The tasks that workers run. They may run more than once: what is stored already is left as it is."""
 
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
@@ -13,7 +14,9 @@ from app.child_process import ChildProcess
 from app.domain.advice import Problem
 from app.domain.errors import InvalidDocumentError
 from app.factory import Factory
-from app.services.computation import AdviceInput, compute_advice, compute_references
+from app.services.answering import Answering
+from app.services.computation import compute_advice, compute_references
+from app.services.reconstructing import Reconstructing
 
 _log = structlog.get_logger(__name__)
 
@@ -38,57 +41,63 @@ class Tasks:
         self._queue.task(name=REFERENCE_TASK, retry=_RETRY, pass_context=True)(self.reconstruct)
         self._queue.task(name=ADVICE_TASK, retry=_RETRY, pass_context=True)(self.advise)
 
-    async def reconstruct(self, context: JobContext, version_id: int) -> None:
-        """Compute and keep the references of a version, unless that has been done."""
-        if context.job.attempts >= ATTEMPTS:
-            return
-        # What takes too long now will do so again: the question that needs it says so.
-        with suppress(TimeoutError):
-            await self._reconstruct(version_id)
+    async def reconstruct(self, context: JobContext, version_id: int, attributes: list[int]) -> None:
+        """Compute and keep the references of some attributes of a version; the last one wakes the advice that waits."""
+        problem = await _problem(context, lambda: self._reconstruct(version_id, attributes))
+        if problem is not None:
+            async with self._reconstructing() as reconstructing:
+                await reconstructing.give_up(version_id, attributes, problem)
 
-    async def _reconstruct(self, version_id: int) -> None:
-        async with self._database.transaction() as session:
-            given = await Factory(session, self._queue).answering().missing_references(version_id)
-        if given is None:
-            return
-        references = await self._child.run(compute_references, given)
-        async with self._database.transaction() as session:
-            await Factory(session, self._queue).answering().store_references(version_id, references)
+    async def _reconstruct(self, version_id: int, attributes: list[int]) -> None:
+        async with self._reconstructing() as reconstructing:
+            given = await reconstructing.load(version_id, attributes)
+        references = [] if given is None else await self._child.run(compute_references, given)
+        # Without references, too: another run may have died between storing them and waking anybody.
+        async with self._reconstructing() as reconstructing:
+            await reconstructing.store(version_id, attributes, references)
 
     async def advise(self, context: JobContext, advice_id: str) -> None:
         """Answer an advice, or say why there is no answer."""
-        if context.job.attempts >= ATTEMPTS:
-            await self._fail(advice_id, _GIVEN_UP)
-            return
-        try:
-            await self._answer(advice_id)
-        except TimeoutError:
-            await self._fail(advice_id, _TOO_HEAVY)
-        except (AdvisorError, InvalidDocumentError) as error:
-            await self._fail(advice_id, Problem(getattr(error, "code", "unanswerable"), str(error)))
-        except Exception:
-            if context.job.attempts + 1 < ATTEMPTS:
-                raise
-            _log.exception("advice failed", advice_id=advice_id)
-            await self._fail(advice_id, _GIVEN_UP)
+        problem = await _problem(context, lambda: self._answer(advice_id))
+        if problem is not None:
+            async with self._answering() as answering:
+                await answering.fail(advice_id, problem)
 
     async def _answer(self, advice_id: str) -> None:
         start = time.perf_counter()
-        given = await self._begin(advice_id)
-        if given is not None and given.lacks_references:
-            await self._reconstruct(given.version_id)
-            given = await self._begin(advice_id)
+        async with self._answering() as answering:
+            given = await answering.begin(advice_id)
         if given is None:
             return
         result = await self._child.run(compute_advice, given)
         elapsed_ms = (time.perf_counter() - start) * 1e3
-        async with self._database.transaction() as session:
-            await Factory(session, self._queue).answering().succeed(advice_id, result, elapsed_ms)
+        async with self._answering() as answering:
+            await answering.succeed(advice_id, result, elapsed_ms)
 
-    async def _begin(self, advice_id: str) -> AdviceInput | None:
+    @asynccontextmanager
+    async def _reconstructing(self) -> AsyncIterator[Reconstructing]:
         async with self._database.transaction() as session:
-            return await Factory(session, self._queue).answering().begin(advice_id)
+            yield Factory(session, self._queue).reconstructing()
 
-    async def _fail(self, advice_id: str, problem: Problem) -> None:
+    @asynccontextmanager
+    async def _answering(self) -> AsyncIterator[Answering]:
         async with self._database.transaction() as session:
-            await Factory(session, self._queue).answering().fail(advice_id, problem)
+            yield Factory(session, self._queue).answering()
+
+
+async def _problem(context: JobContext, work: Callable[[], Awaitable[None]]) -> Problem | None:
+    """Why a job's work fails for good, if it does. Raises what may go better at the next attempt."""
+    if context.job.attempts >= ATTEMPTS:
+        return _GIVEN_UP
+    try:
+        await work()
+    except TimeoutError:
+        return _TOO_HEAVY
+    except (AdvisorError, InvalidDocumentError) as error:
+        return Problem(getattr(error, "code", "unanswerable"), str(error))
+    except Exception:
+        if context.job.attempts + 1 < ATTEMPTS:
+            raise
+        _log.exception("job failed", task=context.job.task_name, job_id=context.job.id, **context.job.task_kwargs)
+        return _GIVEN_UP
+    return None

@@ -1,17 +1,19 @@
 """Advice: which questions an entry can answer, and the answers that there are."""
 
+from dataclasses import replace
+
 from app.advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore, Asked
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
-from app.catalog.stores.references import ReferenceStore
-from app.domain.advice import Advice, AdviceQuestion
+from app.domain.advice import Advice, AdviceQuestion, Status
 from app.domain.callers import Caller
 from app.domain.entries import Head
 from app.domain.errors import NotFoundError
 from app.services.configurations import unpack_configurations
-from app.services.questions import refuse_unanswerable
+from app.services.questions import refuse_unanswerable, selected_places
+from app.services.reconstructing import Reconstructing
 
 
 class Advising:
@@ -21,33 +23,37 @@ class Advising:
         self,
         entries: EntryStore,
         contents: ContentStore,
-        references: ReferenceStore,
         advice: AdviceStore,
+        reconstructing: Reconstructing,
         queue: JobQueue,
     ) -> None:
         self._entries = entries
         self._contents = contents
-        self._references = references
         self._advice = advice
+        self._reconstructing = reconstructing
         self._queue = queue
 
     async def ask(self, head: Head, question: AdviceQuestion) -> Asked:
-        """The advice that answers `question` on this version: the one there is, or a new one with its job enqueued.
+        """The advice that answers `question` on this version: the one there is, or a new one.
+
+        A new one has its job enqueued, or waits for references whose last job will do that.
 
         Raises InvalidDocumentError for a question that this version cannot answer, NotFoundError if it has just gone.
         """
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
-        if known is not None:
+        # To ask again brings back references whose jobs were lost, so one that is still queued goes on.
+        if known is not None and known.status is not Status.QUEUED:
             return known
         frame = await self._contents.hold(head.version_id)
         if frame is None:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
         packed = await self._contents.configuration_table(head.version_id, frame)
         refuse_unanswerable(question, frame.outline, unpack_configurations(packed, frame.outline))
+        places = selected_places(question, frame.outline)
+        complete = await self._reconstructing.ensure(head.version_id, frame.outline, places)
         asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
-        if asked.is_new:
-            missing = await self._references.count(head.version_id, MODEL_VERSION) < len(frame.outline)
-            await self._queue.advise(asked.id, after_reference_of=head.version_id if missing else None)
+        if asked.is_new and complete:
+            await self._queue.advise(asked.id)
         return asked
 
     async def read(self, caller: Caller, advice_id: str) -> Advice:
@@ -56,4 +62,6 @@ class Advising:
         head = None if advice is None else await self._entries.find(advice.entry_id)
         if advice is None or head is None or not head.is_visible_to(caller):
             raise NotFoundError(f"There is no advice {advice_id}, or none that you may see.")
-        return advice
+        if advice.status.is_final:
+            return advice
+        return replace(advice, progress=await self._advice.progress(advice_id, MODEL_VERSION))

@@ -15,6 +15,7 @@ from app.domain.errors import (
     RoleNotAllowedError,
     StaleVersionError,
 )
+from app.services.chunks import chunks
 
 
 class Cataloguing:
@@ -106,7 +107,8 @@ class Cataloguing:
 
     async def _add_version(self, entry_id: str, version: int, publication: Publication) -> None:
         version_id = await self._contents.add(entry_id, version, publication.content)
-        await self._queue.reconstruct(version_id)
+        outline = publication.content.outline
+        await self._queue.reconstruct(version_id, chunks(outline, range(len(outline))))
 
 
 def require_publisher(caller: Caller) -> None:

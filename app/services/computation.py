@@ -1,7 +1,8 @@
 """What a worker's child process computes: from stored bytes to stored bytes, with the advisor in between. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from app.advisor.reconstruction import Reference, reconstruct
 from app.domain.advice import AdviceQuestion
 from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
-from app.domain.documents import attach, compress, decompress
+from app.domain.documents import Document, attach, compress, decompress, excerpt
 from app.domain.entries import AttributeOutline, CountTable
 from app.domain.references import PackedReference
 from app.services.configurations import unpack_configurations
@@ -24,9 +25,10 @@ from app.services.evidence import evidence_of
 
 @dataclass(frozen=True, slots=True)
 class ReferenceInput:
-    """What the references of a version are computed from."""
+    """What the references of the attributes at `places` are computed from."""
 
     schema: bytes
+    places: tuple[int, ...]
     count_tables: tuple[CountTable, ...]
 
 
@@ -43,16 +45,20 @@ class AdviceInput:
     configurations: PackedConfigurations
     references: tuple[PackedReference, ...]
 
-    @property
-    def lacks_references(self) -> bool:
-        """Whether references have to be computed first."""
-        return len(self.references) < len(self.places)
-
 
 def compute_references(given: ReferenceInput) -> list[PackedReference]:
-    """The reference of every attribute of a version."""
-    document = attach(decompress(given.schema), given.count_tables)
-    return [_pack(place, reconstruct(evidence)) for place, evidence in enumerate(evidence_of(document))]
+    """The reference of every attribute at the places given, in their order."""
+    position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
+    tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
+    evidence = evidence_of(attach(excerpt(_schema(given.schema), given.places), tables))
+    return [_pack(place, reconstruct(known)) for place, known in zip(given.places, evidence, strict=True)]
+
+
+@lru_cache(maxsize=1)
+def _schema(stored: bytes) -> Document:
+    """A schema, not to be changed: parsed once for all the chunks of a version that this process computes."""
+    document: Document = decompress(stored)
+    return document
 
 
 def _pack(place: int, reference: Reference) -> PackedReference:

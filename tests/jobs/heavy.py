@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-ATTRIBUTES, SIDE, LABELS = 16, 20, 8
+ATTRIBUTES, SIDE, LABELS = 4, 20, 8
 VALUES = SIDE * SIDE
 ROW, COLUMN = np.divmod(np.arange(VALUES), SIDE)
 #: The values are places of a square: its rows, its columns, its diagonals, and blocks of 2 x 2.

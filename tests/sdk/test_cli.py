@@ -10,7 +10,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from aegis_sdk import Advice, EntryHead, Problem
+from aegis_sdk import Advice, EntryHead, Problem, Progress
 from aegis_sdk.cli import main
 from aegis_sdk.testing import MockService
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, EXAMPLE_HEAD, ProblemFault
@@ -31,7 +31,7 @@ def service(monkeypatch):
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             answer = mock.handle_request(httpx.Request(self.command, f"http://aegis{self.path}", content=body))
             self.send_response(answer.status_code)
-            for name in ("Content-Type", "ETag", "Location"):
+            for name in ("Content-Type", "ETag", "Location", "Retry-After"):
                 if name in answer.headers:
                     self.send_header(name, answer.headers[name])
             self.send_header("Content-Length", str(len(answer.content)))
@@ -205,6 +205,23 @@ class TestAdvise:
         best, score = EXAMPLE_ADVICE["ranking"][0], EXAMPLE_ADVICE["attributes"][0]["maskings"][MASKING]
         assert [CONFIGURATION, f"{best['deviation']:.6f}", f"{best['utility']:.6f}"] in rows
         assert ["age", MASKING, f"{score['deviation']:.6f}", f"{score['utility']:.6f}"] in [row[:4] for row in rows]
+
+    def test_progress_is_said_on_a_terminal_whenever_there_is_some(self, aegis, service, measure, monkeypatch):
+        answered = Advice.model_validate(EXAMPLE_ADVICE)
+        steps = [Progress(done=done, total=9) for done in (0, 2, 2, 9)]
+        unfinished = [answered.model_copy(update={"status": "queued", "progress": step}) for step in (steps[0], *steps)]
+        coming, answer = iter([*unfinished, answered]), service.handle_request
+
+        def answer_the_next(request):
+            service.with_advice(next(coming, answered))
+            return answer(request)
+
+        monkeypatch.setattr(service, "handle_request", answer_the_next)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        code, out, error = aegis("advise", ENTRY_ID, "--measure", measure)
+        assert (code, out.startswith(CONFIGURATION)) == (0, True)
+        said = [line.split(" attributes")[0] for line in error.splitlines()]
+        assert said == [f"asking about {ENTRY_ID} ...", "0 of 9", "2 of 9", "9 of 9"]
 
     def test_the_columns_are_aligned(self, aegis, measure):
         _, out, _ = aegis("advise", ENTRY_ID, "--measure", measure)

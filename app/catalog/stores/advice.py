@@ -1,15 +1,17 @@
 """Advice: questions, how far their answers are, and the answers."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Select, Update, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, Select, Update, and_, column, func, select, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
-from app.catalog.tables import AdviceRow, EntryVersionRow
-from app.domain.advice import Advice, AdviceQuestion, Problem, Status
+from app.catalog.tables import AdviceRow, EntryVersionRow, ReferenceRow
+from app.domain.advice import Advice, AdviceQuestion, Problem, Progress, Status
 
 #: The channel on which a finished advice is announced, with its id as the payload.
 CHANNEL = "aegis_advice"
@@ -64,6 +66,31 @@ class AdviceStore:
             return None
         return next((_to_advice(row, version) for row, version in found), None)
 
+    async def progress(self, advice_id: str, model_version: str) -> Progress | None:
+        """How many of the references that it needs are there; None if it has been deleted."""
+        statement = _needs(model_version, _DONE, _TOTAL).where(AdviceRow.id == uuid.UUID(advice_id))
+        found = (await self._session.execute(statement)).first()
+        return None if found is None else Progress(*found)
+
+    async def complete(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
+        """The queued advice on a version that needs some of `attributes` and lacks no reference."""
+        needs_some = func.bool_or(_PLACE.in_(attributes))
+        return await self._queued(version_id, model_version, needs_some, _DONE == _TOTAL)
+
+    async def lacking(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
+        """The queued advice on a version that lacks the reference of some of `attributes`."""
+        lacks_some = func.bool_or(_PLACE.in_(attributes) & ReferenceRow.attribute.is_(None))
+        return await self._queued(version_id, model_version, lacks_some)
+
+    async def _queued(self, version_id: int, model_version: str, *conditions: ColumnElement[bool]) -> list[str]:
+        waiting = (AdviceRow.version_id == version_id, AdviceRow.status == Status.QUEUED.value)
+        statement = _needs(model_version, AdviceRow.id).where(*waiting).having(and_(*conditions))
+        return [str(advice_id) for advice_id in (await self._session.execute(statement)).scalars()]
+
+    async def wait(self, advice_id: str) -> None:
+        """Mark it queued again, unless it is answered."""
+        await self._session.execute(_unanswered(advice_id).values(status=Status.QUEUED.value))
+
     async def start(self, advice_id: str) -> None:
         """Mark it running, unless it is answered."""
         await self._session.execute(_unanswered(advice_id).values(status=Status.RUNNING.value))
@@ -84,6 +111,29 @@ class AdviceStore:
 _ADVICE: Select[AdviceRow, EntryVersionRow] = select(AdviceRow, EntryVersionRow).join(
     EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id
 )
+
+#: An attribute of the version that an advice is about, as its outline has it, and its place there.
+_ATTRIBUTE = (
+    func.jsonb_array_elements(EntryVersionRow.outline)
+    .table_valued(column("value", JSONB), with_ordinality="place")
+    .render_derived("attribute")
+)
+_PLACE = _ATTRIBUTE.c.place - 1
+_DONE = func.count(ReferenceRow.attribute)
+_TOTAL = func.count()
+
+
+def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Select[Any]:
+    """Every advice with the attributes that it scores, and with their references where there are some, grouped."""
+    names = AdviceRow.question["attributes"]
+    selected = (func.jsonb_typeof(names) == "null") | names.contains(_ATTRIBUTE.c.value["name"])
+    stored = and_(
+        ReferenceRow.version_id == AdviceRow.version_id,
+        ReferenceRow.model_version == model_version,
+        ReferenceRow.attribute == _PLACE,
+    )
+    needed = select(*columns).select_from(AdviceRow).join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    return needed.join(_ATTRIBUTE, selected).outerjoin(ReferenceRow, stored).group_by(AdviceRow.id)
 
 
 def _unanswered(advice_id: str) -> Update:

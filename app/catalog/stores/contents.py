@@ -71,6 +71,11 @@ class ContentStore:
         held = (await self._session.execute(statement)).first()
         return None if held is None else Frame(tuple(map(_to_outline, held.outline)), held.configuration_ids)
 
+    async def lock(self, version_id: int) -> bool:
+        """Lock a version, as one at a time can, until the transaction ends; False when it is gone. Others may read."""
+        statement = select(EntryVersionRow.id).where(EntryVersionRow.id == version_id).with_for_update(key_share=True)
+        return (await self._session.execute(statement)).first() is not None
+
     async def schema(self, version_id: int) -> bytes | None:
         """The schema as compressed JSON, without the configurations; None when the version is gone."""
         stored = await self._session.execute(select(EntryVersionRow.schema).where(EntryVersionRow.id == version_id))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,10 +20,11 @@ class ReferenceStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def count(self, version_id: int, model_version: str) -> int:
-        """How many attributes of the version have their reference."""
-        statement = select(func.count()).select_from(ReferenceRow).where(*_of(ReferenceRow, version_id, model_version))
-        return (await self._session.execute(statement)).scalar_one()
+    async def missing(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[int]:
+        """Which of `attributes` have no reference yet, in their order."""
+        statement = select(ReferenceRow.attribute).where(*_of(ReferenceRow, version_id, model_version))
+        stored = frozenset((await self._session.execute(statement)).scalars())
+        return [attribute for attribute in attributes if attribute not in stored]
 
     async def add(self, version_id: int, model_version: str, references: Sequence[PackedReference]) -> None:
         """Store references; those that another run of the same job stored already are left as they are."""

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -101,7 +101,7 @@ def advise(
     required = dict(_requirement(each) for each in require or [])
     with Client() as client:
         _say(f"asking about {entry_id} ...")
-        advice = client.advise(entry_id, measure, require=required or None, limit=limit)
+        advice = client.advise(entry_id, measure, require=required or None, limit=limit, on_progress=_progress_said())
         if raw:
             typer.echo(advice.model_dump_json(indent=2))
             return
@@ -166,6 +166,19 @@ def _explained(error: AegisError) -> str:
 def _say(progress: str) -> None:
     if sys.stderr.isatty():
         typer.echo(progress, err=True)
+
+
+def _progress_said() -> Callable[[Advice], None]:
+    """Says how far an unfinished advice is, whenever it has come further."""
+    said = None
+
+    def say(advice: Advice) -> None:
+        nonlocal said
+        if advice.progress is not None and advice.progress != said:
+            said = advice.progress
+            _say(f"{said.done} of {said.total} attributes reconstructed ...")
+
+    return say
 
 
 def _provider() -> ModuleType:

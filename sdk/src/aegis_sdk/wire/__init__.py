@@ -10,6 +10,7 @@ from aegis_sdk.wire.advice import (
     AdviceStatus,
     AttributeAdvice,
     MaskingScore,
+    Progress,
     RankedConfiguration,
     Reconstruction,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "PointedFault",
     "Problem",
     "ProblemFault",
+    "Progress",
     "RankedConfiguration",
     "Reconstruction",
     "SeenBy",

@@ -112,6 +112,13 @@ class AttributeAdvice(Answer):
     reconstruction: Reconstruction | None = Field(default=None, description="How the reference was found")
 
 
+class Progress(Answer):
+    """How far an advice is: before it is answered, each attribute that it scores needs its reference."""
+
+    done: int = Field(description="Scored attributes whose reference is there")
+    total: int = Field(description="Scored attributes")
+
+
 class Advice(Answer):
     """The answer. The result fields are null until the status is `succeeded`."""
 
@@ -119,6 +126,7 @@ class Advice(Answer):
 
     id: str = Field(description="Id of the advice")
     status: AdviceStatus = Field(description="`queued`, `running`, `succeeded` or `failed`")
+    progress: Progress | None = Field(default=None, description="How far it is; null once it is finished")
     entry: EntryVersion = Field(description="The version of the entry that was asked about")
     request: dict[str, Any] = Field(description="The question as understood, defaults filled in")
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")

@@ -1,0 +1,46 @@
+"""References computed in chunks are those that are computed all at once."""
+
+from dataclasses import asdict
+
+import pytest
+
+from app.services.computation import ReferenceInput, _schema, compute_references
+from app.services.publications import publication_of
+from tests.jobs.shared import shared_entry
+
+ATTRIBUTES = 5
+
+
+def given(entry, *places):
+    content = publication_of(entry).content
+    tables = [table for table in content.count_tables if table.attribute in {None, *places}]
+    return ReferenceInput(content.schema, places, tuple(tables))
+
+
+def computed(entry, *places):
+    return [asdict(reference) for reference in compute_references(given(entry, *places))]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_parsed():
+    _schema.cache_clear()
+
+
+def test_chunks_have_the_references_of_the_whole():
+    whole = computed(shared_entry(ATTRIBUTES), *range(ATTRIBUTES))
+    assert [reference["attribute"] for reference in whole] == list(range(ATTRIBUTES))
+    assert computed(shared_entry(ATTRIBUTES), 3, 1) == [whole[3], whole[1]]
+    assert computed(shared_entry(ATTRIBUTES), 0, 2, 4) == whole[::2]
+
+
+def test_counts_of_another_version_with_the_same_schema_play_no_part():
+    bare = shared_entry(ATTRIBUTES)
+    for attribute in bare["attributes"]:
+        del attribute["histogram"]
+    alone = computed(bare, 0)
+    known = computed(shared_entry(ATTRIBUTES), 0)
+    bare = shared_entry(ATTRIBUTES)
+    for attribute in bare["attributes"]:
+        del attribute["histogram"]
+    assert given(bare, 0).schema == given(shared_entry(ATTRIBUTES), 0).schema
+    assert computed(bare, 0) == alone != known
