@@ -25,4 +25,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
     pool_size: int = Field(default=10, ge=1, description="Database connections that a process keeps open.")
     job_seconds: int = Field(default=3600, ge=1, description="Seconds after which a worker gives up a computation.")
+    reconstruction_seconds: float = Field(
+        default=60.0, gt=0, description="Seconds after which the reconstruction of an attribute ends where it is."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

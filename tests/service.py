@@ -92,7 +92,7 @@ class Worker:
     async def on(cls, database_url: str) -> AsyncIterator[Self]:
         database = Database(database_url, pool_size=2)
         queue = queue_app(database_url)
-        Tasks(database, queue, ChildProcess(computation.__name__, deadline=60)).register()
+        Tasks(database, queue, ChildProcess(computation.__name__, deadline=60), reconstruction_seconds=60).register()
         async with queue.open_async():
             yield cls(queue)
         await database.close()

@@ -31,10 +31,11 @@ _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service
 class Tasks:
     """What jobs do, in their three steps; never a transaction while computing."""
 
-    def __init__(self, database: Database, queue: App, child: ChildProcess) -> None:
+    def __init__(self, database: Database, queue: App, child: ChildProcess, reconstruction_seconds: float) -> None:
         self._database = database
         self._queue = queue
         self._child = child
+        self._seconds = reconstruction_seconds
 
     def register(self) -> None:
         """Make the tasks known to the queue under their names."""
@@ -51,7 +52,7 @@ class Tasks:
     async def _reconstruct(self, version_id: int, attributes: list[int]) -> None:
         async with self._reconstructing() as reconstructing:
             given = await reconstructing.load(version_id, attributes)
-        references = [] if given is None else await self._child.run(compute_references, given)
+        references = [] if given is None else await self._child.run(compute_references, given, self._seconds)
         # Without references, too: another run may have died between storing them and waking anybody.
         async with self._reconstructing() as reconstructing:
             await reconstructing.store(version_id, attributes, references)

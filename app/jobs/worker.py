@@ -28,7 +28,7 @@ async def run_worker(settings: Settings) -> None:
     database = Database(settings.database_url, pool_size=2)
     queue = queue_app(settings.database_url)
     child = ChildProcess(computation.__name__, settings.job_seconds)
-    Tasks(database, queue, child).register()
+    Tasks(database, queue, child, settings.reconstruction_seconds).register()
     try:
         await database.ping()
         async with queue.open_async():

@@ -1,5 +1,6 @@
 """What a worker's child process computes: from stored bytes to stored bytes, with the advisor in between. Pure."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from app.advisor.advice import Question, Recommendation, recommend
 from app.advisor.atoms import AtomStatistics
 from app.advisor.deviation import AttributeAssessment
+from app.advisor.evidence import AttributeEvidence
 from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import Reference, reconstruct
+from app.advisor.reconstruction import DualNewton, Reference, reconstruct
 from app.domain.advice import AdviceQuestion
 from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
@@ -46,12 +48,17 @@ class AdviceInput:
     references: tuple[PackedReference, ...]
 
 
-def compute_references(given: ReferenceInput) -> list[PackedReference]:
-    """The reference of every attribute at the places given, in their order."""
+def compute_references(given: ReferenceInput, seconds: float) -> list[PackedReference]:
+    """The reference of every attribute at the places given, in their order, each as good as it gets in `seconds`."""
     position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
     tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
     evidence = evidence_of(attach(excerpt(_schema(given.schema), given.places), tables))
-    return [_pack(place, reconstruct(known)) for place, known in zip(given.places, evidence, strict=True)]
+    return [_pack(place, _reference(known, seconds)) for place, known in zip(given.places, evidence, strict=True)]
+
+
+def _reference(evidence: AttributeEvidence, seconds: float) -> Reference:
+    end = time.monotonic() + seconds
+    return reconstruct(evidence, DualNewton(expired=lambda: time.monotonic() >= end))
 
 
 @lru_cache(maxsize=1)

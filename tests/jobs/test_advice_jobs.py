@@ -205,7 +205,7 @@ class Interrupted(ChildProcess):
 @asynccontextmanager
 async def interrupted_worker(database_url, meanwhile):
     database, queue = Database(database_url, pool_size=2), queue_app(database_url)
-    Tasks(database, queue, Interrupted(meanwhile)).register()
+    Tasks(database, queue, Interrupted(meanwhile), reconstruction_seconds=60).register()
     async with queue.open_async():
         yield lambda: queue.run_worker_async(wait=False, install_signal_handlers=False, listen_notify=False)
     await database.close()

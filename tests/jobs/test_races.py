@@ -32,7 +32,7 @@ async def computed(database, database_url, version_id, places):
     """The references of some attributes, computed and not stored."""
     async with services(database, database_url) as factory:
         given = await factory.reconstructing().load(version_id, places)
-    return compute_references(given)
+    return compute_references(given, seconds=60)
 
 
 async def all_but_the_last_two(database, database_url, version_id):

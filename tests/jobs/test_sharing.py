@@ -58,7 +58,7 @@ class Meeting(Watched):
 async def working(database_url, child):
     """Runs every queued job when called; the real tasks, with this child process."""
     database, queue = Database(database_url, pool_size=2), queue_app(database_url)
-    Tasks(database, queue, child).register()
+    Tasks(database, queue, child, reconstruction_seconds=60).register()
     async with queue.open_async():
         yield lambda: queue.run_worker_async(wait=False, install_signal_handlers=False, listen_notify=False)
     await database.close()

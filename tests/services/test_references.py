@@ -6,6 +6,7 @@ import pytest
 
 from app.services.computation import ReferenceInput, _schema, compute_references
 from app.services.publications import publication_of
+from tests.jobs.heavy import heavy_entry
 from tests.jobs.shared import shared_entry
 
 ATTRIBUTES = 5
@@ -18,7 +19,7 @@ def given(entry, *places):
 
 
 def computed(entry, *places):
-    return [asdict(reference) for reference in compute_references(given(entry, *places))]
+    return [asdict(reference) for reference in compute_references(given(entry, *places), seconds=60)]
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +45,11 @@ def test_counts_of_another_version_with_the_same_schema_play_no_part():
         del attribute["histogram"]
     assert given(bare, 0).schema == given(shared_entry(ATTRIBUTES), 0).schema
     assert computed(bare, 0) == alone != known
+
+
+def test_when_its_seconds_are_over_a_reference_says_that_it_has_not_converged():
+    (hasty,) = compute_references(given(heavy_entry(), 0), seconds=1e-9)
+    (patient,) = compute_references(given(heavy_entry(), 0), seconds=60)
+    assert not hasty.certificate.converged
+    assert hasty.certificate.residual > 1e-9 >= patient.certificate.residual
+    assert patient.certificate.converged
