@@ -9,6 +9,7 @@ import numpy as np
 from app.advisor.arrays import FloatArray
 from app.advisor.evidence import AttributeEvidence, Knowledge, Masking
 from app.advisor.measures import Measure
+from app.advisor.measures.margins import entropy
 from app.advisor.reconstruction import Certificate, Reference
 from app.advisor.views import determined_counts
 
@@ -137,8 +138,10 @@ def _bound(
     if evidence.joint is not None:
         return "exact", found
     certain = exact if measure.monotone else []
-    if measure.least_at_reference and reference.information_bound is not None and reference.certificate.converged:
-        certain = [*certain, reference.information_bound]
+    information, counts = reference.information_bound, evidence.value_counts
+    if measure.of_information and information is not None and counts is not None and reference.certificate.converged:
+        entropies = [entropy(histogram.astype(np.float64)) for histogram in (counts, evidence.label_histogram)]
+        certain = [*certain, measure.of_information(information, *entropies)]
     if not certain:
         return None, None
     return ("lower" if measure.better == "higher" else "upper"), measure.best(certain)

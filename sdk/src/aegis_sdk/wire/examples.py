@@ -101,6 +101,12 @@ EXAMPLE_MEASURE: Final[dict[str, Any]] = {
     "better": "higher",
     "monotone": True,
     "formula": "sum P log2(P / (P_a P_y))",
+    "guarantee": "exact",
+    "reason": (
+        "An f-divergence between the joint distribution and the product of its margins: merging values never raises it."
+    ),
+    "source": "Cover & Thomas 2006, Elements of information theory, equation 2.28",
+    "bias_correction": True,
 }
 
 EXAMPLE_PROBLEM: Final[dict[str, Any]] = {
