@@ -29,11 +29,13 @@ class MaskingDeviation:
         deviation: how far that is from the reference utility, never negative.
         source: where the table comes from: its own counts, the reference folded by its mapping, or what
             `identity` and `drop` mean.
+        standard_error: of the utility, in the same unit; None where it was not asked for.
     """
 
     utility: float
     deviation: float
     source: Source
+    standard_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ def question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         reference=ReferenceKind(request.reference),
         rounding_seed=request.rounding_seed,
         limit=request.limit,
+        bias_correction=request.bias_correction,
     )
 
 
@@ -92,6 +93,8 @@ _RESULT_FIELDS = (
     "tied",
     "considered",
     "ranking_basis",
+    "indistinguishable",
+    "indistinguishable_count",
     "ranking",
     "attributes",
     "unit",

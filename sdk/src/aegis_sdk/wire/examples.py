@@ -44,6 +44,7 @@ EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "reference": "pooled",
     "rounding_seed": None,
     "limit": 20,
+    "bias_correction": False,
 }
 
 EXAMPLE_HEAD: Final[dict[str, Any]] = {
@@ -71,7 +72,17 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "tied": ["c17"],
     "considered": 60,
     "ranking_basis": "exact",
-    "ranking": [{"configuration": "c17", "deviation": 0.00123, "utility": 0.0412}],
+    "indistinguishable": ["c17", "c03"],
+    "indistinguishable_count": 2,
+    "ranking": [
+        {
+            "configuration": "c17",
+            "deviation": 0.00123,
+            "utility": 0.0412,
+            "standard_error": 0.0011,
+            "difference_error": 0.0,
+        }
+    ],
     "attributes": [
         {
             "name": "age",
@@ -79,7 +90,9 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
             "reference_utility": 0.0901,
             "bound": "lower",
             "bound_value": 0.0901,
-            "maskings": {"age-2": {"utility": 0.0870, "deviation": 0.0031, "source": "counts"}},
+            "maskings": {
+                "age-2": {"utility": 0.0870, "deviation": 0.0031, "source": "counts", "standard_error": 0.0028}
+            },
             "reconstruction": {
                 "method": "closed_form",
                 "atoms": 15,
