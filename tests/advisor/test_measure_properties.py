@@ -22,7 +22,10 @@ LIMITS = {None: np.inf, "bit": np.log2(6) + 1e-9, "fraction": 1.0}
 def test_values_are_finite_and_in_their_range(measure, table):
     """Empty rows and columns, single cells, one label, tables up to 2^53: numbers, and no warning."""
     value = measure(table.astype(float))
+    assert type(value) is float  # and not NumPy's, which JSON does not know
     assert 0 <= value <= LIMITS[measure.unit]
+    if measure.bias:
+        assert type(measure.corrected()(table.astype(float))) is float
     gradient = measure.gradient(table.astype(float))
     assert gradient.shape == table.shape
     assert np.isfinite(gradient).all()

@@ -64,8 +64,8 @@ def cramers_v_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> f
     if least < 1:
         return 0.0
     cells = float(table.sum()) * least
-    square = max(_contingency(table, atoms), freedom(table, atoms) / cells)
-    return float(1 / (2 * cells * np.sqrt(square)))
+    square = max(_contingency(table, atoms), freedom(table, None) / cells)
+    return float(1 / (2 * cells * np.sqrt(square))) if square > 0 else 0.0
 
 
 def cramers_v_corrected(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -91,8 +91,8 @@ def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = 
     if least <= 0:
         return 0.0
     total = float(table.sum())
-    square = max(square, float(np.sqrt(2 * freedom(table, atoms))) / total)
-    return float(1 / (2 * total * np.sqrt(square * least)))
+    square = max(square, float(np.sqrt(2 * freedom(table, None))) / total)
+    return float(1 / (2 * total * np.sqrt(square * least))) if square > 0 else 0.0
 
 
 def goodman_kruskal_tau(table: FloatArray, atoms: AtomStatistics | None = None) -> float:

@@ -60,8 +60,14 @@ def g2(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
 
 
 def g2_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """A record counts if its row has another label already."""
-    slopes: FloatArray = np.repeat((_mixed(table) - g2(table))[:, np.newaxis] / table.sum(), table.shape[1], axis=1)
+    """What goes with a record: itself, if its row has another label; the whole row, if it is all there is of the other.
+
+    The second is no derivative but the jackknife's difference: without it chance would not seem to move the support.
+    """
+    labels = np.count_nonzero(table, axis=1)[:, np.newaxis]
+    alone = (labels == 2) & (table <= 1)  # noqa: PLR2004 - the fewest labels that mix
+    moved = np.where(alone, table.sum(axis=1, keepdims=True), labels > 1)
+    slopes: FloatArray = (moved - g2(table)) / table.sum()
     return slopes
 
 

@@ -43,7 +43,7 @@ def mutual_information_bias(table: FloatArray, atoms: AtomStatistics | None = No
     R values and C labels have records. Miller 1955, "Note on the bias of information estimates".
     """
     total = float(table.sum())
-    return freedom(table, atoms) / (2 * total * np.log(2)) if total > 0 else 0.0
+    return float(freedom(table, atoms) / (2 * total * np.log(2))) if total > 0 else 0.0
 
 
 def mutual_information_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:

@@ -24,17 +24,20 @@ class Sample:
         reference: its rows are atoms; or, for a measure whose gradient differs between the values of an atom, values
             of an atom that have equal counts.
         shares: (labels,) of the records.
+        freedom: the atoms that have records, less one: inside an atom the reference tells nothing.
     """
 
     reference: Reference
     shares: FloatArray
+    freedom: int
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, reference: Reference, measure: Measure) -> Self:
         """The reference, as fine as the measure asks."""
+        freedom = _freedom(reference.joint)
         if measure.weighs_values and evidence.joint is None and evidence.histogram is not None:
             reference = _refined(reference, evidence.histogram)
-        return cls(reference, evidence.label_histogram / max(evidence.records, 1))
+        return cls(reference, evidence.label_histogram / max(evidence.records, 1), freedom)
 
     @property
     def table(self) -> FloatArray:
@@ -55,8 +58,9 @@ class Influence:
             variance of the utility, in the measure's unit, squared.
         means: (labels,) of the moves among the records of each label.
         spreads: (labels,) their standard deviation there.
-        freedom: the values that have records, less one.
+        freedom: the rows that have records, less one.
         scale: of what the gradient does not tell (`Measure.second_order`).
+        noise: how much of what chance makes of the gradient itself can be told from its variance, from 0 to 1.
         group_of_atom: (atoms,) where the atoms of the sample are in the table; None if it is not known.
     """
 
@@ -65,16 +69,31 @@ class Influence:
     spreads: FloatArray
     freedom: int
     scale: float
+    noise: float
     group_of_atom: IntArray | None
 
     @classmethod
     def of(
         cls, measure: Measure, table: FloatArray, group_of_atom: IntArray | None, atoms: AtomStatistics | None = None
     ) -> Self:
-        """The influence of the records of a table (groups, labels) on its measure."""
+        """The influence of the records of a counted table (groups, labels) on its measure."""
         moves = measure.gradient(table, atoms) * np.sqrt(table.sum())
-        freedom = max(occupied(table, atoms)[0] - 1, 0)
-        return cls(moves, *moments(table, moves), freedom, measure.second_order(table, atoms), group_of_atom)
+        scale = measure.second_order(table, atoms)
+        return cls(moves, *moments(table, moves), _freedom(table), scale, _noise(table), group_of_atom)
+
+
+def _freedom(table: FloatArray) -> int:
+    return max(occupied(table, None)[0] - 1, 0)
+
+
+def _noise(table: FloatArray) -> float:
+    """Cells that have records, less the margins they add up to, over the degrees of freedom.
+
+    A cell that cannot have records adds no noise, and one that only happens to have none is not told from it.
+    """
+    rows, labels = occupied(table, None)
+    cells = int(np.count_nonzero(table)) - rows - labels + 1
+    return max(cells, 0) / ((rows - 1) * (labels - 1)) if min(rows, labels) > 1 else 1.0
 
 
 def moments(table: FloatArray, moves: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -116,7 +135,9 @@ def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: M
     best = utilities.index(measure.best(utilities))
     if best == 0:
         own = np.arange(sample.table.shape[0])
-        return Influence.of(measure, reference.joint, own, reference.statistics)
+        found = Influence.of(measure, reference.joint, own, reference.statistics)
+        # What chance makes of a fit is less than of counts, by how much is not known.
+        return found if evidence.joint is not None else replace(found, freedom=sample.freedom, noise=0.0)
     masking, table = exact[best - 1]
     return Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
 
