@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray, IntArray
+from app.advisor.arrays import BoolArray, FloatArray
 from app.advisor.blocks import CodeBlocks, Codes
 from app.advisor.deviation import AttributeAssessment, assess
 from app.advisor.errors import NoConfigurationError, NoEvidenceError
@@ -38,6 +38,9 @@ __all__ = [
 
 TIE_TOLERANCE = 1e-9
 """Deviations this close, relative to the largest reference utility, are a tie (contract, advice)."""
+
+MOST_LISTED = 10_000
+"""Of a million configurations, half may be as good as the best: a list of them all would help nobody."""
 
 
 def recommend(
@@ -79,6 +82,7 @@ def recommend(
     errors = [one.errors(measure, found) for one, found in zip(selected, assessments, strict=True)]
     moves = [utility_errors(each, one.options) for one, each in zip(selected, errors, strict=True)]
     vectors = _difference_vectors(selected, errors, blocks, ranking.best, question)
+    within = None if vectors is None else _indistinguishable(blocks, vectors, ranking)
     return Recommendation(
         best=ranking.best,
         deviation=float(ranking.deviations[ranking.best]),
@@ -87,7 +91,8 @@ def recommend(
         ranking_basis=_basis(weighted, measure, question),
         ranking=_ranked_rows(selected, assessments, moves, blocks, ranking, vectors, question),
         attributes=tuple(map(_with_errors, selected, assessments, moves)),
-        indistinguishable=None if vectors is None else _indistinguishable(blocks, vectors, ranking),
+        indistinguishable=None if within is None else ranking.in_order(within, MOST_LISTED),
+        indistinguishable_count=None if within is None else int(within.sum()),
     )
 
 
@@ -190,11 +195,12 @@ def _ranked_rows(
     )
 
 
-def _indistinguishable(blocks: CodeBlocks, vectors: Sequence[FloatArray], ranking: Ranking) -> IntArray:
+def _indistinguishable(blocks: CodeBlocks, vectors: Sequence[FloatArray], ranking: Ranking) -> BoolArray:
+    """Which configurations cannot be told from the best: a mask (configurations,)."""
     gaps = ranking.deviations - ranking.deviations.min()
     within = indistinguishable(blocks, vectors, gaps, ranking.tolerance)
     within[ranking.tied] = True
-    return ranking.in_order(within)
+    return within
 
 
 def _with_errors(one: _Selected, found: AttributeAssessment, moves: FloatArray) -> AttributeAssessment:

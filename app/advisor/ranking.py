@@ -36,14 +36,15 @@ class Ranking:
         """The index of the best configuration."""
         return int(self.tied[0])
 
-    def in_order(self, chosen: BoolArray) -> IntArray:
-        """The configurations that a mask (configurations,) chooses, in the order of the ranking."""
+    def in_order(self, chosen: BoolArray, most: int) -> IntArray:
+        """The configurations that a mask (configurations,) chooses, in the order of the ranking: the first so many."""
         if not chosen.any():
             return np.arange(0)
+        theirs = self.deviations[chosen]
+        last = theirs.max() if theirs.size <= most else np.partition(theirs, most - 1)[most - 1]
         # A tie's first depends on what comes before it, be it chosen or not.
-        last = self.deviations[chosen].max()
         order = _order(self.deviations, self.tolerance, self.information, int(np.sum(self.deviations <= last)))
-        return order[chosen[order]]
+        return order[chosen[order]][:most]
 
 
 def rank(
@@ -91,7 +92,10 @@ def _order(
     """The first configurations in order, at least as many as `limit`; None for all."""
     ascending = _ascending(total, tolerance, limit)
     group = _tie_groups(total[ascending], tolerance)
-    return ascending[np.lexsort((ascending, information(ascending), group))]
+    tied = np.flatnonzero(np.bincount(group)[group] > 1)  # the rest is in order already
+    among = ascending[tied]
+    ascending[tied] = among[np.lexsort((among, information(among), group[tied]))]
+    return ascending
 
 
 def _ascending(total: FloatArray, tolerance: float, limit: int | None) -> IntArray:

@@ -77,7 +77,8 @@ class Recommendation:
         ranking: the best rows, as many as were asked for.
         attributes: each selected attribute, measured, with the maskings that configurations use.
         indistinguishable: those whose deviation is within 1.96 standard errors of the smallest, in order, those tied
-            among them; None for the reference `own`.
+            among them; the first 10,000, and None for the reference `own`.
+        indistinguishable_count: how many there are.
     """
 
     best: int
@@ -88,3 +89,4 @@ class Recommendation:
     ranking: RankedRows
     attributes: tuple[AttributeAssessment, ...]
     indistinguishable: IntArray | None
+    indistinguishable_count: int | None

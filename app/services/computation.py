@@ -25,9 +25,6 @@ from app.domain.references import PackedReference
 from app.services.configurations import unpack_configurations
 from app.services.evidence import evidence_of
 
-#: Of a million configurations, half may be as good as the best: a list of them all would help nobody.
-INDISTINGUISHABLE_SHOWN = 10_000
-
 
 @dataclass(frozen=True, slots=True)
 class ReferenceInput:
@@ -127,8 +124,8 @@ def _result(found: Recommendation, ids: Sequence[str], measure: str) -> dict[str
         "tied": [ids[index] for index in found.tied],
         "considered": found.considered,
         "ranking_basis": found.ranking_basis,
-        "indistinguishable": None if alike is None else [ids[index] for index in alike[:INDISTINGUISHABLE_SHOWN]],
-        "indistinguishable_count": None if alike is None else alike.size,
+        "indistinguishable": None if alike is None else [ids[index] for index in alike],
+        "indistinguishable_count": found.indistinguishable_count,
         "ranking": [_row_result(found.ranking, row, ids) for row in range(len(found.ranking))],
         "attributes": [_attribute_result(assessment) for assessment in found.attributes],
         "unit": MEASURES[measure].unit,

@@ -73,11 +73,13 @@ def test_those_chosen_come_in_the_order_of_the_ranking(tolerance, seed):
     deviations, information = rng.random(40).round(2), rng.integers(0, 3, 40)
     chosen = rng.random(40) < 0.3
     expected = [at for at in by_definition(deviations, information, tolerance) if chosen[at]]
-    assert ranked(deviations, information, tolerance, limit=1).in_order(chosen).tolist() == expected
+    found = ranked(deviations, information, tolerance, limit=1)
+    assert found.in_order(chosen, 40).tolist() == expected
+    assert found.in_order(chosen, 3).tolist() == expected[:3]
 
 
 def test_choosing_none_is_no_order():
-    assert ranked([0.1, 0.2]).in_order(np.zeros(2, dtype=bool)).size == 0
+    assert ranked([0.1, 0.2]).in_order(np.zeros(2, dtype=bool), 5).size == 0
 
 
 def test_ranking_nothing_is_refused():

@@ -254,7 +254,7 @@ def test_the_answer_names_those_that_cannot_be_told_from_the_best(people):
     gap = answer.ranking.deviation - answer.deviation
     within = gap <= CONFIDENCE * answer.ranking.difference_error
     assert answer.indistinguishable.tolist() == answer.ranking.index[within].tolist()
-    assert 1 < answer.indistinguishable.size < 100
+    assert 1 < answer.indistinguishable.size == answer.indistinguishable_count < 100
     assert answer.indistinguishable[0] == answer.best
     short = recommend(known, references, codes, [OPTIONS] * len(known), replace(question, limit=3))
     assert short.indistinguishable.tolist() == answer.indistinguishable.tolist()
@@ -268,7 +268,7 @@ def test_the_published_reference_has_no_difference_errors():
     known = evidence_of(table, [mapped("half", np.arange(6) // 3, table)])
     question = Question("mutual_information", ("a",), np.ones(1), reference="own")
     answer = recommend([known], [reconstruct(known)], np.array([[0], [1]]), [("half", "drop")], question)
-    assert answer.indistinguishable is None
+    assert answer.indistinguishable is answer.indistinguishable_count is None
     assert np.isnan(answer.ranking.difference_error).all()
     assert answer.ranking.standard_error[0] > 0
 

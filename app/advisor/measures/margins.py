@@ -17,7 +17,8 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 def independent(table: FloatArray) -> FloatArray:
     """The table (rows, labels) of the same margins in which rows and labels are independent."""
     total = max(float(table.sum()), np.finfo(np.float64).tiny)
-    expected: FloatArray = table.sum(axis=1, keepdims=True) * (table.sum(axis=0, keepdims=True) / total)
+    # In this order a table of one row is its own, to the last digit.
+    expected: FloatArray = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / total
     return expected
 
 

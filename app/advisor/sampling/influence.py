@@ -145,13 +145,13 @@ def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: M
 def _refined(reference: Reference, histogram: IntArray) -> Reference:
     """The reference (variant I) with atoms cut into values of equal counts, which are alike in every respect."""
     atom_of_value, atoms = reference.atom_of_value, reference.joint.shape[0]
-    keys, first, class_of_value = np.unique(
-        np.stack([atom_of_value, histogram]), axis=1, return_index=True, return_inverse=True
-    )
-    refined = class_of_value.ravel().astype(np.int32)
-    statistics = AtomStatistics.counted(refined, keys.shape[1], histogram)
+    distinct, rank = np.unique(histogram, return_inverse=True)
+    keys = atom_of_value.astype(np.int64) * distinct.size + rank
+    _, first, class_of_value = np.unique(keys, return_index=True, return_inverse=True)
+    refined = class_of_value.astype(np.int32)
+    statistics = AtomStatistics.counted(refined, first.size, histogram)
     counts = histogram.astype(np.float64)
-    records, held = fold(counts, atom_of_value, atoms), fold(counts, refined, keys.shape[1])
+    records, held = fold(counts, atom_of_value, atoms), fold(counts, refined, first.size)
     parent = atom_of_value[first]
     joint = reference.joint[parent] * ratio(held, records[parent])[:, np.newaxis]
     return replace(reference, atom_of_value=refined, joint=joint, statistics=statistics)

@@ -257,7 +257,7 @@ def _report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:
         others = advice.indistinguishable_count - 1
-        yield f"{others or 'none'} of the others cannot be told from it (95 %)"
+        yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
     ranking = [(each.configuration, each.deviation, each.utility) for each in advice.ranking or []]
     if ranking:
         yield from ("", *_table(("configuration", "deviation", "utility"), ranking))
