@@ -95,7 +95,7 @@ def advise(
         typer.Option(metavar="NAME=NUMBER", help="Privacy to vouch for, as k=5; repeatable."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of the ranking.")] = 20,
-    bias_correction: Annotated[bool, typer.Option("--bias-correction", help="Less the bias of small samples.")] = False,  # noqa: FBT002 - a flag
+    bias: Annotated[bool, typer.Option("--bias-correction", help="Less the bias of small samples.")] = False,  # noqa: FBT002 - a flag
     raw: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Ask which configuration loses least. The ranking comes first, then the cost of the best per attribute."""
@@ -103,12 +103,7 @@ def advise(
     with Client() as client:
         _say(f"asking about {entry_id} ...")
         advice = client.advise(
-            entry_id,
-            measure,
-            require=required or None,
-            limit=limit,
-            bias_correction=bias_correction,
-            on_progress=_progress_said(),
+            entry_id, measure, require=required or None, limit=limit, bias_correction=bias, on_progress=_progress_said()
         )
         if raw:
             typer.echo(advice.model_dump_json(indent=2))
