@@ -9,6 +9,7 @@ import numpy as np
 from app.advisor.arrays import FloatArray
 from app.advisor.evidence import AttributeEvidence, Knowledge, Masking
 from app.advisor.measures import Measure
+from app.advisor.measures.margins import entropy
 from app.advisor.reconstruction import Certificate, Reference
 from app.advisor.views import determined_counts
 
@@ -28,11 +29,13 @@ class MaskingDeviation:
         deviation: how far that is from the reference utility, never negative.
         source: where the table comes from: its own counts, the reference folded by its mapping, or what
             `identity` and `drop` mean.
+        standard_error: of the utility, in the same unit; None where it was not asked for.
     """
 
     utility: float
     deviation: float
     source: Source
+    standard_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +140,10 @@ def _bound(
     if evidence.joint is not None:
         return "exact", found
     certain = exact if measure.monotone else []
-    if measure.least_at_reference and reference.information_bound is not None and reference.certificate.converged:
-        certain = [*certain, reference.information_bound]
+    information, counts = reference.information_bound, evidence.value_counts
+    if measure.of_information and information is not None and counts is not None and reference.certificate.converged:
+        entropies = [entropy(histogram.astype(np.float64)) for histogram in (counts, evidence.label_histogram)]
+        certain = [*certain, measure.of_information(information, *entropies)]
     if not certain:
         return None, None
     return ("lower" if measure.better == "higher" else "upper"), measure.best(certain)

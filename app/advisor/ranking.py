@@ -1,16 +1,13 @@
-"""From deviations per masking to an order of configurations, in chunks of configurations."""
+"""From deviations per masking to an order of configurations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from app.advisor.arrays import FloatArray, IntArray
+from app.advisor.arrays import BoolArray, FloatArray, IntArray
+from app.advisor.blocks import CodeBlocks
 from app.advisor.errors import NoConfigurationError
-
-CHUNK = 8_192
-"""Configurations at a time: the temporaries of a chunk stay in cache."""
 
 MI_DECIMALS = 12
 """Bits beyond this are rounding noise, which must not decide what the given order should."""
@@ -24,27 +21,37 @@ class Ranking:
         order: (rows,) the best configurations in order, as many as were asked for.
         tied: (ties,) the configurations whose deviation is the smallest, in order, all of them.
         deviations: (configurations,) the weighted mean deviation of each.
-        utilities: (rows,) the weighted mean utility of each configuration in `order`.
+        tolerance: deviations this close are a tie.
+        information: gives what ties are broken by, the smaller the better, of configurations (rows,).
     """
 
     order: IntArray
     tied: IntArray
     deviations: FloatArray
-    utilities: FloatArray
+    tolerance: float
+    information: Callable[[IntArray], FloatArray]
 
     @property
     def best(self) -> int:
         """The index of the best configuration."""
         return int(self.tied[0])
 
+    def in_order(self, chosen: BoolArray, most: int) -> IntArray:
+        """The configurations that a mask (configurations,) chooses, in the order of the ranking: the first so many."""
+        if not chosen.any():
+            return np.arange(0)
+        theirs = self.deviations[chosen]
+        last = theirs.max() if theirs.size <= most else np.partition(theirs, most - 1)[most - 1]
+        # A tie's first depends on what comes before it, be it chosen or not.
+        order = _order(self.deviations, self.tolerance, self.information, int(np.sum(self.deviations <= last)))
+        return order[chosen[order]][:most]
+
 
 def rank(
-    codes: npt.NDArray[np.integer],
+    blocks: CodeBlocks,
     *,
     deviations: Sequence[FloatArray],
-    utilities: Sequence[FloatArray],
     tie_utilities: Sequence[FloatArray],
-    weights: FloatArray,
     tolerance: float,
     limit: int | None = None,
 ) -> Ranking:
@@ -53,48 +60,42 @@ def rank(
     Configurations tie when their deviations are within `tolerance` of the smallest among them.
 
     Args:
-        codes: (configurations, attributes) the masking of each attribute, as an index into its arrays below;
-            any integer type, a memory map as well.
-        deviations: per attribute (options,), the deviation of each masking.
-        utilities: per attribute (options,), the measure of each masking.
-        tie_utilities: per attribute (options,), the mutual information of each masking.
-        weights: (attributes,) normalised.
+        blocks: the configurations.
+        deviations: per attribute (options,), what each masking adds to the deviation: its own times the weight.
+        tie_utilities: per attribute (options,), what each adds to the mutual information.
         tolerance: absolute.
         limit: how many rows to put in order; None for all.
 
     Raises:
         NoConfigurationError: there is none.
     """
-    if codes.shape[0] == 0:
+    if len(blocks) == 0:
         raise NoConfigurationError
-    total = weighted_sums(codes, np.arange(codes.shape[0]), deviations, weights)
+    total = blocks.sums(deviations)
 
     def by_information(rows: IntArray) -> FloatArray:
-        return -np.round(weighted_sums(codes, rows, tie_utilities, weights), MI_DECIMALS)
+        return -np.round(blocks.sums(tie_utilities, rows), MI_DECIMALS)
 
     tied = np.flatnonzero(total <= total.min() + tolerance)
-    ascending = _ascending(total, tolerance, limit)
-    group = _tie_groups(total[ascending], tolerance)
-    order = ascending[np.lexsort((ascending, by_information(ascending), group))][:limit]
     return Ranking(
-        order=order,
+        order=_order(total, tolerance, by_information, limit)[:limit],
         tied=tied[np.argsort(by_information(tied), kind="stable")],
         deviations=total,
-        utilities=weighted_sums(codes, order, utilities, weights),
+        tolerance=tolerance,
+        information=by_information,
     )
 
 
-def weighted_sums(
-    codes: npt.NDArray[np.integer], rows: IntArray, lookups: Sequence[FloatArray], weights: FloatArray
-) -> FloatArray:
-    """Look up the codes (configurations, attributes) of some rows and add up with the weights: (rows,)."""
-    sums = np.zeros(rows.size)
-    weighted = [lookup * weight for lookup, weight in zip(lookups, weights, strict=True)]
-    for start in range(0, rows.size, CHUNK):
-        columns = codes[rows[start : start + CHUNK]].T.astype(np.intp, order="C")
-        for lookup, column in zip(weighted, columns, strict=True):
-            sums[start : start + CHUNK] += lookup[column]
-    return sums
+def _order(
+    total: FloatArray, tolerance: float, information: Callable[[IntArray], FloatArray], limit: int | None
+) -> IntArray:
+    """The first configurations in order, at least as many as `limit`; None for all."""
+    ascending = _ascending(total, tolerance, limit)
+    group = _tie_groups(total[ascending], tolerance)
+    tied = np.flatnonzero(np.bincount(group)[group] > 1)  # the rest is in order already
+    among = ascending[tied]
+    ascending[tied] = among[np.lexsort((among, information(among), group[tied]))]
+    return ascending
 
 
 def _ascending(total: FloatArray, tolerance: float, limit: int | None) -> IntArray:

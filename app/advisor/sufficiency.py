@@ -35,7 +35,7 @@ def ranking_basis(
 
     Per attribute, `used` holds the maskings that any configuration uses; attributes without weight are left
     out. The order is exact if what each attribute adds to the deviation of a configuration is the truth but
-    for a constant. It is in each of these cases, for a monotone measure:
+    for a constant. It is in each of these cases, of which the first alone holds for a measure that is not monotone:
 
     * all configurations treat it alike: it adds a constant, whatever that is;
     * the unmasked counts are given: the reference utility is the true one, and so is the deviation of every
@@ -47,13 +47,15 @@ def ranking_basis(
     `identity` in some configurations only would need the constant itself, and a table folded from the
     reference is an estimate unless other counts determine it (`determined_counts`).
     """
-    if measure.monotone and all(map(_is_settled, evidence, used)):
-        return "exact"
-    return "estimated"
+    settled = (
+        len(ids) == 1 or (measure.monotone and _is_settled(known, ids))
+        for known, ids in zip(evidence, used, strict=True)
+    )
+    return "exact" if all(settled) else "estimated"
 
 
 def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
-    if len(used) == 1 or evidence.joint is not None:
+    if evidence.joint is not None:
         return True
     maskings = [masking_named(evidence, masking) for masking in used if masking not in {IDENTITY, DROP}]
     exact = all(determined_counts(evidence, masking) is not None for masking in maskings)

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from aegis_sdk import wire
-from app.advisor.measures import MEASURES
+from app.advisor.measures import MEASURES, Measure
 from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
 from app.domain.documents import attach, decompress, without_counts
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
@@ -82,6 +82,7 @@ def question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         reference=ReferenceKind(request.reference),
         rounding_seed=request.rounding_seed,
         limit=request.limit,
+        bias_correction=request.bias_correction,
     )
 
 
@@ -92,6 +93,8 @@ _RESULT_FIELDS = (
     "tied",
     "considered",
     "ranking_basis",
+    "indistinguishable",
+    "indistinguishable_count",
     "ranking",
     "attributes",
     "unit",
@@ -126,5 +129,9 @@ def advice_body(advice: Advice) -> dict[str, Any]:
 
 def measures_body() -> dict[str, Any]:
     """The registry of measures as `wire.MeasureList`."""
-    fields = ("id", "unit", "better", "monotone", "formula")
-    return {"items": [{field: getattr(measure, field) for field in fields} for measure in MEASURES.values()]}
+    return {"items": [_measure_body(measure) for measure in MEASURES.values()]}
+
+
+def _measure_body(measure: Measure) -> dict[str, Any]:
+    fields = ("id", "unit", "better", "monotone", "formula", "guarantee", "reason", "source")
+    return {field: getattr(measure, field) for field in fields} | {"bias_correction": measure.bias is not None}

@@ -41,6 +41,7 @@ class AdviceQuestion:
     reference: ReferenceKind = ReferenceKind.POOLED
     rounding_seed: int | None = None
     limit: int | None = 20
+    bias_correction: bool = False
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
@@ -54,6 +55,7 @@ class AdviceQuestion:
             reference=ReferenceKind(stored["reference"]),
             rounding_seed=stored["rounding_seed"],
             limit=stored["limit"],
+            bias_correction=stored.get("bias_correction", False),  # older questions have none
         )
 
     def digest(self) -> bytes:

@@ -1,5 +1,6 @@
 """What a worker's child process computes: from stored bytes to stored bytes, with the advisor in between. Pure."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.advisor.advice import Question, Recommendation, recommend
+from app.advisor.advice import Question, RankedRows, Recommendation, recommend
 from app.advisor.atoms import AtomStatistics
 from app.advisor.deviation import AttributeAssessment
 from app.advisor.evidence import AttributeEvidence
@@ -111,23 +112,35 @@ def _advisor_question(given: AdviceInput) -> Question:
         reference=asked.reference.value,
         rounding_seed=asked.rounding_seed,
         limit=asked.limit,
+        bias_correction=asked.bias_correction,
     )
 
 
 def _result(found: Recommendation, ids: Sequence[str], measure: str) -> dict[str, Any]:
+    alike = found.indistinguishable
     return {
         "configuration": ids[found.best],
         "deviation": found.deviation,
         "tied": [ids[index] for index in found.tied],
         "considered": found.considered,
         "ranking_basis": found.ranking_basis,
-        "ranking": [
-            {"configuration": ids[index], "deviation": deviation, "utility": utility}
-            for index, deviation, utility in found.ranking
-        ],
+        "indistinguishable": None if alike is None else [ids[index] for index in alike],
+        "indistinguishable_count": found.indistinguishable_count,
+        "ranking": [_row_result(found.ranking, row, ids) for row in range(len(found.ranking))],
         "attributes": [_attribute_result(assessment) for assessment in found.attributes],
         "unit": MEASURES[measure].unit,
         "better": MEASURES[measure].better,
+    }
+
+
+def _row_result(ranking: RankedRows, row: int, ids: Sequence[str]) -> dict[str, Any]:
+    error = float(ranking.difference_error[row])
+    return {
+        "configuration": ids[ranking.index[row]],
+        "deviation": float(ranking.deviation[row]),
+        "utility": float(ranking.utility[row]),
+        "standard_error": float(ranking.standard_error[row]),
+        "difference_error": None if math.isnan(error) else error,
     }
 
 

@@ -42,13 +42,16 @@ def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline
 def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     if question.measure not in MEASURES:
         yield Fault("/measure", f"There is no measure {question.measure!r}; there are {', '.join(MEASURES)}.")
-    known = frozenset(names)
+    elif question.bias_correction and MEASURES[question.measure].bias is None:
+        known = ", ".join(measure.id for measure in MEASURES.values() if measure.bias is not None)
+        yield Fault("/bias_correction", f"The bias of {question.measure!r} is not known; that of {known} is.")
+    attributes = frozenset(names)
     for i, name in enumerate(question.attributes or ()):
-        if name not in known:
+        if name not in attributes:
             yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {_some(names)}.")
     weights = question.weights or {}
     for name in weights:
-        if name not in known:
+        if name not in attributes:
             yield Fault(pointer("weights", name), f"The entry has no attribute {name!r}.")
     if weights and all(weights.get(name, 1.0) == 0.0 for name in question.attributes or names):
         yield Fault("/weights", "All weights are zero.")

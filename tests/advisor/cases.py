@@ -5,8 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.advisor.arrays import FloatArray, IntArray, fold
+from app.advisor.deviation import assess
 from app.advisor.evidence import AttributeEvidence, Masking
 from app.advisor.measures import Measure
+from app.advisor.reconstruction import reconstruct
+from app.advisor.sampling import Errors, Sample, influences
 
 PAPER_TABLE = np.array([[0, 0, 1, 7, 12], [15, 25, 29, 9, 2]])
 PAPER_HISTOGRAM = np.array([4, 12, 4, 30, 20, 10, 10, 10])
@@ -109,3 +112,11 @@ class Truth:
         """|rho(A; Y) - rho(M(A); Y)|, the summand of the paper's eq. 1."""
         shown = {"identity": self.table, "drop": self.table.sum(axis=0, keepdims=True), **self.masked}
         return abs(measure(self.table.astype(float)) - measure(shown[masking].astype(float)))
+
+
+def errors_of(evidence, measure, used):
+    """The errors of the maskings `used` of an attribute."""
+    reference = reconstruct(evidence)
+    sample = Sample.of(evidence, reference, measure)
+    found = assess(evidence, reference, measure, used)
+    return Errors.of(sample, influences(evidence, sample, measure, used), found)

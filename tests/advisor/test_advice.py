@@ -62,6 +62,13 @@ def test_the_unmasked_counts_make_everything_exact():
     assert basis(maskings, ["fine", "bare", "noise", "identity", "drop"], joint=True) == "exact"
 
 
+@pytest.mark.parametrize("measure", [one.id for one in MEASURES.values() if not one.monotone])
+def test_without_monotony_a_ranking_is_exact_only_where_nothing_differs(measure):
+    assert basis([FINE, COARSE], ["fine", "coarse"], measure=measure) == "estimated"
+    assert basis([FINE, COARSE], ["fine", "coarse"], measure=measure, joint=True) == "estimated"
+    assert basis([FINE, COARSE], ["fine", "fine"], measure=measure) == "exact"
+
+
 def test_an_attribute_without_weight_does_not_spoil_it():
     sound, other = evidence_of(TABLE, [FINE, COARSE]), evidence_of(TABLE, [FINE], name="b")
     rows = [("fine", "identity"), ("coarse", "fine")]

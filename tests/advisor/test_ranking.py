@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from app.advisor.blocks import CodeBlocks
 from app.advisor.errors import NoConfigurationError
-from app.advisor.ranking import CHUNK, rank
+from app.advisor.ranking import rank
 
 
 def ranked(deviations, information=None, tolerance=0.0, limit=None):
@@ -10,11 +11,9 @@ def ranked(deviations, information=None, tolerance=0.0, limit=None):
     deviations = np.asarray(deviations, dtype=float)
     information = np.zeros_like(deviations) if information is None else np.asarray(information, dtype=float)
     return rank(
-        np.arange(deviations.size)[:, None],
+        CodeBlocks.of(np.arange(deviations.size)[:, None], [deviations.size]),
         deviations=[deviations],
-        utilities=[10 - deviations],
         tie_utilities=[information],
-        weights=np.ones(1),
         tolerance=tolerance,
         limit=limit,
     )
@@ -24,7 +23,6 @@ def test_the_smallest_deviation_is_first():
     found = ranked([0.3, 0.1, 0.2])
     assert found.order.tolist() == [1, 2, 0]
     assert (found.best, found.tied.tolist()) == (1, [1])
-    np.testing.assert_array_equal(found.utilities, [9.9, 9.8, 9.7])
 
 
 def test_ties_go_by_mutual_information_then_by_the_given_order():
@@ -68,23 +66,20 @@ def test_the_order_is_that_of_its_definition_at_any_limit(tolerance, limit, seed
     assert found.tied.tolist() == expected[: found.tied.size]
 
 
-def test_chunks_and_weights_add_up_to_the_weighted_mean():
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 5, (2 * CHUNK + 17, 3), dtype=np.uint8)
-    lookup, weights = rng.random((3, 5)), np.array([0.5, 0.3, 0.2])
-    found = rank(
-        codes,
-        deviations=lookup,
-        utilities=2 * lookup,
-        tie_utilities=lookup,
-        weights=weights,
-        tolerance=1e-9,
-        limit=3,
-    )
-    expected = sum(weights[at] * lookup[at][codes[:, at]] for at in range(3))
-    np.testing.assert_allclose(found.deviations, expected, rtol=1e-12)
-    np.testing.assert_allclose(found.utilities, 2 * expected[found.order], rtol=1e-12)
-    assert found.order.size == 3
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+@pytest.mark.parametrize("seed", range(5))
+def test_those_chosen_come_in_the_order_of_the_ranking(tolerance, seed):
+    rng = np.random.default_rng(seed)
+    deviations, information = rng.random(40).round(2), rng.integers(0, 3, 40)
+    chosen = rng.random(40) < 0.3
+    expected = [at for at in by_definition(deviations, information, tolerance) if chosen[at]]
+    found = ranked(deviations, information, tolerance, limit=1)
+    assert found.in_order(chosen, 40).tolist() == expected
+    assert found.in_order(chosen, 3).tolist() == expected[:3]
+
+
+def test_choosing_none_is_no_order():
+    assert ranked([0.1, 0.2]).in_order(np.zeros(2, dtype=bool), 5).size == 0
 
 
 def test_ranking_nothing_is_refused():

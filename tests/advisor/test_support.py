@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from app.advisor.atoms import common_refinement
 from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.measures import g2
+from app.advisor.measures.determination import g2
 from app.advisor.reconstruction import IterativeProportionalFitting, forced, reconstruct
 from app.advisor.reconstruction.equations import Equations
 from app.advisor.reconstruction.problem import Problem

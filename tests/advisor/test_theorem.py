@@ -74,7 +74,7 @@ def true_deviations(truths, options, codes, weights, measure):
     )
 
 
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
+@pytest.mark.parametrize("measure", [one for one in MEASURES.values() if one.monotone], ids=lambda measure: measure.id)
 def test_an_exact_ranking_is_the_ranking_by_the_true_deviation(measure):
     bases = Counter()
     for seed in range(CASES):

@@ -1,4 +1,5 @@
 import asyncio
+import math
 
 from tests.service import ask, publish
 
@@ -18,6 +19,31 @@ async def test_a_question_is_answered_once_a_worker_has_run(api, worker):
     assert answer["ranking_basis"] == "exact"
     assert answer["unit"] == "bit"
     assert answer["considered"] == 2
+    assert (answer["indistinguishable"], answer["indistinguishable_count"]) == (["c01"], 1)
+    best, second = answer["ranking"]
+    assert best["difference_error"] == 0
+    assert 0 < second["difference_error"] < second["deviation"]
+    assert answer["attributes"][0]["maskings"]["age-2"]["standard_error"] == best["standard_error"] > 0
+
+
+async def test_the_published_reference_tells_nothing_apart(api, worker):
+    head = await publish(api)
+    queued = await ask(api, head["id"], reference="own")
+    await worker.run()
+    answer = (await api.get(queued.headers["Location"])).json()
+    assert answer["indistinguishable"] is answer["indistinguishable_count"] is None
+    assert {row["difference_error"] for row in answer["ranking"]} == {None}
+
+
+async def test_the_correction_of_bias_is_an_estimate(api, worker):
+    head = await publish(api)
+    queued = await ask(api, head["id"], bias_correction=True)
+    await worker.run()
+    answer = (await api.get(queued.headers["Location"])).json()
+    # The paper's table: 2 values, 5 labels, 100 records.
+    corrected = 0.41764931 - 4 / (200 * math.log(2))
+    assert (answer["ranking_basis"], answer.get("problem")) == ("estimated", None)
+    assert abs(answer["attributes"][0]["maskings"]["age-2"]["utility"] - corrected) < 1e-8
 
 
 async def test_who_waits_gets_the_answer_as_soon_as_it_is_there(api, worker):

@@ -224,6 +224,8 @@ async def entry_id(shared_api):
         ({"weights": {"zip/~": 1}}, "/weights/zip~1~0"),
         ({"require": {"m": 1}}, "/require/m"),
         ({"require": {"k": -1}}, "/require/k"),
+        ({"bias_correction": 1}, "/bias_correction"),
+        ({"bias_correction": True, "measure": "g3"}, "/bias_correction"),
         ({"rounding_seed": 1}, "/rounding_seed"),
         ({"reference": "own", "rounding_seed": -1}, "/rounding_seed"),
         ({"reference": "none"}, "/reference"),

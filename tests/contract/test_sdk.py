@@ -30,8 +30,11 @@ def entry():
 
 
 def test_measures_are_those_of_the_registry(client):
-    found = {measure.id: (measure.unit, measure.better, measure.monotone) for measure in client.measures()}
-    assert found == {measure.id: (measure.unit, measure.better, measure.monotone) for measure in MEASURES.values()}
+    fields = ("unit", "better", "monotone", "guarantee", "reason", "source")
+    found = {measure.id: [getattr(measure, field) for field in fields] for measure in client.measures()}
+    assert found == {measure.id: [getattr(measure, field) for field in fields] for measure in MEASURES.values()}
+    corrected = [measure.id for measure in client.measures() if measure.bias_correction]
+    assert corrected == ["mutual_information", "chi_square"]
 
 
 def test_what_is_published_comes_back(client, entry):

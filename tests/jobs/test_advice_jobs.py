@@ -41,6 +41,7 @@ async def test_the_same_question_asked_by_ten_at_once_is_one_job(api, worker, da
         {"weights": {}},
         {"require": {}},
         {"limit": 20},
+        {"bias_correction": False},
         {"reference": "pooled", "rounding_seed": None, "attributes": None, "weights": None, "require": None},
     ],
     ids=str,
@@ -60,12 +61,13 @@ async def test_another_question_and_another_version_are_other_advice(shared_api)
     ids = {(await ask(shared_api, head["id"], **question)).json()["id"] for question in (
         {}, {"measure": "g3"}, {"limit": 1}, {"limit": None}, {"require": {"k": 5}}, {"require": {"k": 4}},
         {"reference": "own"}, {"reference": "own", "rounding_seed": 0}, {"weights": {"age": 2}},
+        {"bias_correction": True},
     )}  # fmt: skip
     changed = example_entry(name="others", title="changed")
     await shared_api.put(f"/v1/entries/{head['id']}", json=changed, headers={"If-Match": "*"})
     latest = await ask(shared_api, head["id"])
     assert latest.json()["entry"]["version"] == 2
-    assert len(ids | {latest.json()["id"]}) == 10
+    assert len(ids | {latest.json()["id"]}) == 11
     older = await shared_api.post(
         f"/v1/entries/{head['id']}/advice",
         params={"version": 1},

@@ -223,6 +223,23 @@ class TestAdvise:
         said = [line.split(" attributes")[0] for line in error.splitlines()]
         assert said == [f"asking about {ENTRY_ID} ...", "0 of 9", "2 of 9", "9 of 9"]
 
+    @pytest.mark.parametrize(("count", "said"), [(1, "no others"), (2, "1 other"), (3, "2 others")])
+    def test_how_many_cannot_be_told_from_the_best_is_said(self, aegis, service, count, said):
+        advice = Advice.model_validate(EXAMPLE_ADVICE | {"indistinguishable_count": count})
+        service.with_entry(head()).with_advice(advice)
+        _, out, _ = aegis("advise", ENTRY_ID, "--measure", advice.request["measure"])
+        assert f"\nas good, as far as a sample of records can tell (95 %): {said}\n" in out
+
+    def test_older_answers_have_no_such_set(self, aegis, service):
+        older = {key: value for key, value in EXAMPLE_ADVICE.items() if not key.startswith("indistinguishable")}
+        service.with_entry(head()).with_advice(Advice.model_validate(older))
+        assert "as good" not in aegis("advise", ENTRY_ID, "--measure", older["request"]["measure"])[1]
+
+    def test_the_correction_of_bias_is_sent(self, aegis, service, measure):
+        aegis("advise", ENTRY_ID, "--measure", measure, "--bias-correction")
+        [question] = [request.body for request in writes({"POST"}, service)]
+        assert question["bias_correction"] is True
+
     def test_the_columns_are_aligned(self, aegis, measure):
         _, out, _ = aegis("advise", ENTRY_ID, "--measure", measure)
         header, row = out.split("\n\n")[1].splitlines()[:2]

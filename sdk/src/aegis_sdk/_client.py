@@ -157,6 +157,7 @@ class Client:
         reference: str = "pooled",
         rounding_seed: int | None = None,
         limit: int | None = 20,
+        bias_correction: bool = False,
         wait: float = 300.0,
         on_progress: Callable[[Advice], None] | None = None,
     ) -> Advice:
@@ -174,6 +175,7 @@ class Client:
             "reference": reference,
             "rounding_seed": rounding_seed,
             "limit": limit,
+            "bias_correction": bias_correction,
         }
         deadline = Deadline(wait)
         response = self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))

@@ -95,13 +95,16 @@ def advise(
         typer.Option(metavar="NAME=NUMBER", help="Privacy to vouch for, as k=5; repeatable."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of the ranking.")] = 20,
+    bias: Annotated[bool, typer.Option("--bias-correction", help="Less the bias of small samples.")] = False,  # noqa: FBT002 - a flag
     raw: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Ask which configuration loses least. The ranking comes first, then the cost of the best per attribute."""
     required = dict(_requirement(each) for each in require or [])
     with Client() as client:
         _say(f"asking about {entry_id} ...")
-        advice = client.advise(entry_id, measure, require=required or None, limit=limit, on_progress=_progress_said())
+        advice = client.advise(
+            entry_id, measure, require=required or None, limit=limit, bias_correction=bias, on_progress=_progress_said()
+        )
         if raw:
             typer.echo(advice.model_dump_json(indent=2))
             return
@@ -247,6 +250,9 @@ def _report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     yield f"the ranking is {advice.ranking_basis}"
     if len(advice.tied or []) > 1:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
+    if advice.indistinguishable_count is not None:
+        others = advice.indistinguishable_count - 1
+        yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
     ranking = [(each.configuration, each.deviation, each.utility) for each in advice.ranking or []]
     if ranking:
         yield from ("", *_table(("configuration", "deviation", "utility"), ranking))

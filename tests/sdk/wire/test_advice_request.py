@@ -28,6 +28,7 @@ def test_defaults_are_filled_in():
         ({"require": {}}, {}),
         ({"attributes": ["b", "a"]}, {"attributes": ["a", "b"]}),
         ({"limit": 20}, {}),
+        ({"bias_correction": False}, {}),
         ({"reference": "pooled", "rounding_seed": None}, {}),
     ],
 )
@@ -39,6 +40,7 @@ def test_equal_questions_are_equal_texts(one, other):
     ("one", "other"),
     [
         ({"limit": None}, {"limit": 0}),
+        ({"bias_correction": True}, {}),
         ({"weights": {"a": 1}}, {"weights": {"a": 2}}),
         ({"attributes": ["a"]}, {}),
         ({"reference": "own", "rounding_seed": 0}, {"reference": "own"}),

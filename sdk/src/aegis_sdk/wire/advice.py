@@ -49,6 +49,9 @@ class AdviceRequest(Request):
     )
     rounding_seed: Count | None = Field(default=None, description="Seed of the rounding; with `own` only")
     limit: Count | None = Field(default=20, description="Rows of the ranking; 0 none, null all")
+    bias_correction: bool = Field(
+        default=False, description="Take the measure less its bias in small samples, where `GET /v1/measures` has one"
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -72,6 +75,12 @@ class RankedConfiguration(Answer):
     configuration: str = Field(description="Id of the configuration")
     deviation: float = Field(description="Weighted mean of the deviations of its maskings; smaller is better")
     utility: float = Field(description="Weighted mean of the utilities of its maskings")
+    standard_error: float | None = Field(
+        default=None, description="Of the utility, at most; the records are taken for a sample"
+    )
+    difference_error: float | None = Field(
+        default=None, description="Standard error, at most, of its deviation less that of the best; null: not known"
+    )
 
 
 class MaskingScore(Answer):
@@ -80,6 +89,7 @@ class MaskingScore(Answer):
     utility: float = Field(description="The measure on the masked attribute")
     deviation: float = Field(description="Its distance from the reference utility")
     source: str = Field(description="Where the utility comes from: `counts`, `reference` or `definition`")
+    standard_error: float | None = Field(default=None, description="Of the utility; the records are taken for a sample")
 
 
 class Reconstruction(Answer):
@@ -136,6 +146,12 @@ class Advice(Answer):
     ranking_basis: str | None = Field(
         default=None, description="`exact`: provably the ranking by true deviation; `estimated`: an estimate"
     )
+    indistinguishable: list[str] | None = Field(
+        default=None,
+        description="Configurations whose deviation is within 1.96 standard errors of the best's (95 %), in the order "
+        "of the ranking, the best among them; the first 10,000. Null: not known, with the reference `own`",
+    )
+    indistinguishable_count: int | None = Field(default=None, description="How many of these there are")
     ranking: list[RankedConfiguration] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[AttributeAdvice] | None = Field(default=None, description="What was found per attribute")
     unit: str | None = Field(default=None, description="Unit of utilities and deviations: `bit`, `fraction` or null")

@@ -87,6 +87,12 @@ class Measure(Answer):
     better: str = Field(description="Which values are better: `higher` or `lower`")
     monotone: bool = Field(description="Whether masking can only make it worse: the exact ranking hangs on it")
     formula: str = Field(description="Its formula, in terms of the joint counts")
+    guarantee: str | None = Field(
+        default=None, description="`exact`: rankings by it can be proven to be the true ones; `none`: they cannot"
+    )
+    reason: str | None = Field(default=None, description="Why it has the guarantee, or has not, in a sentence")
+    source: str | None = Field(default=None, description="The work that it is taken from")
+    bias_correction: bool = Field(default=False, description="Whether a question may ask for its `bias_correction`")
 
 
 class MeasureList(Answer):

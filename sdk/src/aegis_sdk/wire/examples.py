@@ -44,6 +44,7 @@ EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "reference": "pooled",
     "rounding_seed": None,
     "limit": 20,
+    "bias_correction": False,
 }
 
 EXAMPLE_HEAD: Final[dict[str, Any]] = {
@@ -71,7 +72,17 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "tied": ["c17"],
     "considered": 60,
     "ranking_basis": "exact",
-    "ranking": [{"configuration": "c17", "deviation": 0.00123, "utility": 0.0412}],
+    "indistinguishable": ["c17", "c03"],
+    "indistinguishable_count": 2,
+    "ranking": [
+        {
+            "configuration": "c17",
+            "deviation": 0.00123,
+            "utility": 0.0412,
+            "standard_error": 0.0011,
+            "difference_error": 0.0,
+        }
+    ],
     "attributes": [
         {
             "name": "age",
@@ -79,7 +90,9 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
             "reference_utility": 0.0901,
             "bound": "lower",
             "bound_value": 0.0901,
-            "maskings": {"age-2": {"utility": 0.0870, "deviation": 0.0031, "source": "counts"}},
+            "maskings": {
+                "age-2": {"utility": 0.0870, "deviation": 0.0031, "source": "counts", "standard_error": 0.0028}
+            },
             "reconstruction": {
                 "method": "closed_form",
                 "atoms": 15,
@@ -101,6 +114,12 @@ EXAMPLE_MEASURE: Final[dict[str, Any]] = {
     "better": "higher",
     "monotone": True,
     "formula": "sum P log2(P / (P_a P_y))",
+    "guarantee": "exact",
+    "reason": (
+        "An f-divergence between the joint distribution and the product of its margins: merging values never raises it."
+    ),
+    "source": "Cover & Thomas 2006, Elements of information theory, equation 2.28",
+    "bias_correction": True,
 }
 
 EXAMPLE_PROBLEM: Final[dict[str, Any]] = {

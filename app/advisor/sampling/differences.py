@@ -1,0 +1,152 @@
+"""Standard errors of utilities and of differences of deviations, for one masking and for whole configurations.
+
+What chance does to a number is kept as a vector whose length is the standard error, and whose parts add up over
+attributes so that the sum is right or too long, never too short. With the label's values `y` of shares `p`, and the
+influences `D` of the attributes in turn, the parts are
+
+* `sqrt(p_y) (E[D | y] - E[D])` for each y: all attributes see the same label, so these add up exactly;
+* `sqrt(p_y) sd(D | y)` for each y: given the label, the joint distribution of two attributes is not known, and the
+  standard deviation of a sum is at most the sum of standard deviations (Cauchy-Schwarz);
+* a second-order part, of what is left where the gradient vanishes (`Measure.second_order`), likewise.
+
+For `Var(sum D) = Var(E[sum D | Y]) + E[Var(sum D | Y)]`. A vector is (2 labels + 1,).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.advisor.arrays import FloatArray, IntArray
+from app.advisor.deviation import IDENTITY, AttributeAssessment
+from app.advisor.sampling.influence import Influence, Sample, moments
+
+Part = tuple[float, Influence]
+
+SIGN_TOLERANCE = 1e-9
+"""Deviations this small, relative to the reference utility, are rounding noise: their sign means nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """The errors of one attribute's maskings.
+
+    Attributes:
+        sample: on which they are compared.
+        influences: by masking id, `identity` always among them.
+        orientations: by masking id, the sign of reference utility less utility; 0 where they are equal.
+    """
+
+    sample: Sample
+    influences: Mapping[str, Influence]
+    orientations: Mapping[str, int]
+
+    @classmethod
+    def of(cls, sample: Sample, influences: Mapping[str, Influence], found: AttributeAssessment) -> "Errors":
+        """The errors of what was found for an attribute."""
+        whole = found.reference_utility
+        noise = SIGN_TOLERANCE * abs(whole)
+        signs = {
+            masking: 0 if score.deviation <= noise else int(np.sign(whole - score.utility))
+            for masking, score in found.maskings.items()
+        }
+        return cls(sample, influences, signs)
+
+    def utility(self, masking: str) -> FloatArray:
+        """The vector of its utility, from its own table: its place on the atoms does not matter."""
+        return _vector(self.sample, [(1.0, replace(self.influences[masking], group_of_atom=None))])
+
+    def difference(self, masking: str, other: str) -> FloatArray:
+        """The vector of the deviation of one masking less that of another.
+
+        Where both are on the same side of the reference utility, as they should be, it cancels, and what is left is
+        the difference of the utilities.
+        """
+        ours, theirs, whole = (self.influences[which] for which in (masking, other, IDENTITY))
+        sides = self.orientations[masking], self.orientations[other]
+        if masking == other:
+            return np.zeros(2 * self.sample.shares.size + 1)
+        if sides[0] * sides[1] >= 0:
+            return _vector(self.sample, [(1.0, theirs), (-1.0, ours)])
+        return _vector(self.sample, [(2.0, whole), (-1.0, ours), (-1.0, theirs)])
+
+
+def utility_errors(errors: Errors, options: Sequence[str]) -> FloatArray:
+    """The vectors (options, 2 labels + 1) of the utility of each option; 0 for unused ones."""
+    found = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
+    for code, option in enumerate(options):
+        if option in errors.orientations:
+            found[code] = errors.utility(option)
+    return found
+
+
+def difference_errors(errors: Errors, options: Sequence[str], best: str) -> FloatArray:
+    """The vectors (options, 2 labels + 1) of the deviation of each option less the best's; 0 for unused ones."""
+    found = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
+    for code, option in enumerate(options):
+        if option in errors.orientations:
+            found[code] = errors.difference(option, best)
+    return found
+
+
+def _vector(sample: Sample, parts: Sequence[Part]) -> FloatArray:
+    """The vector of a sum of influences, each with a coefficient.
+
+    Influences whose place on the atoms is known are added there, which sees how they go together; of the others the
+    standard deviations add up.
+    """
+    labels = sample.shares.size
+    means, within, moves = np.zeros(labels), np.zeros(labels), np.zeros(sample.table.shape)
+    for coefficient, part in parts:
+        means += coefficient * part.means
+        if part.group_of_atom is None:
+            within += abs(coefficient) * part.spreads
+        else:
+            moves += coefficient * part.moves[part.group_of_atom]
+    if any(part.group_of_atom is not None for _, part in parts):
+        within += moments(sample.table, moves)[1]
+    root = np.sqrt(sample.shares)
+    first = np.concatenate([root * (means - np.sum(sample.shares * means)), root * within])
+    second = _second_order(sample, parts)
+    noise = 2 * second**2 * min(part.noise for _, part in parts)
+    return np.append(first * _shrinkage(float(np.sum(first**2)), noise), second)
+
+
+def _shrinkage(variance: float, noise: float) -> float:
+    """By what factor to take back what chance adds to the first-order variance.
+
+    Where a utility is a quadratic form of second-order variance `q^2`, that adds `2 q^2` on average: chi-square of
+    noncentrality c and f degrees of freedom varies by `4 c + 2 f`, and c is estimated by what it exceeds f by.
+    """
+    return float(np.sqrt(max(0.0, 1 - noise / variance))) if variance > 0 else 0.0
+
+
+def _second_order(sample: Sample, parts: Sequence[Part]) -> float:
+    """The standard deviation of a sum of quadratic forms, near independence.
+
+    There a utility varies like `scale` times a chi-square variable, the squared length of a Gaussian projected on the
+    space that its rows span, for each degree of freedom of the label. Two such have the covariance
+    `2 (C - 1) scale scale' phi2`, where phi2 is the contingency of the two maskings: the degrees of freedom of the
+    coarser one where they nest.
+    """
+    scaled = [(coefficient * part.scale, part) for coefficient, part in parts if part.scale > 0]
+    placed = [(scale, part.group_of_atom, part) for scale, part in scaled if part.group_of_atom is not None]
+    variance = 0.0
+    for at, (scale, group_of_atom, part) in enumerate(placed):
+        variance += scale**2 * part.freedom
+        for other_scale, others, _ in placed[at + 1 :]:
+            variance += 2 * scale * other_scale * _contingency(sample, group_of_atom, others)
+    apart = sum(abs(scale) * np.sqrt(part.freedom) for scale, part in scaled if part.group_of_atom is None)
+    labels = max(int(np.count_nonzero(sample.shares)) - 1, 0)
+    return float(np.sqrt(2 * labels) * (np.sqrt(max(variance, 0.0)) + apart))
+
+
+def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
+    """phi2 of two maskings, each (atoms,): `sum n_ij^2 / (n_i n_j) - 1`."""
+    records = sample.table.sum(axis=1)
+    _, pair_of_atom = np.unique(first * (int(second.max(initial=0)) + 1) + second, return_inverse=True)
+    pairs = np.bincount(pair_of_atom, records)
+    ours, theirs = np.bincount(first, records)[first], np.bincount(second, records)[second]
+    held = records > 0
+    shared = pairs[pair_of_atom[held]] * records[held] / (ours[held] * theirs[held])
+    return max(0.0, float(shared.sum()) - 1)

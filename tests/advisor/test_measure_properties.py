@@ -1,0 +1,100 @@
+"""What holds of measures and their gradients on every table, degenerate ones first."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from app.advisor.atoms import AtomStatistics
+from app.advisor.measures import MEASURES
+from tests.advisor.cases import random_table
+
+EVERY_MEASURE = pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
+COUNTS = st.one_of(st.just(0), st.integers(1, 3), st.integers(0, 10**6), st.integers(2**46, 2**47))
+TABLES = arrays.arrays(np.int64, arrays.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=COUNTS)
+LIMITS = {None: np.inf, "bit": np.log2(6) + 1e-9, "fraction": 1.0}
+
+
+@EVERY_MEASURE
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(table=TABLES)
+def test_values_are_finite_and_in_their_range(measure, table):
+    """Empty rows and columns, single cells, one label, tables up to 2^53: numbers, and no warning."""
+    value = measure(table.astype(float))
+    assert type(value) is float  # and not NumPy's, which JSON does not know
+    assert 0 <= value <= LIMITS[measure.unit]
+    if measure.bias:
+        assert type(measure.corrected()(table.astype(float))) is float
+    gradient = measure.gradient(table.astype(float))
+    assert gradient.shape == table.shape
+    assert np.isfinite(gradient).all()
+    assert not gradient[table == 0].any()
+    assert np.isfinite(measure.second_order(table.astype(float)))
+
+
+@pytest.mark.parametrize("measure", [one for one in MEASURES.values() if one.monotone], ids=lambda one: one.id)
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(table=TABLES, data=st.data())
+def test_merging_two_rows_never_improves_what_is_monotone(measure, table, data):
+    table = np.vstack([table, table[:1]]).astype(float)
+    first, second = data.draw(st.permutations(range(table.shape[0])))[:2]
+    merged = np.delete(table, second, axis=0)
+    merged[first - (second < first)] += table[second]
+    before, after = measure(table), measure(merged)
+    noise = 1e-9 * max(1.0, abs(before))
+    assert after <= before + noise if measure.better == "higher" else after >= before - noise
+
+
+@EVERY_MEASURE
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(data=st.data(), atoms=st.integers(1, 4), labels=st.integers(1, 4))
+def test_atoms_stand_for_their_values(measure, data, atoms, labels):
+    atom_of_value = np.concatenate(
+        [np.arange(atoms), data.draw(arrays.arrays(np.int64, 5, elements=st.integers(0, atoms - 1)))]
+    )
+    histogram = data.draw(arrays.arrays(np.int64, atoms + 5, elements=st.integers(0, 50)))
+    weights = data.draw(arrays.arrays(np.int64, (atoms, labels), elements=st.integers(0, 4)))
+    shares = (weights + (weights.sum(1, keepdims=True) == 0)) / np.maximum(weights.sum(1, keepdims=True), 1)
+    shares /= shares.sum(1, keepdims=True)
+    full = histogram[:, None] * shares[atom_of_value]
+    collapsed = np.stack([full[atom_of_value == atom].sum(0) for atom in range(atoms)])
+    statistics = AtomStatistics.counted(atom_of_value.astype(np.int32), atoms, histogram)
+    # The root of V makes 1e-8 of an error of 1e-16 under it.
+    assert measure(collapsed, statistics) == pytest.approx(measure(full), abs=1e-7)
+
+
+def slopes_by_differences(measure, table):
+    """Central differences, without what is common to all cells: a sample of N records does not move along it."""
+    step = 1e-4
+    slopes = np.zeros(table.shape)
+    for cell in np.ndindex(table.shape):
+        shift = np.zeros(table.shape)
+        shift[cell] = step
+        slopes[cell] = (measure(table + shift) - measure(table - shift)) / (2 * step)
+    return slopes - np.average(slopes, weights=table)
+
+
+@EVERY_MEASURE
+@pytest.mark.parametrize("seed", range(8))
+def test_the_gradient_is_that_of_finite_differences(measure, seed):
+    rng = np.random.default_rng(seed)
+    table = (random_table(rng, values=int(rng.integers(2, 7)), labels=int(rng.integers(2, 5))) + 3) * rng.uniform(
+        0.9, 1.1
+    )
+    table = table + rng.random(table.shape)  # no two counts tie
+    gradient = measure.gradient(table)
+    gradient = gradient - np.average(gradient, weights=table)
+    expected = slopes_by_differences(measure, table)
+    np.testing.assert_allclose(gradient, expected, atol=1e-6 * max(np.abs(expected).max(), 1e-6))
+
+
+@EVERY_MEASURE
+def test_the_gradient_of_atoms_is_that_of_their_values(measure):
+    """Three values of equal counts make an atom: a record of it is a record of one of them."""
+    rng = np.random.default_rng(1)
+    thirds = rng.integers(1, 9, (4, 3)).astype(float)
+    full, atom_of_value = np.repeat(thirds, 3, axis=0), np.repeat(np.arange(4), 3).astype(np.int32)
+    statistics = AtomStatistics.uniform(atom_of_value, 3 * thirds.sum(axis=1))
+    np.testing.assert_allclose(measure.gradient(3 * thirds, statistics), measure.gradient(full)[::3], atol=1e-12)
+    assert measure.second_order(3 * thirds, statistics) == pytest.approx(measure.second_order(full))
