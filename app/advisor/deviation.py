@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 
 from app.advisor.arrays import FloatArray
 from app.advisor.evidence import AttributeEvidence, Knowledge, Masking
-from app.advisor.measures import Measure
+from app.advisor.measures import MEASURES, Measure
 from app.advisor.measures.margins import entropy
 from app.advisor.reconstruction import Certificate, Reference
 from app.advisor.views import determined_counts
@@ -50,6 +50,8 @@ class AttributeAssessment:
             approximately only.
         bound: what bound_value is to the attribute's true utility; None where nothing is certain.
         bound_value: None exactly where `bound` is.
+        lower_bound: the true utility is no less, in the measure's unit; None where nothing is certain.
+        upper_bound: the true utility is no more.
         maskings: by masking id, those that were asked for.
         certificate: of the reconstruction.
     """
@@ -60,6 +62,8 @@ class AttributeAssessment:
     reference_estimated: bool
     bound: Bound | None
     bound_value: float | None
+    lower_bound: float | None
+    upper_bound: float | None
     maskings: Mapping[str, MaskingDeviation]
     certificate: Certificate
 
@@ -94,6 +98,7 @@ def assess(
         reference_estimated=measure.depends_on_support and reference.certificate.iterations > 0,
         bound=bound,
         bound_value=bound_value,
+        **_interval(evidence, reference, measure, bound_value),
         maskings=maskings,
         certificate=reference.certificate,
     )
@@ -147,3 +152,21 @@ def _bound(
     if not certain:
         return None, None
     return ("lower" if measure.better == "higher" else "upper"), measure.best(certain)
+
+
+class _Interval(TypedDict):
+    lower_bound: float | None
+    upper_bound: float | None
+
+
+def _interval(evidence: AttributeEvidence, reference: Reference, measure: Measure, certain: float | None) -> _Interval:
+    """Where the true utility lies: between what is certain and what no table that fits exceeds."""
+    if evidence.joint is not None:
+        return {"lower_bound": certain, "upper_bound": certain}
+    # One that is corrected for its bias is another measure by the same name.
+    beyond = reference.ceilings.get(measure.id) if measure is MEASURES.get(measure.id) else None
+    if beyond is not None and certain is not None:  # they may meet, but for rounding
+        beyond = measure.best([beyond, certain])
+    if measure.better == "higher":
+        return {"lower_bound": certain, "upper_bound": beyond}
+    return {"lower_bound": beyond, "upper_bound": certain}

@@ -211,3 +211,31 @@ def test_the_papers_example(measure):
     # One view: attribute and label are independent within it; only g1, which counts pairs, sees a loss.
     expected = 0.358 if measure.id == "g1" else 0
     assert found.maskings["age-2"].deviation == pytest.approx(expected, abs=5e-4)
+
+
+@EVERY_MEASURE
+@pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
+def test_the_true_utility_lies_between_the_bounds(measure, histogram):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        table = random_table(rng, values=10)
+        found = measured(evidence_of(table, overlapping(rng, table), histogram=histogram), measure)
+        true = measure(table.astype(float))
+        assert found.lower_bound is None or found.lower_bound <= true + 1e-9
+        assert found.upper_bound is None or found.upper_bound >= true - 1e-9
+        assert (found.bound, found.bound_value) in {
+            ("lower", found.lower_bound),
+            ("upper", found.upper_bound),
+            (None, None),
+        }
+        assert histogram is False or {found.lower_bound, found.upper_bound} != {None}
+
+
+def test_unmasked_counts_leave_no_room_between_the_bounds():
+    found = measured(evidence_of(TABLE, VIEWS, joint=True))
+    assert found.lower_bound == found.upper_bound == MI(TABLE.astype(float))
+
+
+def test_a_measure_that_is_corrected_has_no_ceiling_of_the_plain_one():
+    found = measured(evidence_of(TABLE, VIEWS), MI.corrected())
+    assert (found.lower_bound, found.upper_bound) == (None, None)

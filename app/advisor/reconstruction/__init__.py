@@ -8,6 +8,7 @@ from scipy.special import entr
 
 from app.advisor.arrays import FloatArray
 from app.advisor.atoms import AtomStatistics, common_refinement
+from app.advisor.bounds import utility_ceilings
 from app.advisor.evidence import AttributeEvidence
 from app.advisor.measures import mutual_information
 from app.advisor.reconstruction.closed_form import share_out
@@ -64,7 +65,8 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
         statistics = AtomStatistics.uniform(atom_of_value, solution.table.sum(axis=1))
     else:
         statistics = AtomStatistics.counted(atom_of_value, atoms, evidence.histogram)
-    return Reference(atom_of_value, solution.table, statistics, _information_bound(problem, solution), certificate)
+    bound = _information_bound(problem, solution)
+    return Reference(atom_of_value, solution.table, statistics, bound, certificate, utility_ceilings(evidence))
 
 
 def _given(evidence: AttributeEvidence, joint: FloatArray) -> Reference:

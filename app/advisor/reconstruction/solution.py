@@ -1,6 +1,7 @@
 """The solution, which never comes without its certificate."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -46,6 +47,7 @@ class Reference:
         information_bound: bits; no table that fits the evidence has less mutual information. Known in
             variant I only, None otherwise; it means something only if the certificate says converged.
         certificate: how it was found.
+        ceilings: by measure id, in its unit; no table that fits the evidence has more utility (`utility_ceilings`).
     """
 
     atom_of_value: AtomArray
@@ -53,6 +55,7 @@ class Reference:
     statistics: AtomStatistics
     information_bound: float | None
     certificate: Certificate
+    ceilings: Mapping[str, float] = field(default_factory=dict)
 
     def fold(self, mapping: IntArray, groups: int) -> FloatArray:
         """The masked table (groups, labels) of a mapping (values,) that no atom straddles."""

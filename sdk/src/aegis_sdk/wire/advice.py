@@ -116,6 +116,8 @@ class AttributeAdvice(Answer):
         description="What `bound_value` is to the true utility: `exact`, `lower`, `upper`; null: nothing",
     )
     bound_value: float | None = Field(default=None, description="A certified bound on the true utility")
+    lower_bound: float | None = Field(default=None, description="The true utility is no less; null: nothing is certain")
+    upper_bound: float | None = Field(default=None, description="The true utility is no more; null: nothing is certain")
     maskings: dict[str, MaskingScore] = Field(
         default_factory=dict, description="Score per masking that the configurations use"
     )

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from app.advisor.arrays import FloatArray, IntArray
-from app.advisor.caps import Groups, Rows
+from app.advisor.bounds.caps import Groups, Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,10 +13,8 @@ from types import MappingProxyType
 import numpy as np
 
 from app.advisor.arrays import FloatArray, fold
-from app.advisor.caps import Groups, Rows, views_of
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.measures import Measure
-from app.advisor.scores import (
+from app.advisor.bounds.caps import Groups, Rows, views_of
+from app.advisor.bounds.scores import (
     Known,
     agreement_by_group,
     agreement_by_row,
@@ -34,6 +32,10 @@ from app.advisor.scores import (
     pure_by_row,
     squares,
 )
+from app.advisor.evidence import AttributeEvidence
+
+ByRow = Callable[[Rows, Known], FloatArray]
+ByGroup = Callable[[Groups, Known], FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,45 +49,52 @@ class _Ceiling:
         needs_rows: it cannot be told without the histogram.
     """
 
-    by_row: Callable[[Rows, Known], FloatArray]
-    by_group: Callable[[Groups, Known], FloatArray]
+    by_row: ByRow
+    by_group: ByGroup
     value: Callable[[float, Known], float]
     needs_rows: bool = False
 
 
-def utility_ceiling(evidence: AttributeEvidence, measure: Measure) -> float | None:
+LARGEST = 5_000_000
+"""Values times labels of an attribute beyond which no ceiling is looked for: it would take minutes."""
+
+
+def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
     """No table that fits the evidence has more utility for the unmasked attribute, up to rounding.
 
     An upper bound where higher is better, a lower bound otherwise.
 
     Args:
         evidence: without faults. Only counts of views whose mapping is known are used.
-        measure: of which only the id is looked at.
 
     Returns:
-        In the measure's unit. None where the unmasked counts are given, so that no bound is wanted; where the
-        measure has none (some need the histogram); and where the views contradict each other.
+        By measure id, in the measure's unit. Nothing where the unmasked counts are given, so that no bound is
+        wanted, where the views contradict each other, and for more than `LARGEST` cells; some measures need the
+        histogram.
     """
-    ceiling = _CEILINGS.get(measure.id)
-    histogram = evidence.histogram
-    if evidence.joint is not None or ceiling is None or (histogram is None and ceiling.needs_rows):
-        return None
+    if evidence.joint is not None or evidence.values * evidence.labels > LARGEST:
+        return {}
     if evidence.records == 0:
-        return 0.0
-    rows = None if histogram is None else Rows.of(evidence, histogram)
+        return dict.fromkeys(_CEILINGS, 0.0)
+    rows = None if evidence.histogram is None else Rows.of(evidence, evidence.histogram)
     if rows is not None and not rows.possible:
-        return None
+        return {}
     known = Known(evidence.label_histogram.astype(np.float64), rows)
-    return ceiling.value(_most(evidence, ceiling, known), known)
+    possible = {measure: one for measure, one in _CEILINGS.items() if rows is not None or not one.needs_rows}
+    # Several measures are functions of one score.
+    most = {(one.by_row, one.by_group): 0.0 for one in possible.values()}
+    for by_row, by_group in most:
+        most[by_row, by_group] = _most(evidence, by_row, by_group, known)
+    return {measure: one.value(most[one.by_row, one.by_group], known) for measure, one in possible.items()}
 
 
-def _most(evidence: AttributeEvidence, ceiling: _Ceiling, known: Known) -> float:
+def _most(evidence: AttributeEvidence, by_row: ByRow, by_group: ByGroup, known: Known) -> float:
     """The most score of any table that fits: the least that any view allows."""
     rows = known.rows
-    alone = None if rows is None else rows.values * ceiling.by_row(rows, known)
+    alone = None if rows is None else rows.values * by_row(rows, known)
     least = np.inf
     for mapping, counts in views_of(evidence):
-        together = ceiling.by_group(Groups.of(mapping, counts, rows), known)
+        together = by_group(Groups.of(mapping, counts, rows), known)
         if rows is not None and alone is not None:
             together = np.minimum(together, fold(alone, mapping[rows.kind_of], counts.shape[0]))
         least = min(least, float(together.sum()))
