@@ -38,7 +38,7 @@ def _compress(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-def unpack(packed: PackedArray) -> NDArray[Any]:
-    """The array again; integers as int64, whatever they were packed in."""
+def unpack(packed: PackedArray, *, narrow: bool = False) -> NDArray[Any]:
+    """The array again; integers as int64, or as what they were packed in if `narrow`."""
     array = np.frombuffer(zlib.decompress(packed.data), dtype=np.dtype(packed.dtype)).reshape(packed.shape)
-    return array.astype(np.int64) if array.dtype.kind in "iu" else array
+    return array if narrow or array.dtype.kind not in "iu" else array.astype(np.int64)
