@@ -41,7 +41,7 @@ class NoEvidenceError(AdvisorError):
 
 
 class OwnReferenceError(AdvisorError):
-    """The reference `own` needs mapping and counts of every masking that is used; one lacks them."""
+    """The reference `own` needs mapping and exact counts of every masking that is used; one lacks them."""
 
     def __init__(self, attribute: str, masking: str) -> None:
         super().__init__(attribute, masking)
@@ -49,4 +49,5 @@ class OwnReferenceError(AdvisorError):
         self.masking = masking
 
     def __str__(self) -> str:
-        return f"the reference 'own' needs the mapping and the counts of masking {self.masking!r} of {self.attribute!r}"
+        what = f"masking {self.masking!r} of {self.attribute!r}"
+        return f"the reference 'own' needs the mapping and the exact counts of {what}"

@@ -86,13 +86,15 @@ class CountTable:
 
 @dataclass(frozen=True, slots=True)
 class MaskingOutline:
-    """What is known of a masking, without its numbers."""
+    """What is known of a masking, without its numbers; what was stored before it could be declared is neither."""
 
     id: str
     occupied: int
     mapped: bool
     counted: bool
     deterministic: bool
+    perturbed: bool = False
+    drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from app.advisor.evidence import AttributeEvidence, Masking, find_faults
+from app.advisor.evidence import AttributeEvidence, Masking, Perturbation, find_faults
 from app.domain.documents import Document
 from app.domain.errors import Fault, pointer
 
@@ -19,24 +19,37 @@ def evidence_of(document: Document, places: Iterable[int] | None = None) -> tupl
 
 
 def _attribute_evidence(attribute: Document, label_histogram: NDArray[np.int64]) -> AttributeEvidence:
+    records = int(label_histogram.sum())
     return AttributeEvidence(
         name=attribute["name"],
         values=len(attribute["domain"]),
         label_histogram=label_histogram,
         histogram=attribute.get("histogram"),
         joint=attribute.get("joint"),
-        maskings=tuple(_masking(masking) for masking in attribute.get("maskings") or ()),
+        maskings=tuple(_masking(masking, records) for masking in attribute.get("maskings") or ()),
     )
 
 
-def _masking(masking: Document) -> Masking:
-    mapping = masking.get("mapping")
+def _masking(masking: Document, records: int) -> Masking:
+    mapping, transition = masking.get("mapping"), masking.get("transition")
     return Masking(
         id=masking["id"],
         groups=len(masking["domain"]),
         mapping=None if mapping is None else np.asarray(mapping, dtype=np.int64),
         joint=masking.get("joint"),
         deterministic=is_deterministic(masking),
+        perturbation=_perturbation(masking, records),
+        transition=None if transition is None else np.asarray(transition, dtype=np.float64),
+    )
+
+
+def _perturbation(masking: Document, records: int) -> Perturbation:
+    """What a masking declares of its counts. To say that it counts all records is to declare nothing."""
+    noise, counted = masking.get("noise"), masking.get("records")
+    return Perturbation(
+        noise_scale=None if noise is None else float(noise["scale"]),
+        rounded_to=masking.get("rounded_to"),
+        records=None if counted == records else counted,
     )
 
 

@@ -10,6 +10,9 @@ from app.domain.errors import Fault, pointer
 #: Views of an attribute are compared in pairs; a pair takes a fraction of a millisecond.
 PAIRS = 50_000
 
+#: Probabilities of all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
+PROBABILITIES = 250_000
+
 #: Cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes while it is computed.
 CELLS = 20_000_000
 
@@ -22,16 +25,24 @@ def excess_maskings(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
         yield Fault("/attributes", detail)
 
 
+def excess_probabilities(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
+    """A fault if the transition matrices of the entry have too many cells, values times masked values."""
+    given = (masking.transition for attribute in evidence for masking in attribute.maskings)
+    cells = sum(transition.size for transition in given if transition is not None)
+    if cells > PROBABILITIES:
+        yield Fault("/attributes", f"The transition matrices have {cells} cells; at most {PROBABILITIES} are taken")
+
+
 def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
     """A fault for each attribute whose reconstruction would have too many cells. Mappings are known to be in range."""
     for place, attribute in enumerate(evidence):
         if attribute.joint is not None or attribute.values * attribute.labels <= CELLS:
             continue
-        mappings = [masking.mapping for masking in attribute.maskings if masking.mapping is not None]
-        atoms = int(common_refinement(mappings, attribute.values).max()) + 1
+        atoms = int(common_refinement(attribute.partitions, attribute.values).max()) + 1
         if atoms * attribute.labels > CELLS:
             detail = (
-                f"The mappings tell {atoms} groups of values apart, which with {attribute.labels} classes makes "
-                f"{atoms * attribute.labels} cells to reconstruct; at most {CELLS} are taken: leave out fine mappings"
+                f"The mappings and transition matrices tell {atoms} groups of values apart, which with "
+                f"{attribute.labels} classes makes {atoms * attribute.labels} cells to reconstruct; "
+                f"at most {CELLS} are taken: leave out fine ones"
             )
             yield Fault(pointer("attributes", place, "maskings"), detail)

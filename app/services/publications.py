@@ -1,6 +1,7 @@
 """From a validated entry document to what the catalogue stores. Pure, and heavy: it runs in a child process."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from app.advisor.evidence import AttributeEvidence
 from app.domain.documents import Document, compress, counts_to_arrays, split
@@ -9,7 +10,7 @@ from app.domain.errors import InvalidDocumentError
 from app.services.configurations import pack_configurations
 from app.services.digests import digest
 from app.services.evidence import evidence_faults, evidence_of
-from app.services.limits import excess_cells, excess_maskings
+from app.services.limits import excess_cells, excess_maskings, excess_probabilities
 
 
 def publication_of(document: Document) -> Publication:
@@ -20,7 +21,8 @@ def publication_of(document: Document) -> Publication:
     counts_to_arrays(document)
     evidence = evidence_of(document)
     # In this order: each check relies on what the one before has found sound.
-    faults = tuple(excess_maskings(evidence)) or evidence_faults(evidence) or tuple(excess_cells(evidence))
+    faults = (*excess_maskings(evidence), *excess_probabilities(evidence))
+    faults = faults or evidence_faults(evidence) or tuple(excess_cells(evidence))
     if faults:
         raise InvalidDocumentError("The entry does not add up.", faults)
     return Publication(
@@ -56,7 +58,7 @@ def _content(document: Document, evidence: Sequence[AttributeEvidence]) -> Conte
 def _outline(evidence: AttributeEvidence) -> AttributeOutline:
     flags = evidence.flags
     maskings = tuple(
-        MaskingOutline(masking.id, known.occupied, known.mapped, known.counted, known.deterministic)
+        MaskingOutline(masking.id, **asdict(known))
         for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
     )
     cells = evidence.values * evidence.labels

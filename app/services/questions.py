@@ -67,8 +67,8 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
         for masking in used:
             if masking in known and lacks_own_reference([known[masking]]):
                 raise InvalidDocumentError(
-                    f"The reference 'own' needs mapping and counts of every masking; {masking!r} of {attribute.name!r} "
-                    "lacks one of them.",
+                    f"The reference 'own' needs mapping and exact counts of every masking; {masking!r} of "
+                    f"{attribute.name!r} lacks one of them.",
                     code="no_own_reference",
                 )
     if question.rounding_seed is not None and attribute.cells > CELLS:
@@ -87,4 +87,5 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
 
 
 def _flags(masking: MaskingOutline) -> MaskingFlags:
-    return MaskingFlags(masking.occupied, masking.mapped, masking.counted, masking.deterministic)
+    known = masking.occupied, masking.mapped, masking.counted, masking.deterministic
+    return MaskingFlags(*known, masking.perturbed, masking.drawn)

@@ -7,7 +7,9 @@ from app.advisor.evidence.attribute import (
     Masking,
     MaskingFlags,
 )
-from app.advisor.evidence.faults import Fault, find_faults
+from app.advisor.evidence.fault import Fault
+from app.advisor.evidence.faults import find_faults
+from app.advisor.evidence.perturbation import Perturbation
 
 __all__ = [
     "AttributeEvidence",
@@ -16,5 +18,6 @@ __all__ = [
     "Knowledge",
     "Masking",
     "MaskingFlags",
+    "Perturbation",
     "find_faults",
 ]

@@ -150,9 +150,10 @@ def test_pointers_are_escaped():
 
 
 def test_the_schema_of_a_table_says_what_a_cell_may_be():
-    joint = EntryDocument.model_json_schema()["$defs"]["Masking"]["properties"]["joint"]
-    cell = {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
-    assert {"type": "array", "items": {"type": "array", "items": cell}} in joint["anyOf"]
+    parts = EntryDocument.model_json_schema()["$defs"]
+    for part, field, least in (("Attribute", "joint", 0), ("Masking", "joint", 1 - 2**53)):
+        cell = {"type": "integer", "minimum": least, "maximum": 2**53 - 1}
+        assert {"type": "array", "items": {"type": "array", "items": cell}} in parts[part]["properties"][field]["anyOf"]
 
 
 REQUESTS = [EntryDocument, AdviceRequest, VisibilityPatch]

@@ -10,20 +10,23 @@ from aegis_sdk.wire.advice import (
     AdviceStatus,
     AttributeAdvice,
     MaskingScore,
+    Misfit,
     Progress,
     RankedConfiguration,
     Reconstruction,
 )
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.catalogue import EntryHead, EntryVersion, Head, HeadPage, Measure, MeasureList, SeenBy
 from aegis_sdk.wire.configuration import PRIVACY_NAMES, Configuration, ConfigurationTable
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, read_entry, read_json
 from aegis_sdk.wire.examples import (
     EXAMPLE_ADVICE,
     EXAMPLE_ADVICE_REQUEST,
+    EXAMPLE_DRAWN_MASKING,
     EXAMPLE_ENTRY,
     EXAMPLE_HEAD,
     EXAMPLE_MEASURE,
+    EXAMPLE_NOISY_MASKING,
     EXAMPLE_PROBLEM,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
@@ -36,9 +39,11 @@ __all__ = [
     "DROP",
     "EXAMPLE_ADVICE",
     "EXAMPLE_ADVICE_REQUEST",
+    "EXAMPLE_DRAWN_MASKING",
     "EXAMPLE_ENTRY",
     "EXAMPLE_HEAD",
     "EXAMPLE_MEASURE",
+    "EXAMPLE_NOISY_MASKING",
     "EXAMPLE_PROBLEM",
     "FAULTS_SHOWN",
     "IDENTITY",
@@ -61,6 +66,8 @@ __all__ = [
     "MaskingScore",
     "Measure",
     "MeasureList",
+    "Misfit",
+    "Noise",
     "NotJsonError",
     "PointedFault",
     "Problem",

@@ -88,8 +88,19 @@ class MaskingScore(Answer):
 
     utility: float = Field(description="The measure on the masked attribute")
     deviation: float = Field(description="Its distance from the reference utility")
-    source: str = Field(description="Where the utility comes from: `counts`, `reference` or `definition`")
+    source: str = Field(description="Where the utility comes from: `counts`, `fitted`, `reference` or `definition`")
     standard_error: float | None = Field(default=None, description="Of the utility; the records are taken for a sample")
+
+
+class Misfit(Answer):
+    """How far the counts of a view are from what the reference makes of them."""
+
+    largest: float = Field(description="Largest difference of a count, as a fraction of the records")
+    standardised: float | None = Field(
+        default=None,
+        description="Root mean square of the differences over their standard deviations: about 1, or less, where the "
+        "declaration is true; null for exact counts",
+    )
 
 
 class Reconstruction(Answer):
@@ -100,6 +111,10 @@ class Reconstruction(Answer):
     iterations: int = Field(description="Iterations it took")
     residual: float = Field(description="Largest deviation from a margin, as a fraction of the records")
     converged: bool = Field(description="Whether the residual is within the tolerance")
+    misfits: dict[str, Misfit] = Field(
+        default_factory=dict,
+        description="By masking: views whose counts are uncertain; if nothing converged, exact ones too",
+    )
 
 
 class AttributeAdvice(Answer):

@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from aegis_sdk.wire.bounded import LONG_LIST
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, refuse
-from aegis_sdk.wire.values import CountList, CountTable, Domain, Identifier, JsonObject, repeats
+from aegis_sdk.wire.tables import CountTable, MaskedCounts, ProbabilityTable
+from aegis_sdk.wire.values import COUNT_MAX, CountList, Domain, Identifier, JsonObject, PositiveNumber, repeats
 
 IDENTITY = "identity"
 """The masking that leaves an attribute as it is."""
@@ -43,8 +44,20 @@ class MaskingFunction(Request):
     parameters: JsonObject = Field(default_factory=dict, description="Its parameters, any JSON")
 
 
+class Noise(Request):
+    """Noise that was added to each joint count of a masking by itself, as differential privacy does it."""
+
+    kind: Literal["laplace"] = Field(
+        description="`laplace`: discrete Laplace, `P(k)` in proportion to `exp(-|k| / scale)` over the integers"
+    )
+    scale: PositiveNumber = Field(description="Scale of the noise, in records: sensitivity over epsilon")
+
+
 class Masking(Request):
-    """What is known of one masking function of an attribute: its mapping, its joint counts, or both."""
+    """What is known of one masking function of an attribute: its mapping, its joint counts, or both.
+
+    `noise`, `rounded_to` and `records` declare in what way the joint counts are not those of the table.
+    """
 
     id: Identifier = Field(description="Unique in its attribute; `identity` and `drop` are reserved")
     function: MaskingFunction | None = Field(default=None, description="What it does")
@@ -52,8 +65,22 @@ class Masking(Request):
     mapping: CountList | None = Field(
         default=None, description="For each value of the attribute's domain, the index of its masked value"
     )
-    joint: CountTable | None = Field(
-        default=None, description="Joint counts: a row per masked value, a column per label value"
+    transition: ProbabilityTable | None = Field(
+        default=None,
+        description="Instead of a mapping, where chance decides: `P(masked value | value)`, a row per value of the "
+        "attribute's domain, a column per masked value; rows add up to 1",
+    )
+    # Before `joint`, whose counts may be negative where this is declared.
+    noise: Noise | None = Field(default=None, description="Noise that was added to each count of `joint`")
+    rounded_to: Annotated[int, Field(ge=2, le=COUNT_MAX)] | None = Field(
+        default=None, description="Each count of `joint` was rounded to a multiple of this base, up or down"
+    )
+    records: Annotated[int, Field(ge=1, le=COUNT_MAX)] | None = Field(
+        default=None, description="How many of the entry's records `joint` counts; the others were left out"
+    )
+    joint: MaskedCounts | None = Field(
+        default=None,
+        description="Joint counts: a row per masked value, a column per label value; negative only with `noise`",
     )
     deterministic: bool | None = Field(
         default=None,
@@ -73,12 +100,31 @@ class Masking(Request):
     def _faults(self) -> Iterator[Fault]:
         if self.id in (IDENTITY, DROP):
             yield ("id",), f'"{self.id}" is reserved'
-        if self.mapping is None and self.joint is None:
+        if self.mapping is None and self.joint is None and self.transition is None:
             yield (), "Nothing is known of this masking: it needs a mapping, joint counts or both"
         if self.mapping is not None and self.deterministic is False:
             yield ("deterministic",), "A masking with a mapping is deterministic"
-        if self.joint is not None:
+        if self.joint is None:
+            yield from self._faults_without_counts()
+        else:
             yield from length_fault("joint", len(self.joint), len(self.domain), "rows")
+        yield from self._transition_faults()
+
+    def _faults_without_counts(self) -> Iterator[Fault]:
+        for field in ("transition", "noise", "rounded_to", "records"):
+            if getattr(self, field) is not None:
+                yield (field,), "Says something of the joint counts, and there are none"
+
+    def _transition_faults(self) -> Iterator[Fault]:
+        if self.transition is None:
+            return
+        if self.mapping is not None:
+            yield ("transition",), "A masking has a mapping or a transition matrix, not both"
+        if self.deterministic:
+            yield ("deterministic",), "A masking with a transition matrix is not deterministic"
+        if self.transition and len(self.transition[0]) != len(self.domain):
+            given, expected = len(self.transition[0]), len(self.domain)
+            yield ("transition",), f"Has {given} columns where the masking has {expected} masked values"
 
 
 class Attribute(Request):
@@ -108,8 +154,15 @@ class Attribute(Request):
         if self.joint is not None:
             yield from length_fault("joint", len(self.joint), size, "rows")
         for index, masking in enumerate(self.maskings):
-            if masking.mapping is not None:
-                for location, detail in length_fault("mapping", len(masking.mapping), size, "indices"):
-                    yield ("maskings", index, *location), detail
+            for location, detail in _size_faults(masking, size):
+                yield ("maskings", index, *location), detail
         for location, detail in repeats([masking.id for masking in self.maskings]):
             yield ("maskings", *location, "id"), detail
+
+
+def _size_faults(masking: Masking, size: int) -> Iterator[Fault]:
+    """The faults of what a masking says of each value of a domain of that size."""
+    if masking.mapping is not None:
+        yield from length_fault("mapping", len(masking.mapping), size, "indices")
+    if masking.transition is not None:
+        yield from length_fault("transition", len(masking.transition), size, "rows")

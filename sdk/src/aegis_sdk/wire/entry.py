@@ -70,6 +70,8 @@ class EntryDocument(Request):
         for index, attribute in enumerate(self.attributes):
             for location, detail in _joint_widths(attribute, len(self.label.domain)):
                 yield ("attributes", index, *location), detail
+            for location, detail in _too_many_records(attribute, self.records):
+                yield ("attributes", index, *location), detail
         yield from self._configuration_faults()
 
     def _configuration_faults(self) -> Iterator[Fault]:
@@ -98,6 +100,13 @@ def _joint_widths(attribute: Attribute, labels: int) -> Iterator[Fault]:
     for location, joint in joints:
         if joint and len(joint[0]) != labels:
             yield location, f"Has {len(joint[0])} columns where the label has {labels} values"
+
+
+def _too_many_records(attribute: Attribute, records: int) -> Iterator[Fault]:
+    """The faults of maskings that claim more records than the entry has."""
+    for index, masking in enumerate(attribute.maskings):
+        if masking.records is not None and masking.records > records:
+            yield ("maskings", index, "records"), f"Is {masking.records} where the entry has {records} records"
 
 
 def read_json(body: bytes | str) -> object:

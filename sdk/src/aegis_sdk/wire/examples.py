@@ -36,6 +36,23 @@ EXAMPLE_ENTRY: Final[dict[str, Any]] = {
 }
 """The paper's table (its section 4.3) as an entry."""
 
+EXAMPLE_NOISY_MASKING: Final[dict[str, Any]] = {
+    "id": "age-2",
+    "domain": ["10-45", "46-80"],
+    "mapping": [0, 0, 0, 1, 1, 1, 1, 1],
+    "noise": {"kind": "laplace", "scale": 2.0},
+    "joint": [[-1, 2, 0, 6, 15], [13, 25, 30, 9, 0]],
+}
+"""A masking of that entry whose counts have noise."""
+
+EXAMPLE_DRAWN_MASKING: Final[dict[str, Any]] = {
+    "id": "age-rr",
+    "domain": ["young", "old"],
+    "transition": [*[[0.75, 0.25]] * 3, *[[0.25, 0.75]] * 5],
+    "joint": [[4, 7, 8, 9, 10], [11, 18, 22, 7, 4]],
+}
+"""A masking of that entry whose masked values chance decides."""
+
 EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "measure": "mutual_information",
     "attributes": None,
@@ -99,6 +116,7 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
                 "iterations": 0,
                 "residual": 0.0,
                 "converged": True,
+                "misfits": {},
             },
         }
     ],

@@ -7,7 +7,6 @@ passes at the speed of the interpreter's built-ins, and item by item only once s
 import math
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Annotated, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, WrapValidator
@@ -61,81 +60,49 @@ def repeats(values: list[str]) -> Iterator[Fault]:
             yield (index,), f"Repeats item {first[value]}"
 
 
-def _item_faults(values: list[object], fault_of: Callable[[object], str | None]) -> Iterator[Fault]:
+def item_faults(values: list[object], fault_of: Callable[[object], str | None]) -> Iterator[Fault]:
     """The faults of the items of a list."""
     for index, value in enumerate(values):
         if detail := fault_of(value):
             yield (index,), detail
 
 
-def _as_list(value: object) -> list[object]:
+def as_list(value: object) -> list[object]:
     """The value, if it is a list."""
     if not isinstance(value, list):
         raise fault(f"A list is expected, not {json_name(value)}")
     return value
 
 
-def _all_counts(values: Callable[[], Iterator[object]]) -> bool:
+def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
     """Whether an iterator, asked for once per pass, gives counts only."""
     if not set(map(type, values())) <= {int}:
         return False
     counts = cast("Callable[[], Iterator[int]]", values)
-    return min(counts(), default=0) >= 0 and max(counts(), default=0) <= COUNT_MAX
+    return min(counts(), default=0) >= least and max(counts(), default=0) <= COUNT_MAX
 
 
 def _count_list(value: object) -> list[int]:
     """A list of counts, or a fault per item."""
-    values = _as_list(value)
-    if not _all_counts(lambda: iter(values)):
-        refuse("counts", _item_faults(values, count_fault))
+    values = as_list(value)
+    if not all_counts(lambda: iter(values)):
+        refuse("counts", item_faults(values, count_fault))
     return cast("list[int]", values)
-
-
-def _count_table(value: object) -> list[list[int]]:
-    """A table of counts whose rows have one length, or a fault per cell and row."""
-    rows = _as_list(value)
-    if not set(map(type, rows)) <= {list}:
-        refuse("table", _item_faults(rows, _row_fault))
-    table = cast("list[list[int]]", rows)
-    if not _all_counts(lambda: chain.from_iterable(table)):
-        refuse("table", _cell_faults(table))
-    if len(set(map(len, table))) > 1:
-        refuse("table", _ragged_rows(table))
-    return table
-
-
-def _row_fault(value: object) -> str | None:
-    return None if type(value) is list else f"A row is a list of counts, not {json_name(value)}"
-
-
-def _cell_faults(table: list[list[int]]) -> Iterator[Fault]:
-    """The faults of the cells of a table."""
-    for index, row in enumerate(table):
-        for location, detail in _item_faults(cast("list[object]", row), count_fault):
-            yield (index, *location), detail
-
-
-def _ragged_rows(table: list[list[int]]) -> Iterator[Fault]:
-    """A fault at each row that is not as long as the first."""
-    width = len(table[0])
-    for index, row in enumerate(table):
-        if len(row) != width:
-            yield (index,), f"The row has {len(row)} counts where the first has {width}"
 
 
 def _text_list(value: object) -> list[str]:
     """A list of texts, or a fault per item."""
-    values = _as_list(value)
+    values = as_list(value)
     if not set(map(type, values)) <= {str} or "\0" in "".join(cast("list[str]", values)):
-        refuse("texts", _item_faults(values, text_fault))
+        refuse("texts", item_faults(values, text_fault))
     return cast("list[str]", values)
 
 
 def _identifier_list(value: object) -> list[str]:
     """A list of names, or a fault per item."""
-    values = _as_list(value)
+    values = as_list(value)
     if not set(map(type, values)) <= {str} or not _all_identifiers(cast("list[str]", values)):
-        refuse("names", _item_faults(values, identifier_fault))
+        refuse("names", item_faults(values, identifier_fault))
     return cast("list[str]", values)
 
 
@@ -219,9 +186,6 @@ Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
 CountList = Annotated[list[Count], instead_of_pydantic(_count_list)]
 """Counts, or indices."""
 
-CountTable = Annotated[list[list[Count]], instead_of_pydantic(_count_table)]
-"""A rectangular table of counts, row by row."""
-
 EntryName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
 """An entry's name: 1 to 100 of `a-z 0-9 - _ .`, starting with a letter or digit."""
 
@@ -255,6 +219,9 @@ Number = Annotated[
     AfterValidator(lambda value: value + 0.0),
 ]
 """A finite number that is not negative; `-0` becomes `0`, so that equal questions are equal texts."""
+
+PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False), BeforeValidator(_exact_integer)]
+"""A number above 0, and no larger than a count."""
 
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
 """Any JSON object whose numbers every JSON reader understands alike."""
