@@ -6,17 +6,18 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray
+from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.evidence import AttributeEvidence, Knowledge, Masking
 from app.advisor.measures import MEASURES, Measure
 from app.advisor.measures.margins import entropy
 from app.advisor.reconstruction import Certificate, Reference
+from app.advisor.reconstruction.alone import fitted_alone
 from app.advisor.views import determined_counts
 
 IDENTITY = "identity"
 DROP = "drop"
 
-Source = Literal["counts", "reference", "definition"]
+Source = Literal["counts", "fitted", "reference", "definition"]
 Bound = Literal["exact", "lower", "upper"]
 
 
@@ -27,8 +28,8 @@ class MaskingDeviation:
     Attributes:
         utility: the measure of its table, in the measure's unit.
         deviation: how far that is from the reference utility, never negative.
-        source: where the table comes from: its own counts, the reference folded by its mapping, or what
-            `identity` and `drop` mean.
+        source: where the table comes from: its own counts, a fit to counts that are declared to be inexact, the
+            reference folded by its mapping, or what `identity` and `drop` mean.
         standard_error: of the utility, in the same unit; None where it was not asked for.
     """
 
@@ -120,14 +121,26 @@ def masked_table(evidence: AttributeEvidence, reference: Reference, used_id: str
     if used_id == DROP:
         return drop_table(evidence), "definition"
     masking = masking_named(evidence, used_id)
+    if masking.is_fitted:
+        return _fitted_table(evidence, reference, masking), "fitted"
     if masking.joint is not None:
         return masking.joint.astype(np.float64), "counts"
     if masking.mapping is None:
         raise ValueError(f"neither mapping nor counts of masking {used_id!r} are known")
+    return _folded_table(evidence, reference, masking, masking.mapping), "reference"
+
+
+def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Masking) -> FloatArray:
+    """The table of a masking whose counts are inexact: the reference was fitted to them, or they are fitted alone."""
+    if masking.mapping is not None:
+        return _folded_table(evidence, reference, masking, masking.mapping)
+    return fitted_alone(masking, evidence) if masking.transition is None else reference.drawn(masking.transition)
+
+
+def _folded_table(evidence: AttributeEvidence, reference: Reference, masking: Masking, mapping: IntArray) -> FloatArray:
+    """The reference folded by a mapping, or the counts that are certain of it."""
     determined = determined_counts(evidence, masking)
-    if determined is not None:
-        return determined.astype(np.float64), "reference"
-    return reference.fold(masking.mapping, masking.groups), "reference"
+    return reference.fold(mapping, masking.groups) if determined is None else determined.astype(np.float64)
 
 
 def masking_named(evidence: AttributeEvidence, masking_id: str) -> Masking:

@@ -63,6 +63,6 @@ def _mask(evidence: AttributeEvidence, used_id: str) -> tuple[IntArray, FloatArr
     if used_id == DROP:
         return np.zeros(evidence.values, dtype=np.int64), drop_table(evidence)
     masking = masking_named(evidence, used_id)
-    if masking.mapping is None or masking.joint is None:
+    if masking.mapping is None or masking.joint is None or masking.is_fitted:
         raise OwnReferenceError(evidence.name, used_id)
     return masking.mapping, masking.joint.astype(np.float64)

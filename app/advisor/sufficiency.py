@@ -14,13 +14,13 @@ RankingBasis = Literal["exact", "estimated"]
 def lacks_evidence(flags: EvidenceFlags) -> bool:
     """Nothing ties the attribute to the label, so that leaving it out would seem to cost nothing.
 
-    Then configurations that treat the attribute differently cannot be compared. Counts of a masking that is
-    not a function of the value never reach the reference, and those of a single group are the label's
-    histogram. An attribute of one value, or a label of one class, has nothing to tell.
+    Then configurations that treat the attribute differently cannot be compared. Counts of which it is not known
+    how they come from the value never reach the reference, unless they are exact; those of a single group are the
+    label's histogram. An attribute of one value, or a label of one class, has nothing to tell.
     """
     if flags.has_joint or flags.values <= 1 or flags.labels <= 1:
         return False
-    return not any(masking.exact and masking.occupied > 1 for masking in flags.maskings)
+    return not any(masking.informs for masking in flags.maskings)
 
 
 def lacks_own_reference(used: Iterable[MaskingFlags]) -> bool:
@@ -40,7 +40,8 @@ def ranking_basis(
     * all configurations treat it alike: it adds a constant, whatever that is;
     * the unmasked counts are given: the reference utility is the true one, and so is the deviation of every
       masking whose table is known, be it counted (even if it is no function of the value), folded by its
-      mapping, `identity` or `drop`. Every masking has counts or a mapping;
+      mapping, `identity` or `drop`. Every masking has one of these, but for counts that noise or the like was added to
+      and no mapping;
     * only exact views and `drop` are used, never `identity`: the truth is `|rho - rho_M|` and ours
       `|rho_ref - rho_M|`; neither changes its sign (`assess`), so they differ by a constant.
 
@@ -55,8 +56,8 @@ def ranking_basis(
 
 
 def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
-    if evidence.joint is not None:
-        return True
     maskings = [masking_named(evidence, masking) for masking in used if masking not in {IDENTITY, DROP}]
+    if evidence.joint is not None:
+        return not any(masking.is_fitted and masking.mapping is None for masking in maskings)
     exact = all(determined_counts(evidence, masking) is not None for masking in maskings)
     return exact and IDENTITY not in used

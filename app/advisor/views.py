@@ -12,10 +12,11 @@ def determined_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray
     They are certain if they are published; if the unmasked counts are; or if every group is a union of groups
     of one counted, mapped view (another view for another group, maybe): then the groups' counts add up to its
     own, however well the reconstruction has converged. Counts of a masking that is not a function of the
-    value are not those of a view, and never certain in this sense.
+    value are not those of a view, and never certain in this sense; those that noise was added to, or that were rounded
+    or lack records, are as good as none.
     """
-    if masking.joint is not None:
-        return masking.joint if masking.exact else None
+    if masking.exact:
+        return masking.joint
     if masking.mapping is None:
         return None
     if evidence.joint is not None:
@@ -29,7 +30,7 @@ def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) 
     for view in evidence.maskings:
         if not missing.any():
             break
-        if view.mapping is None or view.joint is None:
+        if view.mapping is None or view.joint is None or not view.exact:
             continue
         group_of, whole = _whole_groups(view.mapping, mapping, view.groups)
         splitting = np.zeros(groups, dtype=bool)

@@ -41,7 +41,8 @@ def structure(url):
         "WHERE pronamespace = 'public'::regnamespace "
         "UNION SELECT 'type', typname, typtype::text FROM pg_type WHERE typnamespace = 'public'::regnamespace "
         "UNION SELECT 'storage', attrelid::regclass || '.' || attname, attstorage::text FROM pg_attribute "
-        "JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace AND attnum > 0",
+        "JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace AND attnum > 0 "
+        "AND NOT attisdropped",
     )
     return {row for row in found if "alembic_version" not in row[1]}
 

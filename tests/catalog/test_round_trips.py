@@ -66,6 +66,20 @@ def odd_entry():
                     {"id": "any", "domain": ["*", ""], "mapping": [0] * 5, "joint": [[2**52, few, 0], [0, 0, 0]]},
                     {"id": "unmapped", "domain": ["a"], "joint": [[2**52, few, 0]], "deterministic": True},
                     {"id": "uncounted", "domain": ["a"], "mapping": [0] * 5},
+                    {
+                        "id": "noisy",
+                        "domain": ["a", "b"],
+                        "noise": {"kind": "laplace", "scale": 2.0**53 - 1},
+                        "rounded_to": COUNT_MAX,
+                        "joint": [[-COUNT_MAX, COUNT_MAX, -1], [0, 1, 2]],
+                    },
+                    {
+                        "id": "drawn",
+                        "domain": ["a", "b"],
+                        "records": 1,
+                        "transition": [[0.1, 0.9], [1, 0], [0.0, 1.0], [1e-300, 1], [0.5, 0.5]],
+                        "joint": [[1, 0, 0], [0, 0, 0]],
+                    },
                 ],
             }
         ],
@@ -82,6 +96,16 @@ async def test_an_entry_comes_back_as_it_was(database, document):
     assert await read_back(database, version_id) == document
 
 
+async def test_an_outline_from_before_inexact_counts_can_be_read(database, database_url):
+    version_id, publication = await stored(database, example_entry())
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE entry_version SET outline = outline #- '{0,maskings,0,perturbed}'")
+        connection.execute("UPDATE entry_version SET outline = outline #- '{0,maskings,0,drawn}'")
+        assert "drawn" not in connection.execute("SELECT outline::text FROM entry_version").fetchone()[0]
+    async with database.transaction() as session:
+        assert (await ContentStore(session).hold(version_id)).outline == publication.content.outline
+
+
 async def test_the_configurations_come_back_as_numbers(database):
     version_id, publication = await stored(database, odd_entry())
     async with database.transaction() as session:
@@ -90,7 +114,7 @@ async def test_the_configurations_come_back_as_numbers(database):
         table = unpack_configurations(await contents.configuration_table(version_id, frame), frame.outline)
     assert frame.outline == publication.content.outline
     assert table.ids == ("größte", "c2")
-    assert table.options == (("identity", "drop", "any", "unmapped", "uncounted"),)
+    assert table.options == (("identity", "drop", "any", "unmapped", "uncounted", "noisy", "drawn"),)
     assert table.codes.tolist() == [[2], [1]]
     assert set(table.privacy) == {"k", "epsilon"}
     assert table.privacy["k"][0] == 2**52

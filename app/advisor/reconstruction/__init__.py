@@ -1,6 +1,7 @@
 """One reference joint per attribute, from all its masked views together (model, section 4)."""
 
 import math
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -15,16 +16,18 @@ from app.advisor.reconstruction.closed_form import share_out
 from app.advisor.reconstruction.components import divide, essential, restrict, split, without_empty_atoms
 from app.advisor.reconstruction.consecutive import with_runs_joined
 from app.advisor.reconstruction.determined import only_table
-from app.advisor.reconstruction.ipf import IterativeProportionalFitting
+from app.advisor.reconstruction.ipf import VANISHED, IterativeProportionalFitting
+from app.advisor.reconstruction.misfits import find_misfits
 from app.advisor.reconstruction.newton import DualNewton
 from app.advisor.reconstruction.problem import Problem
-from app.advisor.reconstruction.solution import Certificate, Method, Reference, Solution, Solver, divergence
+from app.advisor.reconstruction.solution import Certificate, Method, Misfit, Reference, Solution, Solver, divergence
 
 __all__ = [
     "SOLVER",
     "Certificate",
     "DualNewton",
     "IterativeProportionalFitting",
+    "Misfit",
     "Reference",
     "Solver",
     "reconstruct",
@@ -33,33 +36,44 @@ __all__ = [
 SOLVER = DualNewton()
 """Solves what has no closed form. The one place where it is chosen."""
 
+FIT_TOLERANCE = 1e-7
+"""Over the records, how far counts that vary may be from their best fit: less than their deviations by far."""
+
+RECONSIDERED = 1
+"""How often the variance of what chance decides is estimated anew, from the table that the last estimate led to."""
+
 
 def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Reference:
     """Reconstruct the joint counts of an attribute and the label.
 
     The table that is closest to uniform (KL divergence) among those that fit all mapped counts, the label's
     histogram and, in variant I, the attribute's: the paper's section 4.2, with all views together. If the
-    unmasked counts are given, it is exactly they. Values that no mapping tells apart share an atom.
+    unmasked counts are given, it is exactly they. Values that no mapping tells apart share an atom. Views whose counts
+    are inexact as declared, or drawn by chance, are fitted as closely as their variance asks for.
 
     Args:
         evidence: without faults (`find_faults`); views may still contradict each other in threes, then
-            the certificate says that nothing converged.
+            the certificate says that nothing converged, and by how much each is off.
         solver: for the parts where views overlap without nesting.
     """
     if evidence.joint is not None:
         return _given(evidence, evidence.joint.astype(np.float64))
-    mappings = [masking.mapping for masking in evidence.maskings if masking.mapping is not None]
-    atom_of_value = common_refinement(mappings, evidence.values)
+    atom_of_value = common_refinement(evidence.partitions, evidence.values)
     atoms = int(atom_of_value.max()) + 1
     problem = Problem.of(evidence, atom_of_value, atoms)
     solution = _solve(problem, solver)
+    for _ in range(RECONSIDERED if evidence.is_drawn else 0):
+        problem = Problem.of(evidence, atom_of_value, atoms, solution.table)
+        solution = _solve(problem, solver)
     residual = problem.residual(solution.table)
+    converged = residual <= solver.tolerance and (problem.is_exact or solution.gap <= FIT_TOLERANCE)
     certificate = Certificate(
         method=solution.method,
         atoms=atoms,
         iterations=solution.iterations,
         residual=residual,
-        converged=residual <= solver.tolerance,
+        converged=converged,
+        misfits=find_misfits(evidence, problem, solution.table, with_exact=not converged),
     )
     if evidence.histogram is None:
         statistics = AtomStatistics.uniform(atom_of_value, solution.table.sum(axis=1))
@@ -72,13 +86,15 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
 def _given(evidence: AttributeEvidence, joint: FloatArray) -> Reference:
     """The unmasked counts as a reference: every value is an atom."""
     atom_of_value = np.arange(evidence.values, dtype=np.int32)
-    residual = Problem.of(evidence, atom_of_value, evidence.values).residual(joint)
+    problem = Problem.of(evidence, atom_of_value, evidence.values)
+    residual = problem.residual(joint)
+    misfits = find_misfits(evidence, problem, joint, with_exact=residual > 0.0)
     return Reference(
         atom_of_value,
         joint,
         AtomStatistics.uniform(atom_of_value, joint.sum(axis=1)),
         mutual_information(joint),
-        Certificate("given", evidence.values, 0, residual, residual == 0.0),
+        Certificate("given", evidence.values, 0, residual, residual == 0.0, misfits),
     )
 
 
@@ -88,7 +104,12 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     held = without_empty_atoms(problem)
     if not held.size:
         return Solution("closed_form", table, 0, 0.0)
-    problem = essential(with_runs_joined(restrict(problem, held)))
+    if not problem.is_exact:
+        solution = solver.solve(_condensed(restrict(problem, held)))
+        # Cells that have all but vanished would be lost in sums, and divided by.
+        table[held] = np.where(solution.table > VANISHED * problem.records, solution.table, 0.0)
+        return replace(solution, table=table)
+    problem = _condensed(restrict(problem, held))
     alone, parts = split(problem)
     nested = restrict(problem, alone)
     for margin in nested.margins:
@@ -104,6 +125,14 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     return Solution(method, table, iterations, least)
 
 
+def _condensed(problem: Problem) -> Problem:
+    """The same problem, its exact margins as few as say the same."""
+    inexact = (margin.tempered(problem.records) for margin in problem.margins if not margin.is_exact)
+    exact = replace(problem, margins=tuple(margin for margin in problem.margins if margin.is_exact))
+    exact = essential(with_runs_joined(exact))
+    return replace(exact, margins=(*exact.margins, *inexact))
+
+
 def _solve_part(part: Problem, solver: Solver) -> Solution:
     table = only_table(part)
     if table is None:
@@ -117,7 +146,7 @@ def _information_bound(problem: Problem, solution: Solution) -> float | None:
     With the rows known, `I = H(Y) - ln(labels) + KL(F || prior) / N`, and any value of the dual is below the
     divergence of every table that fits: unlike the iterate's own information, this holds at any residual.
     """
-    if problem.rows is None:
+    if problem.rows is None or not problem.is_exact:  # what is uncertain may hold a table that the truth does not
         return None
     found = mutual_information(solution.table)
     if solution.iterations == 0 or problem.records == 0:

@@ -1,6 +1,7 @@
 """Taking a problem apart: implied groups are dropped, then parts that share no group are solved apart."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -15,8 +16,9 @@ def without_empty_atoms(problem: Problem) -> IntArray:
     """The atoms (kept,) that can hold records: their row is not empty, and no group that has them is."""
     held = problem.prior > 0
     for margin in problem.margins:
-        empty = margin.counts.sum(axis=1) <= 0
-        held[margin.atoms[empty[margin.group_of]]] = False
+        if margin.is_exact:
+            empty = margin.counts.sum(axis=1) <= 0
+            held[margin.atoms[empty[margin.group_of]]] = False
     return np.flatnonzero(held)
 
 
@@ -45,7 +47,7 @@ def restrict(problem: Problem, atoms: IntArray) -> Problem:
     place = np.full(problem.prior.size, -1)
     place[atoms] = np.arange(atoms.size)
     margins = (_restricted(margin, place[margin.atoms] >= 0) for margin in problem.margins)
-    moved = tuple(Margin(place[m.atoms], m.group_of, m.counts) for m in margins if m.atoms.size)
+    moved = tuple(replace(m, atoms=place[m.atoms]) for m in margins if m.atoms.size)
     rows = None if problem.rows is None else problem.rows[atoms]
     return Problem(problem.prior[atoms], rows, moved, problem.labels, problem.records)
 
@@ -108,7 +110,9 @@ def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
     """The groups of a margin that have members (members,) among the chosen, without the other members."""
     group_of = margin.group_of[chosen]
     used = np.bincount(group_of, minlength=margin.groups) > 0
-    return Margin(margin.atoms[chosen], (np.cumsum(used) - 1)[group_of], margin.counts[used])
+    share = None if margin.share is None else margin.share[chosen]
+    variance = None if margin.variance is None else margin.variance[used]
+    return Margin(margin.atoms[chosen], (np.cumsum(used) - 1)[group_of], margin.counts[used], share, variance)
 
 
 def _overlaps(margin: Margin, other: Margin) -> tuple[IntArray, IntArray]:

@@ -19,7 +19,7 @@ SMALL = 300
 GUIDING = 1_000
 """Groups up to which the labels' blocks are inverted to guide conjugate gradients; beyond, the diagonal has to do."""
 
-FEW, MANY = 40, 2_000
+FEW, MANY = 40, 500
 """Steps of conjugate gradients: enough where the guide is good; at most, where nothing else is possible."""
 
 JITTER = 1e-14

@@ -104,7 +104,7 @@ class Dual:
         if self.rows is None:
             with np.errstate(over="ignore"):
                 table = np.exp(exponents)
-            partition = float(table.sum())
+                partition = float(table.sum())
         else:
             shares, heights = _softmax(exponents)
             table = self.rows[:, np.newaxis] * shares

@@ -1,5 +1,6 @@
 """A damped Newton method on the dual, for views that overlap so that iterative scaling creeps."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +19,12 @@ ARMIJO = 1e-4
 SHORTEST = 2.0**-30
 """A step cut down to this part leads nowhere: rounding has the last word."""
 
+APPROACH = (1000.0, 100.0, 30.0, 10.0, 3.0)
+"""Weights of the prior on the way, in units of the last one: without the way some fits do not converge."""
+
+ROUGH = 1e-3
+"""As near as it has to be on the way."""
+
 
 @dataclass(frozen=True, slots=True)
 class DualNewton:
@@ -31,39 +38,56 @@ class DualNewton:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
         sweeps: of iterative proportional fitting, which solves what is nearly independent by itself.
         steps: Newton steps at most.
-        prior_weight: of the divergence from the prior against counts that vary, see `Dual.of`.
+        prior_weight: of the divergence from the prior against counts that vary, see `Dual.of`, in units of
+            1 / sqrt(records): it moves no count by much more than this part of the standard deviation it can have by
+            chance, however many records there are.
         expired: asked before every sweep and step; when it says so, the best table so far is the answer.
     """
 
     tolerance: float = 1e-9
     sweeps: int = 20
     steps: int = 100
-    prior_weight: float = 1e-3
+    prior_weight: float = 0.1
     expired: Callable[[], bool] = never
 
     def solve(self, problem: Problem) -> Solution:
         """Solve by scaling if that is enough, by Newton steps if not."""
-        scaled = None
-        if all(margin.is_exact for margin in problem.margins):
-            scaling = IterativeProportionalFitting(self.tolerance, self.sweeps, self.expired)
-            scaled = scaling.solve(problem)
-            if problem.residual(scaled.table) <= self.tolerance or self.expired():
-                return scaled
-        return self._descend(problem, scaled)
+        if not problem.is_exact:
+            return self._approach(problem)
+        scaling = IterativeProportionalFitting(self.tolerance, self.sweeps, self.expired)
+        scaled = scaling.solve(problem)
+        if problem.residual(scaled.table) <= self.tolerance or self.expired():
+            return scaled
+        best, steps = self._descend(Dual.of(problem, self.prior_weight), scaled.multipliers, self.tolerance, self.steps)
+        return _solution(problem, best, scaled.iterations + steps)
 
-    def _descend(self, problem: Problem, scaled: Solution | None) -> Solution:
-        dual = Dual.of(problem, self.prior_weight)
-        start = None if scaled is None else scaled.multipliers
+    def _approach(self, problem: Problem) -> Solution:
+        """Fit counts that vary: first against a heavy prior, from where the way to a light one is short."""
+        weight = self.prior_weight / math.sqrt(problem.records)
+        start: FloatArray | None = None
+        taken = 0
+        for factor in APPROACH:
+            point, steps = self._descend(Dual.of(problem, factor * weight), start, ROUGH, self.steps - taken)
+            start, taken = point.multipliers, taken + steps
+        best, steps = self._descend(Dual.of(problem, weight), start, self.tolerance, self.steps - taken)
+        return _solution(problem, best, taken + steps)
+
+    def _descend(self, dual: Dual, start: FloatArray | None, near: float, most: int) -> tuple[Point, int]:
+        """The best point of at most so many steps from these multipliers, and how many it took to come near enough."""
         point = best = dual.at(np.zeros_like(dual.targets) if start is None else start)
         directions, steps = NewtonDirections(dual), 0
-        while point.gap > self.tolerance and steps < self.steps and not self.expired():
+        while point.gap > near and steps < most and not self.expired():
             following = _step(dual, point, directions.at(point))
             if following is None:
                 break
             steps, point = steps + 1, following
             best = min(best, point, key=lambda one: one.gap)
-        taken = steps + (0 if scaled is None else scaled.iterations)
-        return Solution("newton", best.table * problem.records, taken, -best.value * problem.records, best.multipliers)
+        return best, steps
+
+
+def _solution(problem: Problem, best: Point, steps: int) -> Solution:
+    reached = -best.value * problem.records
+    return Solution("newton", best.table * problem.records, steps, reached, best.multipliers, best.gap)
 
 
 def _step(dual: Dual, point: Point, direction: FloatArray) -> Point | None:

@@ -5,44 +5,12 @@ from typing import Self
 
 import numpy as np
 
-from app.advisor.arrays import AtomArray, FloatArray, IntArray, fold
-from app.advisor.atoms import per_atom
+from app.advisor.arrays import AtomArray, FloatArray, fold
 from app.advisor.evidence import AttributeEvidence
+from app.advisor.reconstruction.margin import Margin
+from app.advisor.reconstruction.views import view_margins
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Margin:
-    """Sums over some atoms that are known: those of a masked view, or some of its groups.
-
-    Attributes:
-        atoms: (members,) the atoms that it speaks of.
-        group_of: (members,) the group of each of them, below the number of groups.
-        counts: (groups, labels) what the atoms of a group add up to.
-        share: (members,) how much of an atom's records is in the group, where the masking draws the group by
-            chance: the entries of its transition matrix; an atom then is a member of several groups. None: all.
-        variance: (groups, labels) the variance of each count, 0 where it is exact; None: all are exact.
-    """
-
-    atoms: IntArray
-    group_of: IntArray
-    counts: FloatArray
-    share: FloatArray | None = None
-    variance: FloatArray | None = None
-
-    @property
-    def groups(self) -> int:
-        """The number of groups."""
-        return int(self.counts.shape[0])
-
-    def of(self, table: FloatArray) -> FloatArray:
-        """These sums (groups, labels) of a table (atoms, labels)."""
-        held = table[self.atoms]
-        return fold(held if self.share is None else held * self.share[:, np.newaxis], self.group_of, self.groups)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether it is met to the last record: it adds up whole atoms, and no count of it is uncertain."""
-        return self.share is None and self.variance is None
+__all__ = ["Margin", "Problem"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,28 +33,36 @@ class Problem:
     records: float
 
     @classmethod
-    def of(cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Self:
-        """The problem of an attribute: its histogram, its label's histogram and all its mapped counts."""
-        everything = np.arange(atoms)
+    def of(
+        cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int, estimate: FloatArray | None = None
+    ) -> Self:
+        """The problem of an attribute: its histogram, its label's histogram and all counts that speak of its atoms.
+
+        `estimate` (atoms, labels) is what is thought of the table already; without, that it is independence.
+        """
         label = evidence.label_histogram[np.newaxis, :].astype(np.float64)
-        margins = [Margin(everything, np.zeros(atoms, dtype=np.int64), label)]
-        for masking in evidence.maskings:
-            if masking.mapping is not None and masking.joint is not None:
-                group_of = per_atom(masking.mapping, atom_of_value, atoms)
-                margins.append(Margin(everything, group_of, masking.joint.astype(np.float64)))
         counts, rows = evidence.value_counts, None
         if counts is not None:
             rows = fold(counts, atom_of_value, atoms).astype(np.float64)
         prior = np.bincount(atom_of_value, minlength=atoms).astype(np.float64) if rows is None else rows
-        return cls(prior, rows, tuple(margins), evidence.labels, float(evidence.records))
+        if estimate is None:
+            estimate = prior[:, np.newaxis] / max(float(prior.sum()), 1.0) * label
+        everything = Margin(np.arange(atoms), np.zeros(atoms, dtype=np.int64), label)
+        margins = view_margins(evidence, atom_of_value, estimate)
+        return cls(prior, rows, (everything, *margins), evidence.labels, float(evidence.records))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every margin is to be met to the last record."""
+        return all(margin.is_exact for margin in self.margins)
 
     def start(self) -> FloatArray:
         """The table (atoms, labels) of the prior."""
         return np.repeat(self.prior[:, np.newaxis] / self.labels, self.labels, axis=1)
 
     def residual(self, table: FloatArray) -> float:
-        """The largest absolute difference of a margin of `table` (atoms, labels), over the records."""
-        gaps = [np.abs(margin.of(table) - margin.counts).max(initial=0.0) for margin in self.margins]
+        """The largest absolute difference of an exact margin of `table` (atoms, labels), over the records."""
+        gaps = [margin.residual(table) for margin in self.margins]
         if self.rows is not None:
-            gaps.append(np.abs(table.sum(axis=1) - self.rows).max(initial=0.0))
-        return float(max(gaps)) / max(self.records, 1.0)
+            gaps.append(float(np.abs(table.sum(axis=1) - self.rows).max(initial=0.0)))
+        return max(gaps) / max(self.records, 1.0)

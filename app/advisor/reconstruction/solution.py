@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 import numpy as np
 
@@ -15,6 +15,28 @@ Method = Literal["closed_form", "ipf", "newton"]
 
 
 @dataclass(frozen=True, slots=True)
+class Misfit:
+    """How far a view's counts are from what the reference makes of them.
+
+    Attributes:
+        largest: the largest difference of a count, over the number of records.
+        standardised: the root mean square of the differences over their standard deviations, about 1 or less where
+            a declaration is true; None where the counts are exact.
+    """
+
+    largest: float
+    standardised: float | None
+
+    @classmethod
+    def of(cls, gaps: FloatArray, variance: FloatArray | None, records: float) -> Self:
+        """The misfit of differences (groups, labels), of counts that have these variances (None: exact)."""
+        standardised = None
+        if variance is not None and (varies := variance > 0).any():
+            standardised = float(np.sqrt(np.mean(gaps[varies] ** 2 / variance[varies])))
+        return cls(float(np.abs(gaps).max(initial=0.0)) / max(records, 1.0), standardised)
+
+
+@dataclass(frozen=True, slots=True)
 class Certificate:
     """How a reconstruction was found, and how well it fits.
 
@@ -22,8 +44,10 @@ class Certificate:
         method: given | closed_form | ipf | newton | own, the least direct one that was needed.
         atoms: the rows of the table.
         iterations: the most sweeps and steps that any part took; 0 where nothing iterates.
-        residual: the largest margin residual over the number of records, of every margin there is.
-        converged: the residual is within the solver's tolerance.
+        residual: the largest margin residual over the number of records, of every margin that is exact.
+        converged: the residual is within the solver's tolerance, and no table fits the other margins better.
+        misfits: by masking, how far the table is from the counts of each view that is not exact; where nothing
+            converged, of those that are exact, too: where they contradict each other.
     """
 
     method: str
@@ -31,6 +55,7 @@ class Certificate:
     iterations: int
     residual: float
     converged: bool
+    misfits: Mapping[str, Misfit] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +87,13 @@ class Reference:
         atoms = self.joint.shape[0]
         return fold(self.joint, per_atom(mapping, self.atom_of_value, atoms), groups)
 
+    def drawn(self, transition: FloatArray) -> FloatArray:
+        """The expected table (groups, labels) of a transition matrix (values, groups), alike within each atom."""
+        share = np.zeros((self.joint.shape[0], transition.shape[1]))
+        share[self.atom_of_value] = transition
+        table: FloatArray = share.T @ self.joint
+        return table
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
@@ -74,6 +106,7 @@ class Solution:
         divergence: records times nats, a value of the dual: no table that fits is closer to the prior (KL).
         multipliers: (groups, labels) of all margins one after the other, the logarithms that led there; None for
             a closed form.
+        gap: over the records, how far the counts that vary are from their best fit, as the gradient has it.
     """
 
     method: Method
@@ -81,6 +114,7 @@ class Solution:
     iterations: int
     divergence: float
     multipliers: FloatArray | None = None
+    gap: float = 0.0
 
 
 class Solver(Protocol):

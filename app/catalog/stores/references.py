@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.advisor.reconstruction import Certificate
+from app.advisor.reconstruction import Certificate, Misfit
 from app.catalog.stores.contents import packed_columns, packed_values, to_packed
 from app.catalog.tables import ReferenceArrayRow, ReferenceRow
 from app.domain.arrays import PackedArray
@@ -69,4 +69,5 @@ def _of(
 
 
 def _certificate(row: ReferenceRow) -> Certificate:
-    return Certificate(row.method, row.atoms, row.iterations, row.residual, converged=row.converged)
+    misfits = {masking: Misfit(**misfit) for masking, misfit in row.misfits.items()}
+    return Certificate(row.method, row.atoms, row.iterations, row.residual, row.converged, misfits)

@@ -1,6 +1,8 @@
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Float, ForeignKey, Text
+from sqlalchemy import Float, ForeignKey, Text, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.catalog.tables.base import Base, PackedColumns, created_at
@@ -19,6 +21,7 @@ class ReferenceRow(Base):
     iterations: Mapped[int]
     residual: Mapped[float] = mapped_column(Float)
     converged: Mapped[bool]
+    misfits: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
     information_bound: Mapped[float | None] = mapped_column(Float)
     created_at: Mapped[datetime] = created_at()
 
