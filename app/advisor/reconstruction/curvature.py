@@ -43,44 +43,48 @@ class NewtonDirections:
         self._guide: FloatArray | None = None
         self._guidable = self._size > SMALL
 
-    def at(self, point: Point) -> FloatArray:
-        """Minus the inverse Hessian times the gradient: (groups, labels)."""
+    def at(self, point: Point, damping: float) -> FloatArray:
+        """Minus the inverse Hessian times the gradient: (groups, labels).
+
+        `damping` times the targets, which are the diagonal at the end, is added to it: the more, the shorter the
+        direction, also where a group has lost nearly all of its records on the way.
+        """
         if self._dual.rows is None and point.gradient.shape[0] <= DENSE:
-            return -_by_labels(self._dual, point)
-        found = self._guided(point, FEW if self._size <= DENSE else MANY) if self._guidable else None
+            return -_by_labels(self._dual, point, damping)
+        found = self._guided(point, damping, FEW if self._size <= DENSE else MANY) if self._guidable else None
         if found is None:
             self._guidable = False
-            found = _as_a_whole(self._dual, point)
+            found = _as_a_whole(self._dual, point, damping)
         return -found
 
-    def _guided(self, point: Point, most: int) -> FloatArray | None:
+    def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
         """The direction by conjugate gradients; None where `most` steps do not get near it."""
         if point.gradient.shape[0] > GUIDING:
-            return _by_conjugate_gradients(self._dual, point, _inverse_diagonal(self._dual, point), most)
+            return _by_conjugate_gradients(self._dual, point, damping, _inverse_diagonal(self._dual, point), most)
         if self._guide is not None:
-            found = _by_conjugate_gradients(self._dual, point, self._guide, FEW)
+            found = _by_conjugate_gradients(self._dual, point, damping, self._guide, FEW)
             if found is not None:
                 return found
         self._guide = _inverse_blocks(self._dual, point)
-        return _by_conjugate_gradients(self._dual, point, self._guide, most)
+        return _by_conjugate_gradients(self._dual, point, damping, self._guide, most)
 
 
-def _by_labels(dual: Dual, point: Point) -> FloatArray:
+def _by_labels(dual: Dual, point: Point, damping: float) -> FloatArray:
     """The solution where labels are independent: exact, a label at a time."""
     solution = np.zeros_like(point.gradient)
     for label, free in enumerate(dual.free.T):
         if free.any():
             block = _product(csr_array(dual.design[:, free]), point.table[:, label])
-            factor = _factor(block + np.diag(dual.ridge[free, label]))
+            factor = _factor(block + np.diag(_ridge(dual, damping)[free, label]))
             solution[free, label] = cho_solve(factor, point.gradient[free, label], check_finite=False)
     return solution
 
 
-def _as_a_whole(dual: Dual, point: Point) -> FloatArray:
+def _as_a_whole(dual: Dual, point: Point, damping: float) -> FloatArray:
     """The solution by a factor of the whole matrix."""
     needed = dual.needed.T
     parts = [csr_array(dual.design[:, columns]) for columns in needed]
-    hessian = np.diag(dual.ridge.T[needed])
+    hessian = np.diag(_ridge(dual, damping).T[needed])
     cuts = np.cumsum([0, *needed.sum(axis=1)])
     for part, weights, (start, stop) in zip(parts, point.table.T, pairwise(cuts), strict=True):
         hessian[start:stop, start:stop] += _product(part, weights)
@@ -93,20 +97,23 @@ def _as_a_whole(dual: Dual, point: Point) -> FloatArray:
     return solution
 
 
-def _by_conjugate_gradients(dual: Dual, point: Point, guide: FloatArray, most: int) -> FloatArray | None:
+def _by_conjugate_gradients(
+    dual: Dual, point: Point, damping: float, guide: FloatArray, most: int
+) -> FloatArray | None:
     """The solution without the matrix, the better the closer the end is; None after `most` steps in vain.
 
     With many steps even a poor solution leads downhill, and is taken (Nocedal & Wright 2006, section 7.1).
     """
     shape, size = point.gradient.shape, point.gradient.size
     table, rows = point.table, dual.rows
+    added = _ridge(dual, damping) + JITTER
 
     def times(vector: FloatArray) -> FloatArray:
         exponents = vector.reshape(shape)
         change = table * (dual.design @ exponents)
         if rows is not None:
             change -= table * (change.sum(axis=1) / rows)[:, np.newaxis]
-        product: FloatArray = dual.transposed @ change + (dual.ridge + JITTER) * exponents
+        product: FloatArray = dual.transposed @ change + added * exponents
         return product.ravel()
 
     def guided(vector: FloatArray) -> FloatArray:
@@ -138,6 +145,11 @@ def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:
     """One over the Hessian's diagonal (labels, groups)."""
     diagonal = dual.transposed @ _own(dual, point.table) + dual.ridge
     return (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
+
+
+def _ridge(dual: Dual, damping: float) -> FloatArray:
+    """What is added to the diagonal (groups, labels)."""
+    return dual.ridge + damping * np.abs(dual.targets)
 
 
 def _own(dual: Dual, table: FloatArray) -> FloatArray:

@@ -19,6 +19,12 @@ ARMIJO = 1e-4
 SHORTEST = 2.0**-30
 """A step cut down to this part leads nowhere: rounding has the last word."""
 
+SHORT = 2.0**-7
+"""After a step cut down to this part the next direction is damped: it went where the function hardly bends."""
+
+LEAST_DAMPING, MOST_DAMPING = 1e-8, 1e2
+"""Of each target, added to the curvature (Levenberg 1944); where the most finds no way down, that is the end."""
+
 APPROACH = (1000.0, 100.0, 30.0, 10.0, 3.0)
 """Weights of the prior on the way, in units of the last one: without the way some fits do not converge."""
 
@@ -75,11 +81,10 @@ class DualNewton:
     def _descend(self, dual: Dual, start: FloatArray | None, near: float, most: int) -> tuple[Point, int]:
         """The best point of at most so many steps from these multipliers, and how many it took to come near enough."""
         point = best = dual.at(np.zeros_like(dual.targets) if start is None else start)
-        directions, steps = NewtonDirections(dual), 0
-        while point.gap > near and steps < most and not self.expired():
-            following = _step(dual, point, directions.at(point))
-            if following is None:
-                break
+        directions, steps, damping = NewtonDirections(dual), 0, 0.0
+        while point.gap > near and steps < most and damping <= MOST_DAMPING and not self.expired():
+            following, length = _step(dual, point, directions.at(point, damping))
+            damping = max(LEAST_DAMPING, 100 * damping) if length < SHORT else damping / 100
             steps, point = steps + 1, following
             best = min(best, point, key=lambda one: one.gap)
         return best, steps
@@ -90,17 +95,17 @@ def _solution(problem: Problem, best: Point, steps: int) -> Solution:
     return Solution("newton", best.table * problem.records, steps, reached, best.multipliers, best.gap)
 
 
-def _step(dual: Dual, point: Point, direction: FloatArray) -> Point | None:
-    """The next point, downhill; None where no step leads down any more."""
+def _step(dual: Dual, point: Point, direction: FloatArray) -> tuple[Point, float]:
+    """The next point, downhill, and the length of the step; 0 where no length leads down."""
     slope = float(np.sum(point.gradient * direction))
     length = 1.0
     while length > SHORTEST:
         found = dual.at(point.multipliers + length * direction)
         # Close to the end a decrease drowns in rounding; the gradient still tells.
         if found.value <= point.value + ARMIJO * length * slope or _is_flat(point, found):
-            return _further(dual, point, direction, found) if length == 1.0 else found
+            return (_further(dual, point, direction, found) if length == 1.0 else found), length
         length /= 2
-    return None
+    return point, 0.0
 
 
 def _further(dual: Dual, point: Point, direction: FloatArray, found: Point) -> Point:
