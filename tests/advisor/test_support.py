@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.sparse import hstack
 
 from app.advisor.atoms import common_refinement
 from app.advisor.evidence import AttributeEvidence, Masking
 from app.advisor.measures.determination import g2
-from app.advisor.reconstruction import IterativeProportionalFitting, forced, reconstruct
+from app.advisor.reconstruction import IterativeProportionalFitting, forced, proof, reconstruct
 from app.advisor.reconstruction.equations import Equations
 from app.advisor.reconstruction.problem import Problem
+from app.advisor.reconstruction.proof import is_proven
 from app.advisor.reconstruction.support import support
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_table
 
@@ -191,11 +193,72 @@ def test_an_answer_whose_proof_does_not_hold_is_not_given(monkeypatch):
     equations = Equations.of(problem)
     zero = ~by_programmes(problem).ravel()[equations.cells]
     raised = forced._raise(equations, np.ones(zero.size, dtype=bool))
-    assert forced._is_proven(equations, raised.dual, zero)
-    assert not forced._is_proven(equations, raised.dual + 1.0, zero)
-    assert not forced._is_proven(equations, raised.dual, ~zero)
+    assert is_proven(equations, raised.dual, zero)
+    assert not is_proven(equations, raised.dual + 1.0, zero)
+    assert not is_proven(equations, raised.dual, ~zero)
     monkeypatch.setattr(forced, "STEPS", 0)
     assert support(problem, np.zeros_like(problem.start())) is None
+
+
+def crowded_evidence(seed, *, histogram=True, values=36, views=7):
+    """Groups drawn at random, crossing each other so often that proofs have long fractions for coefficients."""
+    rng = np.random.default_rng(seed)
+    shape = np.exp(rng.normal(0, 2, (values, 3)))
+    table = rng.multinomial(values * 8, (shape / shape.sum()).ravel()).reshape(shape.shape)
+    drawn = [mapped(f"v{at}", rng.integers(0, 5, values), table) for at in range(views)]
+    return evidence_of(table, drawn, histogram=histogram)
+
+
+@BOTH_VARIANTS
+def test_zeros_whose_proofs_are_no_small_fractions(histogram, monkeypatch):
+    monkeypatch.setattr(proof, "_common_multiple", lambda _: None)
+    monkeypatch.setattr(forced, "STEPS", 0)
+    forced_somewhere = 0
+    for seed in range(5):
+        evidence = crowded_evidence(seed, histogram=histogram)
+        problem = problem_of(evidence)
+        expected = by_programmes(problem)
+        assert np.array_equal(support(problem, reconstruct(evidence).joint), expected), seed
+        forced_somewhere += bool(np.any(by_margins(problem) & ~expected))
+    assert forced_somewhere >= 3
+
+
+def test_a_combination_proves_no_more_than_its_error_leaves_room_for():
+    table = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
+    views = [mapped("v", [0, 0, 1, 1], table), mapped("w", [0, 1, 1, 2], table)]
+    equations = Equations.of(problem_of(evidence_of(table, views)))
+    zero = ~by_programmes(problem_of(evidence_of(table, views))).ravel()[equations.cells]
+    dual = forced._raise(equations, np.ones(zero.size, dtype=bool)).dual
+    noise = np.random.default_rng(0).normal(size=dual.size)
+    whole = {error: proof._scaled(equations, dual + error * noise) for error in (0.0, 1e-9, 1e-3)}
+    assert {error: proof._proves(equations, one, zero) for error, one in whole.items()} == {
+        0.0: True,
+        1e-9: True,
+        1e-3: False,
+    }
+
+
+def test_small_fractions_are_recovered_exactly():
+    rounded = np.array([1 / 3, -2 / 7, 0.25, 1e-12, 5.0]) + 1e-9
+    assert proof._common_multiple(rounded).tolist() == [28, -24, 21, 0, 420]
+    assert proof._common_multiple(np.array([1 / 64, 1 / 63, 1 / 61, 1 / 59])) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_one_programme_for_all_cells_finds(seed):
+    evidence = crowded_evidence(seed, values=120, views=24)
+    problem = problem_of(evidence)
+    equations = Equations.of(problem)
+    found = support(problem, reconstruct(evidence).joint).ravel()[equations.cells]
+    rows, cells = equations.matrix.shape
+    raised = linprog(
+        -np.repeat([0.0, 1.0, 0.0], [cells, cells, 1]),
+        A_eq=hstack([equations.matrix, equations.matrix, -equations.target[:, np.newaxis]], format="csr"),
+        b_eq=np.zeros(rows),
+        bounds=[(0, None)] * cells + [(0, 1)] * cells + [(0, None)],
+    )
+    assert np.array_equal(found, raised.x[cells : 2 * cells] > 1 / 2)
+    assert np.count_nonzero(~found) >= 20
 
 
 def test_ten_thousand_cells_with_nothing_to_decide():

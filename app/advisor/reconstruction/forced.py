@@ -1,15 +1,10 @@
-"""Cells that margins force to be zero together: one linear programme, and its proof in integers.
+"""Cells that margins force to be zero together: one linear programme, whose dual proves it.
 
-By Farkas' lemma (Schrijver 1986, "Theory of linear and integer programming", corollary 7.1d) a cell is zero in
-every table that fits exactly if some combination `d` of the equations has coefficients that are nowhere
-negative and positive at the cell, while `d` times the counts is 0. The dual of the programme is such a
-combination, for all forced zeros at once; it is a vertex of a polyhedron with coefficients 0 and 1, so that its
-entries are fractions with small denominators, which rounding recovers exactly.
+The dual is a combination of the equations that proves all forced zeros at once (`proof`); it is a vertex of a
+polyhedron with coefficients 0 and 1, so that its entries are fractions.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import lcm
 
 import numpy as np
 from scipy.optimize import linprog
@@ -17,13 +12,10 @@ from scipy.sparse import coo_array, hstack
 
 from app.advisor.arrays import BoolArray, FloatArray, IntArray
 from app.advisor.reconstruction.equations import Equations
+from app.advisor.reconstruction.proof import is_proven
 
 STEPS = 5_000
 """Simplex steps before a programme is given up. A limit on time would not give the same answer twice."""
-
-DENOMINATOR = 64
-MULTIPLE = 2**20
-"""The largest denominator of an entry of a proof, and of all its entries together, that is looked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +59,7 @@ def forced_zeros(equations: Equations, suspects: BoolArray, point: FloatArray) -
     if raised is None:
         return None
     zero = suspects & (raised.direction < 0.5)  # noqa: PLR2004 - it is 0, or at least 1
-    if not _is_proven(equations, raised.dual, zero):
+    if not is_proven(equations, raised.dual, zero):
         return None
     return ForcedZeros(zero, np.where(zero, 0.0, _moved(equations, suspects, point, raised)))
 
@@ -131,20 +123,3 @@ def _moved(equations: Equations, suspects: BoolArray, point: FloatArray, raised:
     part = equations.part_of_cell
     mean: FloatArray = (weight[part] * point + raised.direction) / total[part]
     return mean
-
-
-def _is_proven(equations: Equations, dual: FloatArray, zero: BoolArray) -> bool:
-    """The dual (equations,), made integer, is nowhere negative, positive at each zero, and 0 on the counts."""
-    used = np.flatnonzero(np.abs(dual) > 1 / DENOMINATOR**2)
-    fractions = [Fraction(float(entry)).limit_denominator(DENOMINATOR) for entry in dual[used]]
-    multiple = lcm(*(entry.denominator for entry in fractions))
-    if multiple > MULTIPLE or any(abs(entry) > MULTIPLE for entry in fractions):
-        return False
-    whole = [int(entry * multiple) for entry in fractions]
-    counts = (int(count) for count in equations.target[used])
-    if sum(factor * count for factor, count in zip(whole, counts, strict=True)) != 0:
-        return False
-    combination = np.zeros(dual.size)
-    combination[used] = whole
-    coefficients = equations.transposed @ combination  # whole numbers below 2^53: exact
-    return bool(np.all(coefficients >= 0) and np.all(coefficients[zero] > 0))
