@@ -96,7 +96,7 @@ def assess(
         name=evidence.name,
         knowledge=evidence.knowledge,
         reference_utility=reference_utility,
-        reference_estimated=measure.depends_on_support and reference.certificate.iterations > 0,
+        reference_estimated=measure.depends_on_support and not reference.certificate.support_known,
         bound=bound,
         bound_value=bound_value,
         **_interval(evidence, reference, measure, bound_value),

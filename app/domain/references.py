@@ -9,9 +9,10 @@ from app.domain.arrays import PackedArray
 
 @dataclass(frozen=True, slots=True)
 class PackedReference:
-    """A reference as it is stored: the arrays of an advisor's reference by name, its bound and its certificate."""
+    """A reference as it is stored: the arrays of an advisor's reference by name, its bounds and its certificate."""
 
     attribute: int
     arrays: Mapping[str, PackedArray]
     information_bound: float | None
     certificate: Certificate
+    ceilings: Mapping[str, float]

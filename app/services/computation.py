@@ -73,14 +73,15 @@ def _pack(place: int, reference: Reference) -> PackedReference:
     arrays: dict[str, NDArray[Any]] = {"atom_of_value": reference.atom_of_value, "joint": reference.joint}
     arrays |= asdict(reference.statistics)
     packed = {name: pack(array) for name, array in arrays.items()}
-    return PackedReference(place, packed, reference.information_bound, reference.certificate)
+    return PackedReference(place, packed, reference.information_bound, reference.certificate, reference.ceilings)
 
 
 def _unpack(packed: PackedReference) -> Reference:
     arrays: dict[str, NDArray[Any]] = {name: unpack(array) for name, array in packed.arrays.items()}
     atom_of_value = arrays.pop("atom_of_value").astype(np.int32)
     joint = arrays.pop("joint")
-    return Reference(atom_of_value, joint, AtomStatistics(**arrays), packed.information_bound, packed.certificate)
+    statistics = AtomStatistics(**arrays)
+    return Reference(atom_of_value, joint, statistics, packed.information_bound, packed.certificate, packed.ceilings)
 
 
 def compute_advice(given: AdviceInput) -> bytes:

@@ -198,11 +198,21 @@ def test_an_unconverged_reference_certifies_nothing_of_its_own():
     assert found.bound_value == max(MI(view.joint.astype(float)) for view in CROSSING)
 
 
-def test_g2_of_an_iterative_reference_is_marked_estimated():
-    iterated, nested = evidence_of(TABLE, CROSSING), evidence_of(TABLE, VIEWS[:1])
-    assert measured(iterated, MEASURES["g2"]).reference_estimated
-    assert not measured(nested, MEASURES["g2"]).reference_estimated
-    assert not measured(iterated, G3).reference_estimated
+def test_g2_is_exact_where_the_cells_that_have_to_be_empty_are_found(monkeypatch):
+    # The first view says that no record of the second class is below value 6, the second that none is in column 3.
+    table = TABLE.copy()
+    table[:6, 1] = table[3::4, 2] = 0
+    views = [mapped("rows", np.arange(12) // 4, table), mapped("columns", np.arange(12) % 4, table)]
+    halves = mapped("halves", np.arange(12) // 6, table)
+    evidence = evidence_of(table, [*views, halves])
+    found = measured(evidence, MEASURES["g2"])
+    assert found.certificate.iterations > 0
+    assert found.certificate.support_known
+    assert not found.reference_estimated
+    monkeypatch.setattr("app.advisor.reconstruction.support", lambda *_: None)
+    unknown = measured(evidence, MEASURES["g2"])
+    assert unknown.reference_estimated
+    assert not measured(evidence, G3).reference_estimated
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)

@@ -21,6 +21,7 @@ from app.advisor.reconstruction.misfits import find_misfits
 from app.advisor.reconstruction.newton import DualNewton
 from app.advisor.reconstruction.problem import Problem
 from app.advisor.reconstruction.solution import Certificate, Method, Misfit, Reference, Solution, Solver, divergence
+from app.advisor.reconstruction.support import support
 
 __all__ = [
     "SOLVER",
@@ -65,7 +66,8 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
     for _ in range(RECONSIDERED if evidence.is_drawn else 0):
         problem = Problem.of(evidence, atom_of_value, atoms, solution.table)
         solution = _solve(problem, solver)
-    residual = problem.residual(solution.table)
+    table, support_known = _emptied(problem, solution)
+    residual = problem.residual(table)
     converged = residual <= solver.tolerance and (problem.is_exact or solution.gap <= FIT_TOLERANCE)
     certificate = Certificate(
         method=solution.method,
@@ -73,14 +75,25 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
         iterations=solution.iterations,
         residual=residual,
         converged=converged,
-        misfits=find_misfits(evidence, problem, solution.table, with_exact=not converged),
+        misfits=find_misfits(evidence, problem, table, with_exact=not converged),
+        support_known=support_known,
     )
     if evidence.histogram is None:
-        statistics = AtomStatistics.uniform(atom_of_value, solution.table.sum(axis=1))
+        statistics = AtomStatistics.uniform(atom_of_value, table.sum(axis=1))
     else:
         statistics = AtomStatistics.counted(atom_of_value, atoms, evidence.histogram)
     bound = _information_bound(problem, solution)
-    return Reference(atom_of_value, solution.table, statistics, bound, certificate, utility_ceilings(evidence))
+    return Reference(atom_of_value, table, statistics, bound, certificate, utility_ceilings(evidence))
+
+
+def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
+    """The table without what is left in cells that have to be empty, and whether it is certain which these are."""
+    if solution.method == "closed_form":
+        return solution.table, True
+    held = support(problem, solution.table)
+    if held is None:
+        return solution.table, False
+    return np.where(held, solution.table, 0.0), True
 
 
 def _given(evidence: AttributeEvidence, joint: FloatArray) -> Reference:

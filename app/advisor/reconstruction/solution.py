@@ -48,6 +48,7 @@ class Certificate:
         converged: the residual is within the solver's tolerance, and no table fits the other margins better.
         misfits: by masking, how far the table is from the counts of each view that is not exact; where nothing
             converged, of those that are exact, too: where they contradict each other.
+        support_known: it is certain which cells are empty: those that no table of whole counts that fits fills.
     """
 
     method: str
@@ -56,6 +57,7 @@ class Certificate:
     residual: float
     converged: bool
     misfits: Mapping[str, Misfit] = field(default_factory=dict)
+    support_known: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

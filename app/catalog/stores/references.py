@@ -30,7 +30,9 @@ class ReferenceStore:
         """Store references; those that another run of the same job stored already are left as they are."""
         key = {"version_id": version_id, "model_version": model_version}
         heads = [
-            key | {"attribute": r.attribute, "information_bound": r.information_bound} | asdict(r.certificate)
+            key
+            | {"attribute": r.attribute, "information_bound": r.information_bound, "ceilings": dict(r.ceilings)}
+            | asdict(r.certificate)
             for r in references
         ]
         arrays = [
@@ -53,7 +55,9 @@ class ReferenceStore:
             arrays.setdefault(row.attribute, {})[row.name] = to_packed(row)
         found = (await self._session.execute(heads.order_by(ReferenceRow.attribute))).scalars()
         return tuple(
-            PackedReference(head.attribute, arrays[head.attribute], head.information_bound, _certificate(head))
+            PackedReference(
+                head.attribute, arrays[head.attribute], head.information_bound, _certificate(head), head.ceilings
+            )
             for head in found
         )
 
@@ -70,4 +74,4 @@ def _of(
 
 def _certificate(row: ReferenceRow) -> Certificate:
     misfits = {masking: Misfit(**misfit) for masking, misfit in row.misfits.items()}
-    return Certificate(row.method, row.atoms, row.iterations, row.residual, row.converged, misfits)
+    return Certificate(row.method, row.atoms, row.iterations, row.residual, row.converged, misfits, row.support_known)

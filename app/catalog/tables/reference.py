@@ -22,6 +22,8 @@ class ReferenceRow(Base):
     residual: Mapped[float] = mapped_column(Float)
     converged: Mapped[bool]
     misfits: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    support_known: Mapped[bool] = mapped_column(server_default=text("false"))
+    ceilings: Mapped[dict[str, float]] = mapped_column(JSONB, server_default=text("'{}'"))
     information_bound: Mapped[float | None] = mapped_column(Float)
     created_at: Mapped[datetime] = created_at()
 

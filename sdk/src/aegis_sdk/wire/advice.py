@@ -115,6 +115,7 @@ class Reconstruction(Answer):
         default_factory=dict,
         description="By masking: views whose counts are uncertain; if nothing converged, exact ones too",
     )
+    support_known: bool = Field(default=False, description="Whether it is certain which cells are empty")
 
 
 class AttributeAdvice(Answer):
