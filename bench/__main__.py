@@ -1,7 +1,16 @@
 """All benchmarks, one after the other, so that each has the machine to itself."""
 
-from bench import advice, entries, growth, noise, pool, solver, training
+from bench import advice, entries, growth, noise, pool, scale, solver, training
 from bench.figures import run
 
 if __name__ == "__main__":
-    run(solver.main, advice.main, entries.main, growth.main, pool.main, noise.main, training.main)
+    run(
+        solver.main,
+        scale.main,
+        advice.main,
+        entries.main,
+        growth.main,
+        pool.main,
+        noise.main,
+        training.main,
+    )

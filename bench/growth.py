@@ -22,13 +22,15 @@ from bench.figures import MEGABYTE, MILLISECONDS, heading, run, table, timed
 from bench.service import running_service
 
 TIMES = 9
-#: Bins of equal width that overlap without nesting, so that every reference has to be iterated.
-BASE = made_up.Shape()
+#: Which values share a masked value is drawn, so that every reference has to be iterated.
+BASE = made_up.Shape(ordered=False)
 SERIES: Mapping[str, Mapping[int, made_up.Shape]] = {
     "attributes": {size: replace(BASE, attributes=size) for size in (4, 8, 16, 32, 64)},
     "maskings": {size: replace(BASE, groups=tuple(range(4, 4 + 3 * size, 3))) for size in (2, 4, 8, 16)},
     "configurations": {size: replace(BASE, configurations=size) for size in (100, 1_000, 10_000, 100_000)},
-    "domain size": {size: replace(BASE, values=size) for size in (100, 1_000, 10_000, 100_000)},
+    "domain size (1 attribute)": {
+        size: replace(BASE, attributes=1, values=size) for size in (100, 1_000, 10_000, 100_000, 1_000_000)
+    },
 }
 
 
