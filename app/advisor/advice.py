@@ -113,7 +113,7 @@ class _Selected:
 
     def errors(self, measure: Measure, found: AttributeAssessment) -> Errors:
         sample = Sample.of(self.evidence, self.reference, measure)
-        return Errors.of(sample, influences(self.evidence, sample, measure, self.used), found)
+        return Errors.of(sample, influences(self.evidence, sample, measure, self.used, found.reference_utility), found)
 
     def by_code(self, found: AttributeAssessment, what: Literal["deviation", "utility"]) -> FloatArray:
         """Deviation or utility by code (options,); options that no configuration uses are not a number."""

@@ -82,15 +82,15 @@ def assess(
     exact = exact_utilities(evidence, measure)
     found = measure(reference.joint, reference.statistics)
     # Unmasked counts are the truth: a view that beats them is not what its provider says.
-    reference_utility = found if evidence.joint is not None else measure.best([found, *exact])
-    bound, bound_value = _bound(evidence, reference, measure, exact, found)
+    reference_utility = found if evidence.joint is not None else measure.best([found, *exact.values()])
+    bound, bound_value = _bound(evidence, reference, measure, list(exact.values()), found)
     maskings: dict[str, MaskingDeviation] = {}
     for used_id in used:
         if used_id == IDENTITY:
             maskings[used_id] = MaskingDeviation(reference_utility, 0.0, "definition")
             continue
         table, source = masked_table(evidence, reference, used_id)
-        utility = measure(table)
+        utility = exact[used_id] if source == "counts" and used_id in exact else measure(table)
         maskings[used_id] = MaskingDeviation(utility, abs(reference_utility - utility), source)
     return AttributeAssessment(
         name=evidence.name,
@@ -105,10 +105,10 @@ def assess(
     )
 
 
-def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> list[float]:
-    """The utility of every exact view."""
-    tables = (determined_counts(evidence, masking) for masking in evidence.maskings)
-    return [measure(table.astype(np.float64)) for table in tables if table is not None]
+def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, float]:
+    """The utility of every exact view, by the masking's id."""
+    tables = ((masking.id, determined_counts(evidence, masking)) for masking in evidence.maskings)
+    return {masking: measure(table.astype(np.float64)) for masking, table in tables if table is not None}
 
 
 def drop_table(evidence: AttributeEvidence) -> FloatArray:

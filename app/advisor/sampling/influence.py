@@ -104,17 +104,17 @@ def moments(table: FloatArray, moves: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def influences(
-    evidence: AttributeEvidence, sample: Sample, measure: Measure, used: Collection[str]
+    evidence: AttributeEvidence, sample: Sample, measure: Measure, used: Collection[str], whole: float
 ) -> Mapping[str, Influence]:
     """The influence on the utility of each masking `used` (ids, `identity` and `drop` among them).
 
     That of `identity` is always there: the influence on the reference utility, which is the reference's, or that of
     the view that has more. For the reference it is that of a table as if it had been counted, which for mutual
     information is right, and for other measures not too small as long as the reference is near the truth: of a fit
-    only the part that its margins show can move.
+    only the part that its margins show can move. `whole` is the reference utility.
     """
     found = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
-    return {**found, IDENTITY: _reference_influence(evidence, sample, measure)}
+    return {**found, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
 
 
 def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, used_id: str) -> Influence:
@@ -125,21 +125,16 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
     return Influence.of(measure, table, None if mapping is None else sample.place(mapping))
 
 
-def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure) -> Influence:
+def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
     reference = sample.reference
-    tables = (
-        [] if evidence.joint is not None else [(one, determined_counts(evidence, one)) for one in evidence.maskings]
-    )
-    exact = [(masking, table.astype(np.float64)) for masking, table in tables if table is not None]
-    utilities = [measure(reference.joint, reference.statistics), *(measure(table) for _, table in exact)]
-    best = utilities.index(measure.best(utilities))
-    if best == 0:
-        own = np.arange(sample.table.shape[0])
-        found = Influence.of(measure, reference.joint, own, reference.statistics)
-        # What chance makes of a fit is less than of counts, by how much is not known.
-        return found if evidence.joint is not None else replace(found, freedom=sample.freedom, noise=0.0)
-    masking, table = exact[best - 1]
-    return Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
+    if measure(reference.joint, reference.statistics) != whole:
+        for masking in evidence.maskings:
+            table = determined_counts(evidence, masking)
+            if table is not None and measure(counts := table.astype(np.float64)) == whole:
+                return Influence.of(measure, counts, None if masking.mapping is None else sample.place(masking.mapping))
+    found = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics)
+    # What chance makes of a fit is less than of counts, by how much is not known.
+    return found if evidence.joint is not None else replace(found, freedom=sample.freedom, noise=0.0)
 
 
 def _refined(reference: Reference, histogram: IntArray) -> Reference:
