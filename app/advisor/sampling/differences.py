@@ -141,10 +141,17 @@ def _second_order(sample: Sample, parts: Sequence[Part]) -> float:
     return float(np.sqrt(2 * labels) * (np.sqrt(max(variance, 0.0)) + apart))
 
 
+SPARSE = 64
+"""Pairs of groups for each atom beyond which they are numbered, instead of being counted in a table of all."""
+
+
 def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
     """phi2 of two maskings, each (atoms,): `sum n_ij^2 / (n_i n_j) - 1`."""
     records = sample.table.sum(axis=1)
-    _, pair_of_atom = np.unique(first * (int(second.max(initial=0)) + 1) + second, return_inverse=True)
+    span = int(second.max(initial=0)) + 1
+    pair_of_atom = first * span + second
+    if span * int(first.max(initial=0)) > SPARSE * records.size:
+        pair_of_atom = np.unique(pair_of_atom, return_inverse=True)[1]
     pairs = np.bincount(pair_of_atom, records)
     ours, theirs = np.bincount(first, records)[first], np.bincount(second, records)[second]
     held = records > 0

@@ -34,7 +34,7 @@ class Sample:
     @classmethod
     def of(cls, evidence: AttributeEvidence, reference: Reference, measure: Measure) -> Self:
         """The reference, as fine as the measure asks."""
-        freedom = _freedom(reference.joint)
+        freedom = max(occupied(reference.joint, None)[0] - 1, 0)
         if measure.weighs_values and evidence.joint is None and evidence.histogram is not None:
             reference = _refined(reference, evidence.histogram)
         return cls(reference, evidence.label_histogram / max(evidence.records, 1), freedom)
@@ -79,19 +79,16 @@ class Influence:
         """The influence of the records of a counted table (groups, labels) on its measure."""
         moves = measure.gradient(table, atoms) * np.sqrt(table.sum())
         scale = measure.second_order(table, atoms)
-        return cls(moves, *moments(table, moves), _freedom(table), scale, _noise(table), group_of_atom)
+        rows, labels = occupied(table, None)
+        noise = _noise(table, rows, labels)
+        return cls(moves, *moments(table, moves), max(rows - 1, 0), scale, noise, group_of_atom)
 
 
-def _freedom(table: FloatArray) -> int:
-    return max(occupied(table, None)[0] - 1, 0)
-
-
-def _noise(table: FloatArray) -> float:
+def _noise(table: FloatArray, rows: int, labels: int) -> float:
     """Cells that have records, less the margins they add up to, over the degrees of freedom.
 
     A cell that cannot have records adds no noise, and one that only happens to have none is not told from it.
     """
-    rows, labels = occupied(table, None)
     cells = int(np.count_nonzero(table)) - rows - labels + 1
     return max(cells, 0) / ((rows - 1) * (labels - 1)) if min(rows, labels) > 1 else 1.0
 
