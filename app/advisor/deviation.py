@@ -82,7 +82,8 @@ def assess(
     exact = exact_utilities(evidence, measure)
     found = measure(reference.joint, reference.statistics)
     # Unmasked counts are the truth: a view that beats them is not what its provider says.
-    reference_utility = found if evidence.joint is not None else measure.best([found, *exact.values()])
+    known = [] if evidence.joint is not None else [*exact.values(), *_other_utilities(evidence, reference, measure)]
+    reference_utility = measure.best([found, *known])
     bound, bound_value = _bound(evidence, reference, measure, list(exact.values()), found)
     maskings: dict[str, MaskingDeviation] = {}
     for used_id in used:
@@ -109,6 +110,22 @@ def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, 
     """The utility of every exact view, by the masking's id."""
     tables = ((masking.id, determined_counts(evidence, masking)) for masking in evidence.maskings)
     return {masking: measure(table.astype(np.float64)) for masking, table in tables if table is not None}
+
+
+def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
+    """The utilities of `drop` and of the maskings that are no exact views, where they can exceed the reference's.
+
+    By a measure that is not monotone they can, and would be counted as losing what they seem to gain, more than
+    `drop` does. Of counts whose origin is unknown nothing is expected.
+    """
+    if measure.monotone:
+        return []
+    others = [
+        one.id
+        for one in evidence.maskings
+        if not one.exact and (one.mapping is not None or one.transition is not None or one.deterministic)
+    ]
+    return [measure(masked_table(evidence, reference, masking)[0]) for masking in (DROP, *others)]
 
 
 def drop_table(evidence: AttributeEvidence) -> FloatArray:
@@ -178,6 +195,8 @@ def _interval(evidence: AttributeEvidence, reference: Reference, measure: Measur
         return {"lower_bound": certain, "upper_bound": certain}
     # One that is corrected for its bias is another measure by the same name.
     beyond = reference.ceilings.get(measure.id) if measure is MEASURES.get(measure.id) else None
+    if certain is None and measure.monotone:
+        certain = measure(drop_table(evidence))
     if beyond is not None and certain is not None:  # they may meet, but for rounding
         beyond = measure.best([beyond, certain])
     if measure.better == "higher":

@@ -9,7 +9,7 @@ from app.advisor.arrays import BoolArray, FloatArray, IntArray
 from app.advisor.blocks import CodeBlocks
 from app.advisor.errors import NoConfigurationError
 
-MI_DECIMALS = 12
+MI_DECIMALS = 9
 """Bits beyond this are rounding noise, which must not decide what the given order should."""
 
 

@@ -17,6 +17,7 @@ from tests.advisor.cases import (
     random_mapping,
     random_table,
 )
+from tests.advisor.inexact import noisy, randomised_response
 
 EVERY_MEASURE = pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
 MI, G3 = MEASURES["mutual_information"], MEASURES["g3"]
@@ -249,3 +250,22 @@ def test_unmasked_counts_leave_no_room_between_the_bounds():
 def test_a_measure_that_is_corrected_has_no_ceiling_of_the_plain_one():
     found = measured(evidence_of(TABLE, VIEWS), MI.corrected())
     assert (found.lower_bound, found.upper_bound) == (None, None)
+
+
+@pytest.mark.parametrize("measure", [MEASURES["cramers_v"], MEASURES["cramers_v_corrected"], MI.corrected()])
+def test_what_is_known_by_noise_or_by_chance_is_not_counted_as_worse_than_nothing(measure):
+    rng = np.random.default_rng(3)
+    values = np.arange(20)
+    table = rng.multinomial(4_000, rng.dirichlet(np.full(200, 0.3))).reshape(20, 10)
+    table[:10, :5] += 30
+    flipped = randomised_response(20, 0.9)
+    for view in (
+        noisy(rng, "v", values // 10, table, 2.0),
+        mapped("v", values // 10, table, counted=False),
+        Masking("v", 20, None, np.rint(flipped.T @ table).astype(np.int64), False, transition=flipped),
+    ):
+        found = measured(evidence_of(table, [view, mapped("w", values // 5, table)]), measure, ["v", "drop"])
+        kept, dropped = found.maskings["v"], found.maskings["drop"]
+        assert kept.utility > dropped.utility
+        assert kept.deviation < dropped.deviation
+        assert found.reference_utility >= kept.utility

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from app.advisor.arrays import fold
+from app.advisor.deviation import assess
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import reconstruct
 from app.advisor.sampling import Influence, Sample
 from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
+from tests.advisor.inexact import noisy
 
 EVERY_MEASURE = pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
 #: What jumps where labels tie or cells empty is not as smooth as the delta method has it: its errors are too large.
@@ -161,3 +163,20 @@ def test_a_randomised_masking_on_the_other_side_of_the_reference():
     whole, half = (np.linalg.norm(errors.utility(one)) for one in ("identity", "half"))
     across = np.linalg.norm(errors.difference("half", "fine"))
     assert 2 * whole - half <= across <= 2 * whole + half + np.linalg.norm(errors.utility("fine"))
+
+
+@pytest.mark.parametrize("measure", ["mutual_information", "chi_square", "goodman_kruskal_tau"])
+def test_the_error_of_noisy_counts_has_the_noise_in_it(measure):
+    rng = np.random.default_rng(31)
+    shares = rng.dirichlet(np.full(12, 2.0)).reshape(4, 3)
+    utilities, errors, plain = [], [], []
+    for _ in range(150):
+        table = rng.multinomial(5_000, shares.ravel()).reshape(shares.shape)
+        evidence = evidence_of(table, [noisy(rng, "v", np.arange(4), table, 40.0)])
+        found = errors_of(evidence, MEASURES[measure], ["v"])
+        utilities.append(assess(evidence, found.sample.reference, MEASURES[measure], ["v"]).maskings["v"].utility)
+        errors.append(np.linalg.norm(found.utility("v")))
+        plain.append(utility_error(table.astype(float), MEASURES[measure]))
+    # Nearly all of it is noise; the fit to the histograms takes some of that away.
+    assert np.mean(plain) < 0.7 * np.std(utilities)
+    assert 0.9 < np.mean(errors) / np.std(utilities) < 1.8

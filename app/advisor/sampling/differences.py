@@ -108,8 +108,10 @@ def _vector(sample: Sample, parts: Sequence[Part]) -> FloatArray:
     root = np.sqrt(sample.shares)
     first = np.concatenate([root * (means - np.sum(sample.shares * means)), root * within])
     second = _second_order(sample, parts)
+    inexact = sum((coefficient * part.inexact) ** 2 for coefficient, part in parts)
     noise = 2 * second**2 * min(part.noise for _, part in parts)
-    return np.append(first * _shrinkage(float(np.sum(first**2)), noise), second)
+    kept = first * _shrinkage(float(np.sum(first**2)), noise)
+    return np.append(kept, np.sqrt(second**2 + inexact))
 
 
 def _shrinkage(variance: float, noise: float) -> float:

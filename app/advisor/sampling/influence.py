@@ -61,6 +61,8 @@ class Influence:
         freedom: the rows that have records, less one.
         scale: of what the gradient does not tell (`Measure.second_order`).
         noise: how much of what chance makes of the gradient itself can be told from its variance, from 0 to 1.
+        inexact: the standard deviation that what was declared of the counts (noise, rounding, records left out) gives
+            the utility, as if each count moved it by itself: of a fit to several views it is less.
         group_of_atom: (atoms,) where the atoms of the sample are in the table; None if it is not known.
     """
 
@@ -71,6 +73,7 @@ class Influence:
     scale: float
     noise: float
     group_of_atom: IntArray | None
+    inexact: float = 0.0
 
     @classmethod
     def of(
@@ -118,8 +121,13 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
     table, _ = masked_table(evidence, sample.reference, used_id)
     if used_id == DROP:
         return Influence.of(measure, table, np.zeros(sample.table.shape[0], dtype=np.int64))
-    mapping = masking_named(evidence, used_id).mapping
-    return Influence.of(measure, table, None if mapping is None else sample.place(mapping))
+    masking = masking_named(evidence, used_id)
+    found = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
+    if not masking.is_fitted or masking.joint is None:
+        return found
+    _, variance = masking.perturbation.restored(masking.joint, evidence.label_histogram)
+    squares = found.moves**2 / max(evidence.records, 1)
+    return replace(found, noise=0.0, inexact=float(np.sqrt(np.sum(squares * variance))))
 
 
 def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
