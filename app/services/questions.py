@@ -81,8 +81,8 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
     if len(used) > 1 and lacks_evidence(flags):
         raise InvalidDocumentError(
             f"Nothing is known of what {attribute.name!r} tells about the label, and the configurations treat it "
-            "differently: select the other attributes, or ask the provider for joint counts of one of its maskings, with "
-            "its mapping if they are inexact or random, and more than one masked value that has records.",
+            "differently: select the other attributes, or ask the provider for joint counts of one of its maskings, "
+            "with its mapping if they are inexact or random, and more than one masked value that has records.",
             code="no_evidence",
         )
 
