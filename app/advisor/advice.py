@@ -113,7 +113,9 @@ class _Selected:
 
     def errors(self, measure: Measure, found: AttributeAssessment) -> Errors:
         sample = Sample.of(self.evidence, self.reference, measure)
-        return Errors.of(sample, influences(self.evidence, sample, measure, self.used, found.reference_utility), found)
+        return Errors.of(
+            measure, sample, influences(self.evidence, sample, measure, self.used, found.reference_utility), found
+        )
 
     def by_code(self, found: AttributeAssessment, what: Literal["deviation", "utility"]) -> FloatArray:
         """Deviation or utility by code (options,); options that no configuration uses are not a number."""
@@ -139,6 +141,7 @@ def _rank(
     question: Question,
 ) -> Ranking:
     tie_break = MEASURES["mutual_information"]
+    counting = [found for found, weight in zip(assessments, question.weights, strict=True) if weight > 0]
     informed = assessments
     if (question.measure, question.reference, question.bias_correction) != (tie_break.id, "pooled", False):
         informed = [assess(one.evidence, one.reference, tie_break, one.used) for one in selected]
@@ -146,7 +149,7 @@ def _rank(
         blocks,
         deviations=_lookups(selected, assessments, "deviation", question.weights),
         tie_utilities=_lookups(selected, informed, "utility", question.weights),
-        tolerance=TIE_TOLERANCE * max(abs(found.reference_utility) for found in assessments),
+        tolerance=TIE_TOLERANCE * max(abs(found.reference_utility) for found in counting),
         limit=question.limit,
     )
 

@@ -46,11 +46,9 @@ class AtomStatistics:
     def uniform(cls, atom_of_value: AtomArray, records: FloatArray) -> Self:
         """Statistics of atoms whose records (atoms,) spread evenly over their values (variant II)."""
         values = _sizes(atom_of_value, records.size)
+        each = records / np.maximum(values, 1)  # a masked value that no value maps to has no records
         return cls(
-            values=values,
-            occupied=np.where(records > 0, values, 0),
-            squares=records**2 / values,
-            logs=_xlogy(records, records / values),
+            values=values, occupied=np.where(records > 0, values, 0), squares=records * each, logs=_xlogy(records, each)
         )
 
 

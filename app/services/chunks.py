@@ -34,7 +34,7 @@ def cost(attribute: AttributeOutline) -> int:
     Bins of an ordered domain cut it into at most as many atoms as there are bins in all views together. Whether views
     nest, or have a closed form for another reason, only their mappings tell: such references take less.
     """
-    views = [masking for masking in attribute.maskings if masking.mapped and masking.counted]
+    views = [masking for masking in attribute.maskings if masking.counted and (masking.mapped or masking.drawn)]
     if attribute.joint or len(views) <= 1:
         return 1
     atoms = min(attribute.values, sum(view.occupied for view in views))

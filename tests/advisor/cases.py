@@ -119,4 +119,4 @@ def errors_of(evidence, measure, used):
     reference = reconstruct(evidence)
     sample = Sample.of(evidence, reference, measure)
     found = assess(evidence, reference, measure, used)
-    return Errors.of(sample, influences(evidence, sample, measure, used, found.reference_utility), found)
+    return Errors.of(measure, sample, influences(evidence, sample, measure, used, found.reference_utility), found)

@@ -137,7 +137,7 @@ def test_a_bound_is_never_on_the_wrong_side_of_the_truth(measure, histogram, see
     solver = IterativeProportionalFitting(sweeps=300)
     found = measured(evidence_of(table, views, histogram=histogram), measure, solver=solver)
     truth = measure(table.astype(float))
-    if not measure.monotone and not (histogram and measure.least_at_reference and found.certificate.converged):
+    if not measure.monotone and not (histogram and measure.of_information and found.certificate.converged):
         assert (found.bound, found.bound_value) == (None, None)
     elif measure.better == "higher":
         assert found.bound == "lower"
@@ -185,7 +185,7 @@ def test_in_variant_ii_only_the_best_view_is_certain():
     )
 
 
-@pytest.mark.parametrize("measure", [one for one in MEASURES.values() if not one.least_at_reference])
+@pytest.mark.parametrize("measure", [one for one in MEASURES.values() if not one.of_information])
 def test_without_an_exact_view_nothing_is_certain(measure):
     noise = counted("noise", TABLE, deterministic=False)
     found = measured(evidence_of(TABLE, [noise]), measure)

@@ -1,5 +1,7 @@
 """Measures against other implementations of them: scikit-learn, SciPy, and counting record by record."""
 
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -113,3 +115,39 @@ def test_a_bias_that_is_not_known_is_not_corrected():
     assert [measure.id for measure in MEASURES.values() if measure.bias] == ["mutual_information", "chi_square"]
     with pytest.raises(ValueError, match="g3"):
         MEASURES["g3"].corrected()
+
+
+def exactly(table, measure):
+    """The value in fractions, or in 60 digits where there are logarithms."""
+    rows, columns = [sum(row) for row in table], [sum(column) for column in zip(*table, strict=True)]
+    total = sum(rows)
+    places = list(product(range(len(rows)), range(len(columns))))
+    if measure == "goodman_kruskal_tau":
+        saved = sum((table[r][c] - Fraction(rows[r] * columns[c], total)) ** 2 / rows[r] for r, c in places)
+        return float(saved / sum(Fraction(column * (total - column), total) for column in columns))
+    with localcontext() as context:
+        context.prec = 60
+        cells = [(Decimal(table[r][c]), Decimal(rows[r] * columns[c]) / total) for r, c in places]
+        if measure == "mutual_information":
+            return float(sum(o * (o / e).ln() for o, e in cells if o) / total / Decimal(2).ln())
+        halves = sum((o * (2 * o / (o + e)).ln() if o else 0) + e * (2 * e / (o + e)).ln() for o, e in cells)
+        return float(halves / (2 * total) / Decimal(2).ln())
+
+
+@pytest.mark.parametrize("measure", ["mutual_information", "goodman_kruskal_tau", "jensen_shannon"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[9297014, 0], [10502934, 1], [27405808, 1], [27328245, 1]],
+        [[65959851, 0], [72188449, 1], [35623369, 0]],
+        [[590909392018, 1], [47302191725, 2], [209360350152, 1]],
+    ],
+)
+def test_no_digits_are_lost_near_independence(measure, table):
+    assert MEASURES[measure](np.array(table, dtype=float)) == pytest.approx(exactly(table, measure), rel=1e-4)
+
+
+def test_one_row_or_one_class_tells_nothing_at_all():
+    for table in ([[0, 222351260894904, 2]], [[3], [800714688095643]]):
+        for measure in ("mutual_information", "theils_u", "normalised_mutual_information", "goodman_kruskal_tau"):
+            assert MEASURES[measure](np.array(table, dtype=float)) == pytest.approx(0, abs=1e-25)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from app.advisor.errors import OwnReferenceError
+from app.advisor.evidence import AttributeEvidence, Masking
 from app.advisor.measures import MEASURES
 from app.advisor.own import assess_own
 from app.advisor.reconstruction import IterativeProportionalFitting, reconstruct
@@ -110,3 +111,12 @@ def test_it_needs_mapping_and_counts_of_every_masking_that_is_used():
         with pytest.raises(OwnReferenceError, match=blind):
             measured(evidence, "g3", ["v0", blind])
     assert measured(evidence, "g3", ["v0"]).maskings.keys() == {"v0"}
+
+
+def test_a_masked_value_that_no_value_maps_to_counts_nothing():
+    joint = np.array([[4, 1], [1, 4], [0, 0]])
+    masking = Masking("m", 3, np.array([0, 1]), joint, deterministic=True)
+    evidence = AttributeEvidence("a", 2, joint.sum(axis=0), None, None, (masking,))
+    for measure in MEASURES.values():
+        found = assess_own(evidence, reconstruct(evidence), measure, ["m", "drop"], None)
+        assert np.isfinite([score.deviation for score in found.maskings.values()]).all()

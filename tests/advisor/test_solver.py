@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.advisor.arrays import fold
+from app.advisor.atoms import common_refinement
 from app.advisor.reconstruction import DualNewton, IterativeProportionalFitting, reconstruct
 from app.advisor.reconstruction.determined import only_table
+from app.advisor.reconstruction.dual import design_of
 from app.advisor.reconstruction.problem import Margin, Problem
-from tests.advisor.cases import evidence_of, full_table, mapped, overlapping
+from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, permuted
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
 NEWTON_ALONE = DualNewton(sweeps=1)
@@ -129,3 +132,33 @@ def test_when_time_is_up_it_says_how_far_it_came():
     assert reference.certificate.residual > 1e-9
     assert 0 < reference.certificate.iterations <= 26
     assert np.isfinite(reference.joint).all()
+
+
+def test_equations_that_are_singular_but_for_rounding_have_no_only_table():
+    counts = [[446, 891], [819, 294], [94, 101], [738, 482], [583, 731], [611, 324], [980, 899], [843, 214]]
+    maps = [[0, 0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 2, 2, 0, 1, 0], [1, 2, 0, 0, 2, 1, 0, 2]]
+    table = np.array(counts)
+    evidence = evidence_of(table, [mapped(f"v{at}", one, table) for at, one in enumerate(maps)], histogram=False)
+    expected = full_table(evidence, reconstruct(evidence, NEWTON_ALONE))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        order = rng.permutation(8)
+        moved = permuted(evidence, order)
+        reference = reconstruct(moved)
+        assert reference.certificate.method == "newton"
+        np.testing.assert_allclose(full_table(moved, reference), expected[order], atol=1e-5 * table.sum())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32), st.integers(3, 9), st.integers(2, 4), st.booleans())
+def test_an_only_table_is_one_whose_equations_have_full_rank(seed, values, views, histogram):
+    rng = np.random.default_rng(seed)
+    table = rng.poisson(rng.choice([1.0, 300.0]), (values, 2))
+    evidence = evidence_of(table, overlapping(rng, table, views=views, groups=3), histogram=histogram)
+    atom_of_value = common_refinement(evidence.partitions, values)
+    problem = Problem.of(evidence, atom_of_value, int(atom_of_value.max()) + 1)
+    found = only_table(problem)
+    if found is not None:
+        design = design_of(problem).toarray()
+        assert np.linalg.matrix_rank(design) == design.shape[0]
+        np.testing.assert_array_equal(found, fold(table, atom_of_value, design.shape[0]))

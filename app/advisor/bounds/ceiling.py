@@ -55,6 +55,8 @@ class _Ceiling:
     needs_rows: bool = False
 
 
+ROUNDING = 1e-14
+
 LARGEST = 5_000_000
 """Values times labels of an attribute beyond which no ceiling is looked for: it would take minutes."""
 
@@ -151,7 +153,8 @@ def _cramers_v_corrected(score: float, known: Known) -> float:
     if more <= 0 or min(values, labels) <= 0:
         return 0.0
     least = min(size * (1 - size / more) for size in (values, labels))
-    square = max(0.0, score - 1.0 - values * labels / more)
+    # The root magnifies rounding near 0.
+    square = max(0.0, score - 1.0 - values * labels / more + ROUNDING * score)
     return min(1.0, float(np.sqrt(square / least))) if least > 0 else 0.0
 
 

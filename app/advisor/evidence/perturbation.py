@@ -87,7 +87,8 @@ class Perturbation:
         weight = seen.sum(axis=0)
         share = seen / weight
         spread = missing * share * (1.0 - share) * (missing + weight) / (weight + 1.0)
-        return counts + missing * share, variance * (1.0 + missing / weight) ** 2 + spread
+        unknown = share**2 * self._missing_variance(label_histogram)
+        return counts + missing * share, variance * (1.0 + missing / weight) ** 2 + spread + unknown
 
     def _missing(self, counts: FloatArray, label_histogram: IntArray) -> FloatArray:
         """The records (labels,) of each class that were left out: known, or in proportion where noise hides them."""
@@ -97,6 +98,16 @@ class Perturbation:
             return missing
         records = float(label.sum())
         return label * ((records - float(self.records or 0)) / max(records, 1.0))
+
+    def _missing_variance(self, label_histogram: IntArray) -> FloatArray:
+        """The variance (labels,) of what of each class was left out, where only the sum of it is known."""
+        label = label_histogram.astype(np.float64)
+        if self.keeps_sums:
+            return np.zeros(label.shape)
+        records = max(float(label.sum()), 1.0)
+        share = label / records
+        variance: FloatArray = (records - float(self.records or 0)) * share * (1.0 - share)
+        return variance
 
 
 UNPERTURBED = Perturbation()

@@ -101,21 +101,21 @@ def goodman_kruskal_tau(table: FloatArray, atoms: AtomStatistics | None = None) 
     Goodman & Kruskal 1954, "Measures of association for cross classifications", section 9. 0 for a label of one
     class. Atoms change nothing.
     """
-    within, between, total = _gini(table)
-    return min(1.0, max(0.0, (within - between) / (total - between))) if total > between else 0.0
+    impurity = _impurity(table)
+    return min(1.0, _saved(table) / impurity) if impurity > 0 else 0.0
 
 
 def goodman_kruskal_tau_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
     """The quotient rule on counts: `tau = (Q - C) / (N - C)` with `Q = sum F^2 / row`, `C = sum column^2 / N`."""
-    within, between, total = _gini(table)
-    if total <= between:
+    total, impurity = table.sum(), _impurity(table)
+    if impurity <= 0:
         return np.zeros(table.shape)
     shares = ratio(table, table.sum(axis=1, keepdims=True))
     columns = table.sum(axis=0) / total
     by_within = 2 * shares - np.sum(shares**2, axis=1, keepdims=True)
     by_between = 2 * columns - np.sum(columns**2)
-    tau = (within - between) / (total - between)
-    slopes: FloatArray = (by_within - by_between - tau * (1 - by_between)) / (total - between)
+    tau = _saved(table) / impurity
+    slopes: FloatArray = (by_within - by_between - tau * (1 - by_between)) / impurity
     return slopes
 
 
@@ -125,13 +125,14 @@ def goodman_kruskal_tau_scale(table: FloatArray, atoms: AtomStatistics | None = 
     There `(N - C) tau` is a quadratic form with the label's covariance `S` for each degree of freedom of the rows,
     of variance `2 (R - 1) tr(S^2)` (Light & Margolin 1971, "An analysis of variance for categorical data").
     """
-    _, between, total = _gini(table)
+    impurity = _impurity(table)
     labels = int(np.count_nonzero(table.any(axis=0)))
-    if total <= between or labels < 2:  # noqa: PLR2004 - a label of one class does not vary
+    if impurity <= 0 or labels < 2:  # noqa: PLR2004 - a label of one class does not vary
         return 0.0
-    share = table.sum(axis=0) / total
-    covariance = np.sum(share**2) - 2 * np.sum(share**3) + np.sum(share**2) ** 2
-    return float(np.sqrt(covariance / (labels - 1)) / (total - between))
+    share = table.sum(axis=0) / table.sum()
+    # The trace of (diag p - p p')^2, without cancellation for a rare class.
+    covariance = np.sum((share * (1 - share)) ** 2) + np.sum(np.outer(share, share) ** 2) - np.sum(share**4)
+    return float(np.sqrt(covariance / (labels - 1)) / impurity)
 
 
 def _contingency(table: FloatArray, atoms: AtomStatistics | None) -> float:
@@ -156,11 +157,12 @@ def _centred_gradient(table: FloatArray) -> FloatArray:
     return centred
 
 
-def _gini(table: FloatArray) -> tuple[float, float, float]:
-    """`sum F^2 / row`, `sum column^2 / N` and N."""
-    total = float(table.sum())
-    if total <= 0:
-        return 0.0, 0.0, 0.0
-    within = float(np.sum(table * ratio(table, table.sum(axis=1, keepdims=True))))
-    columns = table.sum(axis=0)
-    return within, float(np.sum(columns * (columns / total))), total
+def _impurity(table: FloatArray) -> float:
+    """The Gini impurity of the label times N: `sum column (N - column) / N`."""
+    total, columns = float(table.sum()), table.sum(axis=0)
+    return float(np.sum(columns * ((total - columns) / total))) if total > 0 else 0.0
+
+
+def _saved(table: FloatArray) -> float:
+    """By how much the values lower it: `sum (O - E)^2 / row`, which loses no digits near independence."""
+    return float(np.sum(ratio((table - independent(table)) ** 2, table.sum(axis=1, keepdims=True))))

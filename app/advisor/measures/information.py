@@ -6,6 +6,7 @@ Each comes with its gradient (rows, labels): the derivative by each count, for c
 """
 
 import numpy as np
+from scipy.special import xlog1py
 
 from app.advisor.arrays import FloatArray
 from app.advisor.atoms import AtomStatistics
@@ -28,7 +29,10 @@ def mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -
     total = float(table.sum())
     if total <= 0:
         return 0.0
-    return max(0.0, float(np.sum(table * log_ratio(table, independent(table))) / total))
+    expected = independent(table)
+    excess = ratio(table - expected, expected)
+    # `O ln(O / E) - O + E` adds up to the same, and loses no digits where O is nearly E.
+    return max(0.0, float(np.sum(expected * (xlog1py(1 + excess, excess) - excess)) / (total * np.log(2))))
 
 
 def mutual_information_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
@@ -122,9 +126,10 @@ def jensen_shannon(table: FloatArray, atoms: AtomStatistics | None = None) -> fl
     if total <= 0:
         return 0.0
     expected = independent(table)
-    middle = (table + expected) / 2
-    halves = table * log_ratio(table, middle) + expected * log_ratio(expected, middle)
-    return max(0.0, float(np.sum(halves) / (2 * total)))
+    excess = ratio(table - expected, expected)
+    # `O log(O / M) + E log(E / M)`, written by the excess of O over E: it loses no digits where they are nearly equal.
+    halves = xlog1py(1 + excess, excess) - xlog1py(2 + excess, excess / 2)
+    return max(0.0, float(np.sum(expected * halves) / (2 * total * np.log(2))))
 
 
 def jensen_shannon_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:

@@ -75,11 +75,6 @@ class Measure:
         """Whether a ranking by it can be proven to be the true one."""
         return "exact" if self.monotone else "none"
 
-    @property
-    def least_at_reference(self) -> bool:
-        """The reference, having the largest entropy, has the least utility (variant I)."""
-        return self.of_information is not None
-
     def best(self, values: list[float]) -> float:
         """The value of the most utility."""
         return max(values) if self.better == "higher" else min(values)

@@ -37,6 +37,9 @@ __all__ = [
 SOLVER = DualNewton()
 """Solves what has no closed form. The one place where it is chosen."""
 
+CLOSED = 1e-12
+"""Over the records, how far rounding may take a closed form from its margins; further off, no table fits."""
+
 FIT_TOLERANCE = 1e-7
 """Over the records, how far counts that vary may be from their best fit: less than their deviations by far."""
 
@@ -89,7 +92,7 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
 def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
     """The table without what is left in cells that have to be empty, and whether it is certain which these are."""
     if solution.method == "closed_form":
-        return solution.table, True
+        return solution.table, problem.residual(solution.table) <= CLOSED
     held = support(problem, solution.table)
     if held is None:
         return solution.table, False

@@ -19,6 +19,9 @@ SMALL = 300
 GUIDING = 1_000
 """Groups up to which the labels' blocks are inverted to guide conjugate gradients; beyond, the diagonal has to do."""
 
+BY_LABELS = 5e10
+"""Of the sum of the cubes of their sizes: up to here the labels' blocks are factorised where nothing else is needed."""
+
 FEW, MANY = 40, 500
 """Steps of conjugate gradients: enough where the guide is good; at most, where nothing else is possible."""
 
@@ -40,6 +43,7 @@ class NewtonDirections:
     def __init__(self, dual: Dual) -> None:
         self._dual = dual
         self._size = int(dual.free.sum())
+        self._cubes = float(np.sum(dual.free.sum(axis=0).astype(np.float64) ** 3))
         self._guide: FloatArray | None = None
         self._guidable = self._size > SMALL
 
@@ -49,7 +53,7 @@ class NewtonDirections:
         `damping` times the targets, which are the diagonal at the end, is added to it: the more, the shorter the
         direction, also where a group has lost nearly all of its records on the way.
         """
-        if self._dual.rows is None and point.gradient.shape[0] <= DENSE:
+        if self._dual.rows is None and self._cubes <= BY_LABELS:
             return -_by_labels(self._dual, point, damping)
         found = self._guided(point, damping, FEW if self._size <= DENSE else MANY) if self._guidable else None
         if found is None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.deviation import IDENTITY, AttributeAssessment
+from app.advisor.measures import Measure
 from app.advisor.sampling.influence import Influence, Sample, moments
 
 Part = tuple[float, Influence]
@@ -35,14 +36,18 @@ class Errors:
         sample: on which they are compared.
         influences: by masking id, `identity` always among them.
         orientations: by masking id, the sign of reference utility less utility; 0 where they are equal.
+        direction: the sign that they have as a rule: 1 where more of the measure is better, else -1.
     """
 
     sample: Sample
     influences: Mapping[str, Influence]
     orientations: Mapping[str, int]
+    direction: int
 
     @classmethod
-    def of(cls, sample: Sample, influences: Mapping[str, Influence], found: AttributeAssessment) -> "Errors":
+    def of(
+        cls, measure: Measure, sample: Sample, influences: Mapping[str, Influence], found: AttributeAssessment
+    ) -> "Errors":
         """The errors of what was found for an attribute."""
         whole = found.reference_utility
         noise = SIGN_TOLERANCE * abs(whole)
@@ -50,7 +55,7 @@ class Errors:
             masking: 0 if score.deviation <= noise else int(np.sign(whole - score.utility))
             for masking, score in found.maskings.items()
         }
-        return cls(sample, influences, signs)
+        return cls(sample, influences, signs, 1 if measure.better == "higher" else -1)
 
     def utility(self, masking: str) -> FloatArray:
         """The vector of its utility, from its own table: its place on the atoms does not matter."""
@@ -66,9 +71,10 @@ class Errors:
         sides = self.orientations[masking], self.orientations[other]
         if masking == other:
             return np.zeros(2 * self.sample.shares.size + 1)
+        side = float(sides[0] or sides[1] or self.direction)  # signs count where attributes are added up
         if sides[0] * sides[1] >= 0:
-            return _vector(self.sample, [(1.0, theirs), (-1.0, ours)])
-        return _vector(self.sample, [(2.0, whole), (-1.0, ours), (-1.0, theirs)])
+            return _vector(self.sample, [(side, theirs), (-side, ours)])
+        return _vector(self.sample, [(2 * side, whole), (-side, ours), (-side, theirs)])
 
 
 def utility_errors(errors: Errors, options: Sequence[str]) -> FloatArray:
