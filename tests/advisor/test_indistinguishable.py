@@ -12,7 +12,7 @@ from app.advisor.blocks import CodeBlocks
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import reconstruct
 from app.advisor.sampling import CONFIDENCE, indistinguishable, standard_errors
-from tests.advisor.cases import errors_of, evidence_of, mapped, random_table
+from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"
 
@@ -144,3 +144,24 @@ def test_the_pruned_search_finds_what_adding_up_all_vectors_finds(seed):
     expected = np.linalg.norm(sum(vector[codes[:, at]] for at, vector in enumerate(vectors)), axis=1)
     np.testing.assert_allclose(exact, expected)
     np.testing.assert_array_equal(indistinguishable(blocks, vectors, gaps, 0.0), gaps <= CONFIDENCE * expected)
+
+
+def test_a_masking_beyond_the_reference_does_not_cancel_against_another_attribute():
+    """One attribute has counts of unknown origin that tell more than its view; both attributes follow one label."""
+    rng = np.random.default_rng(17)
+    measure = MEASURES["mutual_information"]
+    gaps, said = [], []
+    for _ in range(150):
+        label = rng.integers(0, 2, 3_000)
+        plain, clear, other = (np.where(rng.random(label.size) < noise, 1 - label, label) for noise in (0.3, 0.1, 0.1))
+        rows = np.arange(label.size)
+        view, beyond = (joint_of(column, label, rows) for column in (plain, clear))
+        first = evidence_of(view, [mapped("v", [0, 1], view), counted("s", beyond, deterministic=False)])
+        second = joint_of(other, label, rows)
+        second = evidence_of(second, [mapped("v", [0, 1], second)])
+        found = [errors_of(first, measure, ("v", "s")), errors_of(second, measure, ("v", "drop"))]
+        moves = found[0].difference("s", "v") + found[1].difference("drop", "v")
+        gain = measure(beyond.astype(float)) - measure(view.astype(float))
+        gaps.append(gain + measure(second.maskings[0].joint.astype(float)))
+        said.append(np.linalg.norm(moves))
+    assert np.mean(said) > 0.9 * np.std(gaps)

@@ -150,4 +150,4 @@ def test_no_digits_are_lost_near_independence(measure, table):
 def test_one_row_or_one_class_tells_nothing_at_all():
     for table in ([[0, 222351260894904, 2]], [[3], [800714688095643]]):
         for measure in ("mutual_information", "theils_u", "normalised_mutual_information", "goodman_kruskal_tau"):
-            assert MEASURES[measure](np.array(table, dtype=float)) == pytest.approx(0, abs=1e-25)
+            assert MEASURES[measure](np.array(table, dtype=float)) == pytest.approx(0, abs=1e-12)
