@@ -155,6 +155,6 @@ def _attribute_result(found: AttributeAssessment) -> Mapping[str, Any]:
         "bound_value": found.bound_value,
         "lower_bound": found.lower_bound,
         "upper_bound": found.upper_bound,
-        "maskings": {masking: asdict(score) for masking, score in found.maskings.items()},
-        "reconstruction": asdict(found.certificate),
+        "maskings": found.maskings,
+        "reconstruction": found.certificate,
     }

@@ -9,7 +9,7 @@ from app.advisor.atoms import AtomStatistics
 
 def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """The quotient of two arrays (broadcast); 0 where the denominator is."""
-    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    shape = np.broadcast(numerator, denominator).shape
     quotient: FloatArray = np.divide(numerator, denominator, out=np.zeros(shape), where=denominator > 0)
     return quotient
 

@@ -12,8 +12,9 @@ influences `D` of the attributes in turn, the parts are
 For `Var(sum D) = Var(E[sum D | Y]) + E[Var(sum D | Y)]`. A vector is (2 labels + 1,).
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,7 +60,7 @@ class Errors:
 
     def utility(self, masking: str) -> FloatArray:
         """The vector of its utility, from its own table: its place on the atoms does not matter."""
-        return _vector(self.sample, [(1.0, replace(self.influences[masking], group_of_atom=None))])
+        return _vector(self.sample, [(1.0, self.influences[masking])], placed=False)
 
     def difference(self, masking: str, other: str) -> FloatArray:
         """The vector of the deviation of one masking less that of another.
@@ -95,29 +96,32 @@ def difference_errors(errors: Errors, options: Sequence[str], best: str) -> Floa
     return found
 
 
-def _vector(sample: Sample, parts: Sequence[Part]) -> FloatArray:
+def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> FloatArray:
     """The vector of a sum of influences, each with a coefficient.
 
-    Influences whose place on the atoms is known are added there, which sees how they go together; of the others the
-    standard deviations add up.
+    Influences whose place on the atoms is known are added there, which sees how they go together; of the others, and
+    of all where they need not be `placed`, the standard deviations add up.
     """
     labels = sample.shares.size
-    means, within, moves = np.zeros(labels), np.zeros(labels), np.zeros(sample.table.shape)
+    means, within = np.zeros(labels), np.zeros(labels)
+    moves: FloatArray | None = None
     for coefficient, part in parts:
         means += coefficient * part.means
-        if part.group_of_atom is None:
+        if part.group_of_atom is None or not placed:
             within += abs(coefficient) * part.spreads
         else:
-            moves += coefficient * part.moves[part.group_of_atom]
-    if any(part.group_of_atom is not None for _, part in parts):
+            moved = coefficient * part.moves[part.group_of_atom]
+            moves = moved if moves is None else moves + moved
+    if moves is not None:
         within += moments(sample.table, moves)[1]
-    root = np.sqrt(sample.shares)
-    first = np.concatenate([root * (means - np.sum(sample.shares * means)), root * within])
-    second = _second_order(sample, parts)
-    inexact = sum((coefficient * part.inexact) ** 2 for coefficient, part in parts)
+    found = np.empty(2 * labels + 1)
+    found[:labels] = sample.roots * (means - sample.shares @ means)
+    found[labels:-1] = sample.roots * within
+    second = _second_order(sample, parts, placed=placed)
     noise = 2 * second**2 * min(part.noise for _, part in parts)
-    kept = first * _shrinkage(float(np.sum(first**2)), noise)
-    return np.append(kept, np.sqrt(second**2 + inexact))
+    found[:-1] *= _shrinkage(float(found[:-1] @ found[:-1]), noise)
+    found[-1] = math.sqrt(second**2 + sum((coefficient * part.inexact) ** 2 for coefficient, part in parts))
+    return found
 
 
 def _shrinkage(variance: float, noise: float) -> float:
@@ -126,10 +130,10 @@ def _shrinkage(variance: float, noise: float) -> float:
     Where a utility is a quadratic form of second-order variance `q^2`, that adds `2 q^2` on average: chi-square of
     noncentrality c and f degrees of freedom varies by `4 c + 2 f`, and c is estimated by what it exceeds f by.
     """
-    return float(np.sqrt(max(0.0, 1 - noise / variance))) if variance > 0 else 0.0
+    return math.sqrt(max(0.0, 1 - noise / variance)) if variance > 0 else 0.0
 
 
-def _second_order(sample: Sample, parts: Sequence[Part]) -> float:
+def _second_order(sample: Sample, parts: Sequence[Part], *, placed: bool) -> float:
     """The standard deviation of a sum of quadratic forms, near independence.
 
     There a utility varies like `scale` times a chi-square variable, the squared length of a Gaussian projected on the
@@ -138,15 +142,16 @@ def _second_order(sample: Sample, parts: Sequence[Part]) -> float:
     coarser one where they nest.
     """
     scaled = [(coefficient * part.scale, part) for coefficient, part in parts if part.scale > 0]
-    placed = [(scale, part.group_of_atom, part) for scale, part in scaled if part.group_of_atom is not None]
+    known = [(scale, part.group_of_atom, part) for scale, part in scaled if placed and part.group_of_atom is not None]
     variance = 0.0
-    for at, (scale, group_of_atom, part) in enumerate(placed):
+    for at, (scale, group_of_atom, part) in enumerate(known):
         variance += scale**2 * part.freedom
-        for other_scale, others, _ in placed[at + 1 :]:
+        for other_scale, others, _ in known[at + 1 :]:
             variance += 2 * scale * other_scale * _contingency(sample, group_of_atom, others)
-    apart = sum(abs(scale) * np.sqrt(part.freedom) for scale, part in scaled if part.group_of_atom is None)
-    labels = max(int(np.count_nonzero(sample.shares)) - 1, 0)
-    return float(np.sqrt(2 * labels) * (np.sqrt(max(variance, 0.0)) + apart))
+    apart = sum(
+        abs(scale) * math.sqrt(part.freedom) for scale, part in scaled if not placed or part.group_of_atom is None
+    )
+    return math.sqrt(2 * sample.label_freedom) * (math.sqrt(max(variance, 0.0)) + apart)
 
 
 SPARSE = 64

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from app.advisor.reconstruction import Reference
 from app.advisor.views import determined_counts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """The table of an attribute on which its maskings are compared with each other.
 
@@ -43,6 +44,16 @@ class Sample:
     def table(self) -> FloatArray:
         """(atoms, labels) counts."""
         return self.reference.joint
+
+    @cached_property
+    def roots(self) -> FloatArray:
+        """(labels,) the square roots of the shares."""
+        return np.sqrt(self.shares)
+
+    @cached_property
+    def label_freedom(self) -> int:
+        """The labels that have records, less one."""
+        return max(int(np.count_nonzero(self.shares)) - 1, 0)
 
     def place(self, mapping: IntArray) -> IntArray:
         """The masked value (atoms,) of each atom."""
