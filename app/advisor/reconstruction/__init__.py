@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 from scipy.special import entr
 
-from app.advisor.arrays import FloatArray
+from app.advisor.arrays import AtomArray, FloatArray
 from app.advisor.atoms import AtomStatistics, common_refinement
 from app.advisor.bounds import utility_ceilings
 from app.advisor.evidence import AttributeEvidence
@@ -21,7 +21,7 @@ from app.advisor.reconstruction.misfits import find_misfits
 from app.advisor.reconstruction.newton import DualNewton
 from app.advisor.reconstruction.problem import Problem
 from app.advisor.reconstruction.solution import Certificate, Method, Misfit, Reference, Solution, Solver, divergence
-from app.advisor.reconstruction.support import support
+from app.advisor.reconstruction.support import CLEAR, support
 
 __all__ = [
     "SOLVER",
@@ -31,11 +31,15 @@ __all__ = [
     "Misfit",
     "Reference",
     "Solver",
+    "fit",
     "reconstruct",
 ]
 
 SOLVER = DualNewton()
 """Solves what has no closed form. The one place where it is chosen."""
+
+ROUNDING = 1e-12
+"""Over the records, what a residual is known to."""
 
 CLOSED = 1e-12
 """Over the records, how far rounding may take a closed form from its margins; further off, no table fits."""
@@ -62,13 +66,8 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
     """
     if evidence.joint is not None:
         return _given(evidence, evidence.joint.astype(np.float64))
-    atom_of_value = common_refinement(evidence.partitions, evidence.values)
-    atoms = int(atom_of_value.max()) + 1
-    problem = Problem.of(evidence, atom_of_value, atoms)
-    solution = _solve(problem, solver)
-    for _ in range(RECONSIDERED if evidence.is_drawn else 0):
-        problem = Problem.of(evidence, atom_of_value, atoms, solution.table)
-        solution = _solve(problem, solver)
+    atom_of_value, problem, solution = fit(evidence, solver)
+    atoms = problem.prior.size
     table, support_known = _emptied(problem, solution)
     residual = problem.residual(table)
     converged = residual <= solver.tolerance and (problem.is_exact or solution.gap <= FIT_TOLERANCE)
@@ -89,10 +88,29 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
     return Reference(atom_of_value, table, statistics, bound, certificate, utility_ceilings(evidence))
 
 
+def fit(evidence: AttributeEvidence, solver: Solver = SOLVER) -> tuple[AtomArray, Problem, Solution]:
+    """The atoms (values,) of an attribute whose unmasked counts are not known, and the table that fits, by itself.
+
+    It lacks what `reconstruct` finds out about it: which cells have to be empty, and what bounds the utility.
+    """
+    atom_of_value = common_refinement(evidence.partitions, evidence.values)
+    atoms = int(atom_of_value.max()) + 1
+    problem = Problem.of(evidence, atom_of_value, atoms)
+    solution = _solve(problem, solver)
+    for _ in range(RECONSIDERED if evidence.is_drawn else 0):
+        problem = Problem.of(evidence, atom_of_value, atoms, solution.table)
+        solution = _solve(problem, solver)
+    return atom_of_value, problem, solution
+
+
 def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
     """The table without what is left in cells that have to be empty, and whether it is certain which these are."""
     if solution.method == "closed_form":
         return solution.table, problem.residual(solution.table) <= CLOSED
+    allowed = problem.allowed()
+    missed = max(problem.residual(solution.table), ROUNDING) * problem.records
+    if problem.is_exact and solution.table[allowed].min(initial=np.inf) > CLEAR * missed:
+        return np.where(allowed, solution.table, 0.0), True  # all that can be are far above what is missed
     held = support(problem, solution.table)
     if held is None:
         return solution.table, False

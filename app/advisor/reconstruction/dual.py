@@ -143,8 +143,4 @@ def _shares(margin: Margin) -> FloatArray:
 def _log_prior(problem: Problem) -> FloatArray:
     """The logarithm of the prior's table, row by row in variant I; nothing where an exact count is 0."""
     scale = problem.records if problem.rows is None else problem.rows[:, np.newaxis]
-    log_prior = np.log(problem.start() / scale)
-    for margin in problem.margins:
-        if margin.is_exact:
-            log_prior[margin.atoms] = np.where(margin.counts[margin.group_of] > 0, log_prior[margin.atoms], -np.inf)
-    return log_prior
+    return np.where(problem.allowed(), np.log(problem.start() / scale), -np.inf)

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from app.advisor.arrays import AtomArray, FloatArray, fold
+from app.advisor.arrays import AtomArray, BoolArray, FloatArray, fold
 from app.advisor.evidence import AttributeEvidence
 from app.advisor.reconstruction.margin import Margin
 from app.advisor.reconstruction.views import view_margins
@@ -59,6 +59,14 @@ class Problem:
     def start(self) -> FloatArray:
         """The table (atoms, labels) of the prior."""
         return np.repeat(self.prior[:, np.newaxis] / self.labels, self.labels, axis=1)
+
+    def allowed(self) -> BoolArray:
+        """Which cells (atoms, labels) no exact count of 0 forbids."""
+        allowed = np.repeat(self.prior[:, np.newaxis] > 0, self.labels, axis=1)
+        for margin in self.margins:
+            if margin.is_exact:
+                allowed[margin.atoms] &= margin.counts[margin.group_of] > 0
+        return allowed
 
     def residual(self, table: FloatArray) -> float:
         """The largest absolute difference of an exact margin of `table` (atoms, labels), over the records."""
