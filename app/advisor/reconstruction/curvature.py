@@ -34,7 +34,8 @@ Factor = tuple[FloatArray, bool]
 class NewtonDirections:
     """Directions down one dual, from one point after the other.
 
-    Without rows the labels do not know of each other: a factor for each. With rows they do, mostly a little: then
+    Without rows the labels do not know of each other: a factor for each, if these are affordable. With rows they do,
+    mostly a little: then
     conjugate gradients, guided by the inverses of the labels' blocks, are fastest. The guide may be of an earlier
     point, and is made anew where it no longer helps. Close to the boundary no guide does, and the whole matrix is
     factorised if it is not too large.
