@@ -53,23 +53,24 @@ class Margins:
         for other in (IDENTITY, *(masking.id for masking in evidence.maskings)):
             known, theirs = self.of((place[0], other)), mapping_of(evidence, other)
             if known is not None and theirs is not None:
-                said = f"what it counts of {evidence.name!r} adds up, for masked value {{}} of the coarser masking, to"
-                yield from _nesting_faults(path, said, (mapping, theirs), counts, known)
+                names = place[1], other
+                yield from _nesting_faults(path, names, (mapping, theirs), counts, known)
 
 
 def _nesting_faults(
-    path: Path, said: str, mappings: tuple[IntArray, IntArray], counts: IntArray, known: Margin
+    path: Path, names: tuple[str, str], mappings: tuple[IntArray, IntArray], counts: IntArray, known: Margin
 ) -> Iterator[Fault]:
     """Groups of the coarser of two mappings (values,) of which they count otherwise; none where they do not nest."""
-    ours, theirs, groups = counts, known.counts, known.counts.size
-    if (outer := coarsening(*mappings, counts.size)) is not None:
-        ours = fold(counts, outer, groups)
-    elif (outer := coarsening(*mappings[::-1], groups)) is not None:
-        theirs = fold(known.counts, outer, counts.size)
+    ours, theirs, coarser = counts, known.counts, names[1]
+    if (outer := coarsening(*mappings, ours.size)) is not None:
+        ours = fold(ours, outer, theirs.size)
+    elif (outer := coarsening(*mappings[::-1], theirs.size)) is not None:
+        theirs, coarser = fold(theirs, outer, ours.size), names[0]
     else:
         return
     for (group,) in places(ours != theirs):
-        yield Fault(path, differ(said.format(group), int(ours[group]), known.says, int(theirs[group])))
+        said = f"masked value {group} of {coarser!r} adds up to"
+        yield Fault(path, differ(said, int(ours[group]), known.says, int(theirs[group])))
 
 
 def _known_margin(evidence: AttributeEvidence, masking: str) -> Margin | None:
