@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from app.advisor.arrays import BoolArray, IntArray, fold
+from app.advisor.arrays import IntArray
 from app.advisor.evidence.attribute import AttributeEvidence
 from app.advisor.evidence.fault import Fault, differ, places
 from app.advisor.evidence.pair_margins import groups_of, mapping_of
@@ -45,13 +45,13 @@ class _Nesting:
     """Which maskings of an attribute, those that pairs use, are functions of which.
 
     Attributes:
-        code: their numbers, by id.
-        refines: (maskings, maskings) whether each (row) is as fine as each other (column); itself, it is.
+        code: their numbers, by id; those of one partition have one number.
+        finer: by number, the numbers of all that are as fine; its own among them.
         outer: by a finer and a coarser one, the coarser group (groups,) of each finer one.
     """
 
     code: Mapping[str, int]
-    refines: BoolArray
+    finer: Sequence[IntArray]
     outer: Mapping[tuple[str, str], IntArray]
 
     @classmethod
@@ -67,7 +67,9 @@ class _Nesting:
                 if (found := coarsening(ours, theirs, groups[finer])) is not None:
                     outer[finer, coarser] = found
         refines = np.array([[(finer, coarser) in outer for coarser in maskings] for finer in maskings])
-        return cls({masking: code for code, masking in enumerate(maskings)}, refines, outer)
+        first = np.argmax(refines & refines.T, axis=1)
+        code = dict(zip(maskings, map(int, first), strict=True))
+        return cls(code, [np.intersect1d(np.flatnonzero(column), first) for column in refines.T], outer)
 
 
 def _by_attributes(pairs: Sequence[PairCounts], sound: Sequence[int]) -> dict[tuple[int, int], Group]:
@@ -84,16 +86,23 @@ def _by_attributes(pairs: Sequence[PairCounts], sound: Sequence[int]) -> dict[tu
 def _refined(group: Group, nesting: tuple[_Nesting, _Nesting]) -> Iterator[tuple[int, int]]:
     """The place of each table that another refines, and that of the smallest of these.
 
-    Of tables that refine each other, the later is taken for the coarser.
+    Tables of the same partitions are compared with the first of them, and only that one with others.
     """
-    codes = [np.array([one.code[table.maskings[side]] for _, table in group]) for side, one in enumerate(nesting)]
-    sizes, order = np.array([table.joint.size for _, table in group]), np.arange(len(group))
-    for place, (ours, theirs) in enumerate(zip(*codes, strict=True)):
-        finer = nesting[0].refines[codes[0], ours] & nesting[1].refines[codes[1], theirs]
-        coarser = nesting[0].refines[ours, codes[0]] & nesting[1].refines[theirs, codes[1]]
-        candidates = np.flatnonzero(finer & (~coarser | (order < place)))
-        if candidates.size:
-            yield place, int(candidates[np.argmin(sizes[candidates])])
+    place_of: dict[tuple[int, int], int] = {}
+    sizes = np.full([len(one.finer) for one in nesting], np.iinfo(np.int64).max)
+    for place, (_, table) in enumerate(group):
+        first, second = (one.code[masking] for one, masking in zip(nesting, table.maskings, strict=True))
+        if place_of.setdefault((first, second), place) != place:
+            yield place, place_of[first, second]
+        else:
+            sizes[first, second] = table.joint.size
+    for (first, second), place in place_of.items():
+        finer = nesting[0].finer[first], nesting[1].finer[second]
+        found = sizes[np.ix_(*finer)]
+        found[finer[0] == first, finer[1] == second] = np.iinfo(np.int64).max
+        row, column = np.unravel_index(np.argmin(found), found.shape)
+        if (smallest := place_of.get((int(finer[0][row]), int(finer[1][column])), place)) != place:
+            yield place, smallest
 
 
 def _table_faults(
@@ -102,7 +111,10 @@ def _table_faults(
     """Cells of one table that are not what the other, which refines it, adds up to."""
     (index, table), (other, finer) = ours, theirs
     rows, columns = (one.outer[finer.maskings[side], table.maskings[side]] for side, one in enumerate(nesting))
-    expected = fold(fold(finer.joint, rows, table.joint.shape[0]).T, columns, table.joint.shape[1]).T
+    cells = (rows[:, np.newaxis] * table.joint.shape[1] + columns).ravel()
+    # The total is a count, so that these sums are exact in doubles, and several times faster than sparse products.
+    sums = np.bincount(cells, finer.joint.ravel(), minlength=table.joint.size)
+    expected = sums.astype(np.int64).reshape(table.joint.shape)
     for place in places(table.joint != expected):
         here, there = int(table.joint[place]), int(expected[place])
         detail = differ("is", here, f"pair {other}, from which it follows, adds up to", there)
