@@ -14,6 +14,20 @@ from app.advisor.reconstruction import Certificate, Reference
 from app.advisor.reconstruction.alone import fitted_alone
 from app.advisor.views import determined_counts
 
+__all__ = [
+    "DROP",
+    "IDENTITY",
+    "AttributeAssessment",
+    "Bound",
+    "MaskingDeviation",
+    "Source",
+    "assess",
+    "drop_table",
+    "exact_utilities",
+    "masked_table",
+    "masking_named",
+]
+
 Source = Literal["counts", "fitted", "reference", "definition"]
 Bound = Literal["exact", "lower", "upper"]
 

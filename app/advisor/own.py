@@ -7,6 +7,8 @@ import numpy as np
 
 from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.deviation import (
+    DROP,
+    IDENTITY,
     AttributeAssessment,
     MaskingDeviation,
     assess,
@@ -14,7 +16,7 @@ from app.advisor.deviation import (
     masking_named,
 )
 from app.advisor.errors import OwnReferenceError
-from app.advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from app.advisor.evidence import AttributeEvidence
 from app.advisor.measures import Measure
 from app.advisor.reconstruction import Certificate, Reference
 from app.advisor.reconstruction.own import own_reference, rounded_own_reference

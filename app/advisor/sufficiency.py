@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from app.advisor.deviation import masking_named
-from app.advisor.evidence import DROP, IDENTITY, AttributeEvidence, EvidenceFlags, MaskingFlags
+from app.advisor.deviation import DROP, IDENTITY, masking_named
+from app.advisor.evidence import AttributeEvidence, EvidenceFlags, MaskingFlags
 from app.advisor.measures import Measure
 from app.advisor.views import determined_counts
 

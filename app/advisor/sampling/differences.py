@@ -19,8 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.advisor.arrays import FloatArray, IntArray
-from app.advisor.deviation import AttributeAssessment
-from app.advisor.evidence import IDENTITY
+from app.advisor.deviation import IDENTITY, AttributeAssessment
 from app.advisor.measures import Measure
 from app.advisor.sampling.influence import Influence, Sample, moments
 

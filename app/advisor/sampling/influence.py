@@ -9,8 +9,8 @@ import numpy as np
 
 from app.advisor.arrays import FloatArray, IntArray, fold
 from app.advisor.atoms import AtomStatistics, per_atom
-from app.advisor.deviation import masked_table, masking_named
-from app.advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from app.advisor.deviation import DROP, IDENTITY, masked_table, masking_named
+from app.advisor.evidence import AttributeEvidence
 from app.advisor.measures import Measure
 from app.advisor.measures.margins import occupied, ratio
 from app.advisor.reconstruction import Reference
