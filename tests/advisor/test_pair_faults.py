@@ -269,6 +269,15 @@ FAULTS = {
             ((1, "joint", 1, 1), "is 3, pair 0, from which it follows, adds up to 2 (1 too many)"),
         ],
     ),
+    "a table that does not follow, the other attribute first": (
+        [SOUND, pair(("counted", "again"), [[2, 3], [2, 3]], attributes=(1, 0))],
+        [
+            ((1, "joint", 0, 0), "is 2, pair 0, from which it follows, adds up to 1 (1 too many)"),
+            ((1, "joint", 1, 0), "is 2, pair 0, from which it follows, adds up to 3 (1 too few)"),
+            ((1, "joint", 0, 1), "is 3, pair 0, from which it follows, adds up to 4 (1 too few)"),
+            ((1, "joint", 1, 1), "is 3, pair 0, from which it follows, adds up to 2 (1 too many)"),
+        ],
+    ),
     "noise": ([pair(("noisy", "zip-2"), [[1, 5], [2, 2]])], [((0, "maskings", 0), f"the counts of 'noisy' {HIDDEN}")]),
     "rounding": (
         [pair(("zip-2", "rounded"), [[1, 5], [2, 2]], attributes=(1, 0))],
@@ -290,6 +299,16 @@ def test_every_kind_of_fault_is_named_with_its_place_and_difference(pairs, expec
 def test_a_table_that_is_wrong_by_itself_is_not_compared_with_others():
     wrong = pair(("again", "counted"), [[0, 0], [0, 0]])
     assert {fault.path[0] for fault in find_pair_faults([AGE, ZIP], [wrong, SOUND])} == {0}
+
+
+def test_a_margin_that_a_pair_of_a_finer_masking_tells():
+    bare = replace(ZIP, maskings=ZIP.maskings[:2])
+    pairs = [pair(("age-2", "zip-3"), [[4, 1, 1, 0], [1, 1, 2, 0]]), pair(("age-1", "zip-2"), [[6, 4]])]
+    found = find_pair_faults([AGE, bare], pairs)
+    assert [(fault.path, fault.detail) for fault in found] == [
+        ((1, "joint"), "masked value 0 of 'zip-2' adds up to 6, pair 0 counts 5 (1 too many)"),
+        ((1, "joint"), "masked value 1 of 'zip-2' adds up to 4, pair 0 counts 5 (1 too few)"),
+    ]
 
 
 def test_of_a_total_beyond_64_bits_only_the_total_is_named():
