@@ -20,7 +20,7 @@ PAIRED = [
     (("zip", "age"), ("zip-3", "age-2")),
     (("age", "zip"), ("age-4", "zip-odd")),
     (("sex", "age"), ("identity", "age-4")),
-    (("zip", "sex"), ("zip-3", "identity")),
+    (("zip", "sex"), ("identity", "identity")),
 ]
 
 
@@ -83,10 +83,11 @@ def _attribute(name: str, columns: dict[str, IntArray]) -> dict[str, Any]:
         }
         for masking, mapping in MAPPINGS[name].items()
     ]
-    return {
+    attribute = {
         "name": name,
         "type": "string",
         "domain": [str(value) for value in range(VALUES[name])],
         "histogram": np.bincount(columns[name]).tolist(),
         "maskings": maskings,
     }
+    return attribute if maskings else attribute | {"joint": counted(columns[name], columns["label"])}

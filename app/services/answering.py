@@ -6,7 +6,7 @@ from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import Problem, Status
 from app.services.computation import AdviceInput
-from app.services.questions import JOINT, selected_places
+from app.services.questions import needs_pairs, selected_places
 from app.services.reconstructing import Reconstructing
 
 
@@ -42,7 +42,7 @@ class Answering:
             await self._advice.wait(advice_id)
             return None
         await self._advice.start(advice_id)
-        pairs = advice.question.measure == JOINT
+        pairs = needs_pairs(advice.question)
         return AdviceInput(
             version_id=advice.version_id,
             question=advice.question,

@@ -17,9 +17,6 @@ from app.services.limits import CELLS
 #: A question can name any number of things that there are not.
 FAULTS_FOUND = 100
 
-#: The measure that takes attributes together, and needs counts of pairs of them.
-JOINT = "joint"
-
 
 def refuse_unanswerable(
     question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, *, has_pairs: bool
@@ -61,7 +58,7 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     for i, name in enumerate(question.attributes or ()):
         if name not in attributes:
             yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {_some(names)}.")
-    if question.measure == JOINT:
+    if needs_pairs(question):
         yield from _joint_faults(question, names)
     weights = question.weights or {}
     for name in weights:
@@ -74,12 +71,18 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
 def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     """What cannot be asked of a measure that takes attributes together."""
     if question.reference is ReferenceKind.OWN:
-        detail = f"The measure {JOINT!r} takes attributes together; the reference 'own' is of each masking by itself."
+        detail = f"{question.measure!r} takes attributes together; the reference 'own' is of each masking by itself."
         yield Fault("/reference", detail)
     weights = question.weights or {}
     if len({weights.get(name, 1.0) for name in _scored(question, names)}) > 1:
-        detail = f"The measure {JOINT!r} takes attributes together: they weigh the same, or 0, which leaves one out."
+        detail = f"{question.measure!r} takes attributes together: they weigh the same, or 0, which leaves one out."
         yield Fault("/weights", detail)
+
+
+def needs_pairs(question: AdviceQuestion) -> bool:
+    """Whether the measure takes attributes together, and so needs counts of pairs of them."""
+    measure = MEASURES.get(question.measure)
+    return measure is not None and measure.is_joint
 
 
 def _scored(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
