@@ -318,5 +318,11 @@ def test_of_a_total_beyond_64_bits_only_the_total_is_named():
     assert f"adds up to {1600 * (2**53 - 1)}, there are 10" in fault.detail
 
 
+def test_the_first_hundred_faults_are_named():
+    found = find_pair_faults([AGE, ZIP], [pair(("age-2", "counted"), [[0, 0], [0, 0]])] * 1000)
+    assert len(found) == 100
+    assert found[-1].path[0] < 100
+
+
 def test_no_pairs_are_sound():
     assert find_pair_faults([AGE, ZIP], []) == ()

@@ -1,6 +1,7 @@
 """What of pair counts does not add up: against what is known of each attribute, and against each other."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from app.advisor.evidence.attribute import AttributeEvidence
 from app.advisor.evidence.fault import Fault
@@ -9,18 +10,28 @@ from app.advisor.evidence.pair_margins import Margin, Margins, groups_of, maskin
 from app.advisor.evidence.pairs import PairCounts
 from app.advisor.evidence.table_faults import column_faults, count_faults, is_summable, row_faults, total_faults
 
+MOST_FAULTS = 100
+"""Of tens of thousands of tables all can be wrong, and nobody reads on."""
+
 
 def find_pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
-    """Find everything of pair counts that does not add up; paths start at the list of pairs.
+    """Find what of pair counts does not add up, the first 100 faults; paths start at the list of pairs.
 
     The evidence is known to be sound, and attributes and maskings of the pairs to exist. Arrays may hold any integers
     and have any shape. Tables that agree with everything they are compared with may still admit no table of all
     attributes; such evidence is accepted.
     """
-    margins = Margins(evidence)
-    faults = [[*_faults(margins, index, pair)] for index, pair in enumerate(pairs)]
-    sound = [index for index, found in enumerate(faults) if not found]
-    return (*(fault for found in faults for fault in found), *agreement_faults(evidence, pairs, sound))
+    return tuple(islice(_all_faults(evidence, pairs), MOST_FAULTS))
+
+
+def _all_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> Iterator[Fault]:
+    margins, sound = Margins(evidence), list[int]()
+    for index, pair in enumerate(pairs):
+        found = [*_faults(margins, index, pair)]
+        yield from found
+        if not found:
+            sound.append(index)
+    yield from agreement_faults(evidence, pairs, sound)
 
 
 def _faults(margins: Margins, index: int, pair: PairCounts) -> Iterator[Fault]:
