@@ -137,6 +137,14 @@ def test_without_pairs_the_entry_is_the_same_but_for_them(health_table, health_p
     assert json.dumps(summarize(health_table, health_plan, name="t")) == json.dumps(entry)
 
 
+def test_attributes_that_are_shared_unmasked_have_their_counts_with_the_label(write, plan_of):
+    path = write("t.csv", "a,b,c,y\n1,5,p,n\n1,6,q,m\n2,5,p,m\n,5,p,m\n")
+    plan = plan_of("{a: {}, b: {maskings: {tens: {bucketize: {width: 10}}}}, c: {}}", "{k: {b: tens, c: drop}}")
+    entry = summarize(path, plan, name="t", pairs=True)
+    assert [each.get("joint") for each in entry["attributes"]] == [[[1, 0], [1, 1], [1, 0]], None, None]  # m, n
+    assert not any("joint" in each for each in summarize(path, plan, name="t")["attributes"])
+
+
 def test_parquet_and_csv_give_the_same_pairs(health_table, health_plan, tmp_path):
     parquet = tmp_path / "health.parquet"
     duckdb.read_csv(str(health_table), all_varchar=True).write_parquet(str(parquet))

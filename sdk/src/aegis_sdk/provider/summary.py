@@ -9,7 +9,7 @@ from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDo
 from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.pair_counts import Progress
 from aegis_sdk.provider.pairs import pair_tables
-from aegis_sdk.provider.plan import Configuration, Masking, Plan
+from aegis_sdk.provider.plan import IDENTITY, Configuration, Masking, Plan
 from aegis_sdk.provider.table import open_table
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
@@ -31,7 +31,8 @@ def summarize(
     Of every attribute: its domain, its histogram, and of every masking the mapping and the joint counts with
     the label. The unmasked joint counts stay here. `memory_limit` is DuckDB's; what exceeds it goes to disk.
     With `pairs` also the joint counts of every two masked attributes that a configuration uses together, but for those
-    that follow from others (`pair_tables`); while they are counted, `progress` is told of how many records they are.
+    that follow from others (`pair_tables`), and with the label those of attributes that one leaves unmasked: what the
+    measure `joint` needs, and no more than the masked tables tell. `progress` is told of how many records are counted.
     Raises `PlanError` for an unusable name and `TableError` for a table that does not fit the plan, or that has more
     pairs of values than an entry can hold.
     """
@@ -48,7 +49,10 @@ def summarize(
             **plan.about,
             "records": counted.records,
             "label": _label(counted, plan.label),
-            "attributes": [_attribute(*each) for each in zip(counted.attributes, masked, strict=True)],
+            "attributes": [
+                _attribute(each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
+                for each, domains in zip(counted.attributes, masked, strict=True)
+            ],
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
             "configurations": [_configuration(each) for each in plan.configurations],
         }
@@ -64,12 +68,18 @@ def _label(counted: CountedTable, name: str) -> dict[str, Any]:
     return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
 
 
-def _attribute(counted: CountedAttribute, masked: Mapping[str, MaskedDomain]) -> dict[str, Any]:
+def _is_shared_unmasked(counted: CountedAttribute, plan: Plan) -> bool:
+    return any(each.maskings[counted.attribute.name] == IDENTITY for each in plan.configurations)
+
+
+def _attribute(counted: CountedAttribute, masked: Mapping[str, MaskedDomain], *, with_joint: bool) -> dict[str, Any]:
+    values = len(counted.domain)
     return {
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
         "histogram": counted.counts.histogram().tolist(),
+        **({"joint": counted.counts.fold(range(values), values).tolist()} if with_joint else {}),
         "maskings": [_masking(counted, each, masked[each.id]) for each in counted.attribute.maskings],
     }
 
