@@ -10,9 +10,8 @@ import numpy as np
 from app.advisor.arrays import IntArray
 from app.advisor.evidence.attribute import AttributeEvidence
 from app.advisor.evidence.fault import Fault, differ, places
-from app.advisor.evidence.pair_margins import groups_of, mapping_of
 from app.advisor.evidence.pairs import PairCounts
-from app.advisor.evidence.refinement import coarsening
+from app.advisor.evidence.refinement import coarsening, groups_of, mapping_of
 
 Group = list[tuple[int, PairCounts]]
 """Tables of the same two attributes, in the same order of these, each with its place in the list of pairs."""

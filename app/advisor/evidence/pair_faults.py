@@ -6,8 +6,9 @@ from itertools import islice
 from app.advisor.evidence.attribute import AttributeEvidence
 from app.advisor.evidence.fault import Fault
 from app.advisor.evidence.pair_agreement import agreement_faults
-from app.advisor.evidence.pair_margins import Margin, Margins, groups_of, masking_of
+from app.advisor.evidence.pair_margins import Margin, Margins
 from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence.refinement import groups_of, masking_of
 from app.advisor.evidence.table_faults import column_faults, count_faults, is_summable, row_faults, total_faults
 
 MOST_FAULTS = 100

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.advisor.arrays import IntArray, fold
-from app.advisor.evidence.attribute import IDENTITY, AttributeEvidence, Masking
+from app.advisor.evidence.attribute import IDENTITY, AttributeEvidence
 from app.advisor.evidence.fault import Fault, Path, differ, places
-from app.advisor.evidence.refinement import coarsening
+from app.advisor.evidence.refinement import coarsening, mapping_of, masking_of
 
 Place = tuple[int, str]
 """An attribute, by its place in the evidence, and a masking of it, by its id or `identity`."""
@@ -84,22 +84,3 @@ def _known_margin(evidence: AttributeEvidence, masking: str) -> Margin | None:
     if known.mapping is None or counts is None:
         return None
     return Margin(fold(counts, known.mapping, known.groups), "the histogram of its values counts")
-
-
-def masking_of(evidence: AttributeEvidence, masking: str) -> Masking | None:
-    """The masking of this id; None for the identity."""
-    if masking == IDENTITY:
-        return None
-    return next(one for one in evidence.maskings if one.id == masking)
-
-
-def groups_of(evidence: AttributeEvidence, masking: str) -> int:
-    """How many masked values there are."""
-    known = masking_of(evidence, masking)
-    return evidence.values if known is None else known.groups
-
-
-def mapping_of(evidence: AttributeEvidence, masking: str) -> IntArray | None:
-    """The masked value (values,) of each value; None if it is not known."""
-    known = masking_of(evidence, masking)
-    return np.arange(evidence.values) if known is None else known.mapping
