@@ -25,7 +25,7 @@ demo: $(STAMP) ## the whole path on the example: summarise, publish, ask, mask
 
 serve: $(STAMP) ## the service, its worker and its database, until Ctrl-C
 	@mkdir -p .aegis
-	@$(BIN)/aegis summarize examples/health/health.csv --plan examples/health/plan.yaml --name health-example --output .aegis/health.json
+	@$(BIN)/aegis summarize examples/health/health.csv --plan examples/health/plan.yaml --name health-example --output .aegis/health.json --pairs
 	@$(BIN)/aegis-server serve --example .aegis/health.json
 
 test: $(STAMP) ## the whole test suite

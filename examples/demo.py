@@ -15,7 +15,7 @@ from aegis_sdk import Client
 PLACE = Path(".aegis/demo")
 TABLE = "examples/health/health.csv"
 PLAN = "examples/health/plan.yaml"
-MEASURES = ("mutual_information", "chi_square", "g3")
+MEASURES = ("mutual_information", "chi_square", "g3", "joint")
 K = 5
 #: Seconds; a first start makes the database.
 PATIENCE = 60.0

@@ -158,7 +158,9 @@ def test_the_examples_of_the_api_are_those_of_the_contract():
 
 def test_the_measures_are_those_there_are_with_their_check_values():
     table = np.array([[0, 0, 1, 7, 12], [15, 25, 29, 9, 2]], dtype=np.float64)
-    said = {cells[0].strip("`"): cells for cells in rows(text_of(ROOT / "docs/model.md"), r"`(g\d|joint|[a-z]+(_[a-z]+)+)`")}
+    said = {
+        cells[0].strip("`"): cells for cells in rows(text_of(ROOT / "docs/model.md"), r"`(g\d|joint|[a-z]+(_[a-z]+)+)`")
+    }
     assert set(MEASURES) <= set(said)
     for measure in MEASURES.values():
         _, _, unit, better, check = said[measure.id]

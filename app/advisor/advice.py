@@ -48,6 +48,7 @@ def recommend(
     options: Sequence[tuple[str, ...]],
     question: Question,
     pairs: Sequence[PairCounts] = (),
+    others: Codes | None = None,
 ) -> Recommendation:
     """Pick the configuration that loses the least utility.
 
@@ -58,6 +59,8 @@ def recommend(
         options: per attribute the masking ids, `identity` and `drop`, that codes stand for.
         question: what is asked.
         pairs: pair counts of the selected attributes; joint measures need them.
+        others: codes of configurations that are out of the question. What is known of them tells a joint measure, too,
+            how much there is to keep.
 
     Raises:
         UnknownMeasureError: there is no such measure.
@@ -81,7 +84,7 @@ def recommend(
         one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)
     ]
     if measure.is_joint and len(weighted) > 1:
-        scores = score_together(selected, assessments, codes, pairs, question)
+        scores = score_together(selected, assessments, codes, pairs, others, question)
     else:
         scores = score_alone(selected, assessments, blocks, question.weights)
     ranking = _rank(selected, assessments, blocks, scores, question)

@@ -63,12 +63,13 @@ def score_together(
     assessments: Sequence[AttributeAssessment],
     codes: Codes,
     pairs: Sequence[PairCounts],
+    others: Codes | None,
     question: Question,
 ) -> Scores:
     """A joint measure of the attributes with weight, which all have the same.
 
-    Deviations are from the most utility that is known to be there: of any configuration, of the finest maskings
-    together, or of a single attribute's reference.
+    Deviations are from the most utility that is known to be there: of any configuration, be it among those asked about
+    or `others`, of the finest maskings together, or of a single attribute's reference.
 
     Raises:
         ValueError: the weights differ.
@@ -82,6 +83,7 @@ def score_together(
         codes[:, places],
         _among(pairs, places),
         corrected=question.bias_correction,
+        others=None if others is None else others[:, places],
     )
     reference = max(found.best_known, *(assessments[place].reference_utility for place in places))
     together = Together(reference, found)

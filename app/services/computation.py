@@ -89,7 +89,8 @@ def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
     document = attach(decompress(given.schema), given.count_tables)
     table = unpack_configurations(given.configurations, given.outline)
-    kept = np.flatnonzero(table.meeting(given.question.require))
+    meeting = table.meeting(given.question.require)
+    kept = np.flatnonzero(meeting)
     question = _advisor_question(given)
     recommendation = recommend(
         evidence_of(document, given.places),
@@ -98,6 +99,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         [table.options[place] for place in given.places],
         question,
         pairs_of(document, given.places) if needs_pairs(given.question) else (),
+        table.codes[np.ix_(~meeting, np.array(given.places))] if needs_pairs(given.question) else None,
     )
     return compress(_result(recommendation, [table.ids[place] for place in kept], question.measure))
 

@@ -75,11 +75,11 @@ class Records:
         inner = np.linalg.pinv(x.T @ x, rcond=1e-11) @ (x.T @ y) @ np.linalg.pinv(y.T @ y, rcond=1e-11) @ (y.T @ x)
         return float(np.trace(inner)), int(rank)
 
-    def advice(self, codes, pairs, measure="joint", *, joint=False, weights=None, **asked):
+    def advice(self, codes, pairs, measure="joint", *, joint=False, weights=None, others=None, **asked):
         evidence = self.evidence(joint=joint)
         weights = np.full(len(evidence), 1 / len(evidence)) if weights is None else np.asarray(weights, dtype=float)
         question = Question(measure, tuple(one.name for one in evidence), weights, **asked)
-        return recommend(evidence, list(map(reconstruct, evidence)), codes, self.options, question, pairs)
+        return recommend(evidence, list(map(reconstruct, evidence)), codes, self.options, question, pairs, others)
 
 
 def random_records(seed, records=300, attributes=4, values=8, labels=3, views=3):

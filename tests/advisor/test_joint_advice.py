@@ -65,6 +65,26 @@ def test_it_has_the_pooled_reference_only():
         Question("joint", ("a",), np.ones(1), reference="own").resolve()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_required_does_not_change_what_is_there_to_keep(seed):
+    records = random_records(seed, attributes=3)
+    codes = random_codes(seed, records, configurations=40)
+    every = records.advice(codes, records.pairs())
+    some = records.advice(codes[:10], records.pairs(), others=codes[10:])
+    assert some.considered == 10
+    assert some.joint.reference_utility == pytest.approx(every.joint.reference_utility, abs=1e-9)
+    assert some.joint.lower_bound == pytest.approx(every.joint.lower_bound, abs=1e-9)
+
+
+def test_other_configurations_may_lack_pair_counts():
+    records = random_records(6, attributes=2)
+    pairs = [records.pair(0, "v0", 1, "v1")]
+    row = np.array([[2, 3]])
+    alone = records.advice(row, pairs)
+    assert records.advice(row, pairs, others=np.array([[4, 4]])).joint == alone.joint
+    assert alone.joint.lower_bound == pytest.approx(records.trace(row[0])[0], abs=1e-8)
+
+
 def test_corrected_it_is_an_estimate():
     records = random_records(4, attributes=3)
     codes = random_codes(4, records)

@@ -18,12 +18,15 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     if advice.indistinguishable_count is not None:
         others = advice.indistinguishable_count - 1
         yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
+    if advice.joint is not None:
+        yield f"the attributes together: {advice.joint.reference_utility:.6f} is known to be there"
     ranking = [(each.configuration, each.deviation, each.utility) for each in advice.ranking or []]
     if ranking:
         yield from ("", *_table(("configuration", "deviation", "utility"), ranking))
     costs = _costs(advice, _maskings_of(schema, advice.configuration))
     header = ("attribute", "masking", "deviation", "utility", "of", "source")
-    yield from ("", f"what {advice.configuration} costs:", *_table(header, costs))
+    alone = "" if advice.joint is None else ", each attribute by itself"
+    yield from ("", f"what {advice.configuration} costs{alone}:", *_table(header, costs))
 
 
 def _maskings_of(schema: dict[str, Any], configuration: str | None) -> dict[str, str]:
