@@ -1,0 +1,157 @@
+"""All that rank configurations without training: Aegis by measure and by what is known, and its rivals."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Literal
+
+import numpy as np
+
+from app.advisor.advice import Question, Recommendation, recommend
+from app.advisor.arrays import FloatArray
+from app.advisor.evidence import AttributeEvidence, Masking
+from app.advisor.measures import MEASURES
+from app.advisor.reconstruction import Reference, reconstruct
+from bench.evaluation.study import Study
+
+Ranker = Callable[[Study], FloatArray]
+"""Gives the utility (configurations,) of each, higher is better."""
+
+Knowledge = Literal["counts", "no histograms", "half", "half, no histograms"]
+
+KNOWLEDGE: dict[Knowledge, str] = {
+    "counts": "all maskings counted, histograms known",
+    "no histograms": "all maskings counted, no histograms",
+    "half": "half of the maskings counted, histograms known",
+    "half, no histograms": "half of the maskings counted, no histograms",
+}
+PUBLISHED = ("mutual_information", "chi_square", "g3")
+"""The measures that the published algorithm is evaluated with."""
+
+SEED = 11
+TIES = 1e-9
+"""Utilities this close, relative to the largest, are a tie."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a ranker says of a study.
+
+    Attributes:
+        utilities: (configurations,) higher is better; ties are equal.
+        pick: (configurations,) the probability that each is picked.
+        tied: how many configurations share the best utility.
+    """
+
+    utilities: FloatArray
+    pick: FloatArray
+    tied: int
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A ranker that takes part.
+
+    Attributes:
+        id: unique.
+        title: in the report's tables.
+        group: entrants of a group stand together there.
+        scores: ranks the configurations of a study.
+    """
+
+    id: str
+    title: str
+    group: str
+    scores: Callable[[Study], Scores]
+
+
+def entrants() -> Iterator[Entrant]:
+    """Everyone, in the report's order."""
+    for knowledge, title in KNOWLEDGE.items():
+        for measure in MEASURES:
+            asked = partial(_by_product, measure=measure, knowledge=knowledge)
+            yield Entrant(f"{measure}, {knowledge}", named(measure), f"Aegis: {title}", asked)
+    for measure in MEASURES.values():
+        if measure.bias is not None:
+            asked = partial(_by_product, measure=measure.id, bias_correction=True)
+            yield Entrant(f"{measure.id}, corrected", named(measure.id), "Aegis: less the bias of small samples", asked)
+    for measure in PUBLISHED:
+        asked = partial(_by_product, measure=measure, reference="own", rounding_seed=SEED)
+        yield Entrant(f"{measure}, own", named(measure), "Published algorithm (own, rounded)", asked)
+    yield Entrant("random", "random choice", "Rivals", partial(outside, ranker=_no_opinion))
+
+
+def named(measure: str) -> str:
+    """A measure's id as words."""
+    return measure.replace("_", " ")
+
+
+def outside(study: Study, ranker: Ranker) -> Scores:
+    """The scores of a ranker that is not the product: what it ranks best alike, it picks with equal probability."""
+    utilities = _rounded(ranker(study))
+    best = utilities == utilities.max()
+    return Scores(utilities, best / best.sum(), int(best.sum()))
+
+
+def known(study: Study, knowledge: Knowledge) -> tuple[AttributeEvidence, ...]:
+    """The evidence of a study, or what is left of it."""
+    evidence = study.evidence
+    if knowledge.startswith("half"):
+        evidence = tuple(_half_counted(one, place) for place, one in enumerate(evidence))
+    if knowledge.endswith("no histograms"):
+        evidence = tuple(replace(one, histogram=None) for one in evidence)
+    return evidence
+
+
+@cache
+def references(study: Study, knowledge: Knowledge) -> tuple[Reference, ...]:
+    """The pooled reference of each attribute, computed once for all measures."""
+    return tuple(map(reconstruct, known(study, knowledge)))
+
+
+def ask(study: Study, question: Question, knowledge: Knowledge = "counts") -> Recommendation:
+    """The product's answer."""
+    table = study.configurations
+    evidence = known(study, knowledge)
+    return recommend(evidence, references(study, knowledge), table.codes, table.options, question)
+
+
+def _by_product(
+    study: Study,
+    measure: str,
+    knowledge: Knowledge = "counts",
+    reference: Literal["pooled", "own"] = "pooled",
+    rounding_seed: int | None = None,
+    bias_correction: bool = False,  # noqa: FBT001, FBT002 -- bound by name
+) -> Scores:
+    """Ties are broken as in use: by mutual information, then by the order of the configurations."""
+    weights = np.full(len(study.evidence), 1 / len(study.evidence))
+    question = Question(measure, study.attributes, weights, reference, rounding_seed, None, bias_correction)
+    answer = ask(study, question, knowledge)
+    utilities = np.empty(len(study.configurations.ids))
+    utilities[answer.ranking.index] = -answer.ranking.deviation
+    return Scores(_rounded(utilities), np.eye(utilities.size)[answer.best], len(answer.tied))
+
+
+def _half_counted(evidence: AttributeEvidence, place: int) -> AttributeEvidence:
+    """Of half of the maskings, one of which tells something, the counts are known; of the others the mapping."""
+    rng = np.random.default_rng([SEED, place])
+    telling = [number for number, masking in enumerate(evidence.maskings) if masking.groups > 1]
+    first = int(rng.choice(telling))
+    others = rng.permutation([number for number in range(len(evidence.maskings)) if number != first])
+    counted = {first, *others[: (len(evidence.maskings) - 1) // 2].tolist()}
+    return replace(evidence, maskings=tuple(_bare(each, n in counted) for n, each in enumerate(evidence.maskings)))
+
+
+def _bare(masking: Masking, counted: bool) -> Masking:  # noqa: FBT001 -- private
+    return masking if counted else replace(masking, joint=None)
+
+
+def _rounded(utilities: FloatArray) -> FloatArray:
+    """The utilities without the rounding noise that would tell ties apart."""
+    scale = float(np.abs(utilities).max()) or 1.0
+    return np.round(utilities / (scale * TIES)) * (scale * TIES)
+
+
+def _no_opinion(study: Study) -> FloatArray:
+    return np.zeros(len(study.configurations.ids))
