@@ -1,6 +1,6 @@
 """All that rank configurations without training: Aegis by measure and by what is known, and its rivals."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal
@@ -54,8 +54,8 @@ class Entrant:
 
     Attributes:
         id: unique.
-        title: in the report's tables.
-        group: entrants of a group stand together there.
+        title: in the report's tables; unique among those of full knowledge.
+        group: what is known of the maskings (`KNOWLEDGE`), `corrected`, `published` or `rivals`.
         scores: ranks the configurations of a study.
     """
 
@@ -67,18 +67,24 @@ class Entrant:
 
 def entrants() -> Iterator[Entrant]:
     """Everyone, in the report's order."""
-    for knowledge, title in KNOWLEDGE.items():
-        for measure in MEASURES:
-            asked = partial(_by_product, measure=measure, knowledge=knowledge)
-            yield Entrant(f"{measure}, {knowledge}", named(measure), f"Aegis: {title}", asked)
+    yield from _by_knowledge("counts")
     for measure in MEASURES.values():
         if measure.bias is not None:
             asked = partial(_by_product, measure=measure.id, bias_correction=True)
-            yield Entrant(f"{measure.id}, corrected", named(measure.id), "Aegis: less the bias of small samples", asked)
+            yield Entrant(f"{measure.id}, corrected", f"{named(measure.id)}, bias corrected", "corrected", asked)
     for measure in PUBLISHED:
         asked = partial(_by_product, measure=measure, reference="own", rounding_seed=SEED)
-        yield Entrant(f"{measure}, own", named(measure), "Published algorithm (own, rounded)", asked)
-    yield Entrant("random", "random choice", "Rivals", partial(outside, ranker=_no_opinion))
+        yield Entrant(f"{measure}, own", f"published: {named(measure)}", "published", asked)
+    for title, ranker in RIVALS.items():
+        yield Entrant(title, title, "rivals", partial(outside, ranker=ranker))
+    for knowledge in list(KNOWLEDGE)[1:]:
+        yield from _by_knowledge(knowledge)
+
+
+def _by_knowledge(knowledge: Knowledge) -> Iterator[Entrant]:
+    for measure in MEASURES:
+        asked = partial(_by_product, measure=measure, knowledge=knowledge)
+        yield Entrant(f"{measure}, {knowledge}", named(measure), knowledge, asked)
 
 
 def named(measure: str) -> str:
@@ -155,3 +161,7 @@ def _rounded(utilities: FloatArray) -> FloatArray:
 
 def _no_opinion(study: Study) -> FloatArray:
     return np.zeros(len(study.configurations.ids))
+
+
+RIVALS: Mapping[str, Ranker] = {"random choice": _no_opinion}
+"""Rankers that are not the product, by title."""

@@ -19,6 +19,15 @@ SHARES = (0.0, 0.33, 0.67, 1.0)
 DISTINCT = (0.01, 0.1, 0.5, 1.0)
 POSITIVE = (0.5, 0.2, 0.05, 0.01)
 
+#: The tables of each kind, in the order of the property that is turned.
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "redundant attributes": tuple(f"copies {copies}" for copies in COPIES),
+    "interactions": tuple(f"interaction {share:.0%}" for share in SHARES),
+    "near-unique attributes": tuple(f"distinct {share:.0%}" for share in DISTINCT),
+    "imbalance": tuple(f"positive {share:.0%}" for share in POSITIVE),
+}
+NAMES = frozenset(name for names in KINDS.values() for name in names)
+
 Numbers = NDArray[np.int64]
 
 
