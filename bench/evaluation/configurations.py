@@ -3,10 +3,13 @@
 import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import entropy
 
 from aegis_sdk.provider import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.masking import EdgeBuckets, Mapped, MaskingFunction
@@ -17,7 +20,7 @@ from bench.evaluation.study import Table
 LABEL = "label"
 CONFIGURATIONS = 30
 CANDIDATES = 600
-SPREAD = 0.25
+SPREAD = 0.35
 """How far, as a share of its maskings, an attribute is masked finer or coarser than its configuration as a whole."""
 
 FEW = 4
@@ -28,8 +31,9 @@ def drawn_plan(table: Table, seed: int, *, against: Collection[str] = (), count:
     """Maskings of every attribute, and configurations that spread from hardly masked to hardly anything left.
 
     Candidates are drawn around a coarseness of their own, put in order of privacy (by k, the records of the smallest
-    group that agrees on all masked attributes, then by the number of such groups, fewer being more private), and cut
-    into as many strata as configurations are wanted; of each that is kept whose maskings are used least so far.
+    group that agrees on all masked attributes, then by the number of such groups and by the bits that are shared, fewer
+    being more private), and cut into as many strata as configurations are wanted; of each that is kept whose maskings
+    are used least so far. The configurations are in that order, the most private last.
 
     Args:
         table: the records; the label is never looked at.
@@ -39,11 +43,11 @@ def drawn_plan(table: Table, seed: int, *, against: Collection[str] = (), count:
     """
     draw = random.Random(f"{table.name} {seed}")
     attributes = tuple(Attribute(name, None, _maskings(name, column, draw)) for name, column in table.columns.items())
-    measured = sorted(_measured(table, attributes, draw, against), key=lambda each: (each[1], -each[2], each[0]))
-    kept = _spread([(maskings, k) for maskings, k, _ in measured], count)
+    candidates = sorted(_candidates(table, attributes, draw, against), key=attrgetter("privacy"))
+    kept = _spread(candidates, count)
     configurations = tuple(
-        Configuration(f"c{place:02}", dict(zip(table.columns, maskings, strict=True)), {"k": k})
-        for place, (maskings, k) in enumerate(kept, start=1)
+        Configuration(f"c{place:02}", dict(zip(table.columns, one.maskings, strict=True)), {"k": one.k})
+        for place, one in enumerate(kept, start=1)
     )
     return Plan("drawn", LABEL, attributes, configurations, {})
 
@@ -89,16 +93,34 @@ def _hierarchies(texts: Sequence[str], draw: random.Random) -> dict[str, Masking
     }
 
 
-def _measured(
+@dataclass(frozen=True)
+class _Candidate:
+    """The masking of each attribute; the size of the smallest group, the number of groups, and the bits shared."""
+
+    maskings: tuple[str, ...]
+    k: int
+    groups: int
+    bits: float
+
+    @property
+    def privacy(self) -> tuple[float, ...]:
+        """Rises with privacy."""
+        return self.k, -self.groups, -self.bits
+
+
+def _candidates(
     table: Table, attributes: Sequence[Attribute], draw: random.Random, against: Collection[str]
-) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Distinct candidates, each with its k and its number of groups."""
+) -> Iterator[_Candidate]:
+    """Distinct ones, each with how private it is."""
     columns = [_masked_columns(attribute, table.columns[attribute.name]) for attribute in attributes]
+    bits = [{masking: entropy(np.bincount(column), base=2) for masking, column in each.items()} for each in columns]
     signs = [attribute.name in against for attribute in attributes]
     for maskings in dict.fromkeys(_candidate(columns, signs, draw) for _ in range(CANDIDATES)):
-        shared = [options[masking] for options, masking in zip(columns, maskings, strict=True) if masking != DROP]
-        groups = _group_sizes(shared) if shared else np.array([table.records])
-        yield maskings, int(groups.min()), int(groups.size)
+        told = [
+            (options[one], each[one]) for options, each, one in zip(columns, bits, maskings, strict=True) if one != DROP
+        ]
+        groups = _group_sizes([column for column, _ in told]) if told else np.array([table.records])
+        yield _Candidate(maskings, int(groups.min()), int(groups.size), round(sum(each for _, each in told), 9))
 
 
 def _candidate(
@@ -133,15 +155,15 @@ def _group_sizes(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.bincount(group)
 
 
-def _spread(ordered: Sequence[tuple[tuple[str, ...], int]], count: int) -> list[tuple[tuple[str, ...], int]]:
+def _spread(ordered: Sequence[_Candidate], count: int) -> list[_Candidate]:
     """Of every stratum the candidate that uses what is used least so far."""
     used: Counter[tuple[int, str]] = Counter()
     kept = []
     for stratum in np.array_split(np.arange(len(ordered)), count):
         freshest = max(
             (ordered[place] for place in stratum.tolist()),
-            key=lambda each: sum(1 / (1 + used[item]) for item in enumerate(each[0])),
+            key=lambda each: sum(1 / (1 + used[item]) for item in enumerate(each.maskings)),
         )
-        used.update(enumerate(freshest[0]))
+        used.update(enumerate(freshest.maskings))
         kept.append(freshest)
     return kept
