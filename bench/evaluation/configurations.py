@@ -23,6 +23,9 @@ CANDIDATES = 600
 SPREAD = 0.35
 """How far, as a share of its maskings, an attribute is masked finer or coarser than its configuration as a whole."""
 
+TRADED = 0.15
+"""The same where some attributes are masked finely against others."""
+
 FEW = 4
 """An attribute of so many values may be shared with its values replaced by codes."""
 
@@ -114,8 +117,8 @@ def _candidates(
     """Distinct ones, each with how private it is."""
     columns = [_masked_columns(attribute, table.columns[attribute.name]) for attribute in attributes]
     bits = [{masking: entropy(np.bincount(column), base=2) for masking, column in each.items()} for each in columns]
-    signs = [attribute.name in against for attribute in attributes]
-    for maskings in dict.fromkeys(_candidate(columns, signs, draw) for _ in range(CANDIDATES)):
+    signs, spread = [attribute.name in against for attribute in attributes], TRADED if against else SPREAD
+    for maskings in dict.fromkeys(_candidate(columns, signs, spread, draw) for _ in range(CANDIDATES)):
         told = [
             (options[one], each[one]) for options, each, one in zip(columns, bits, maskings, strict=True) if one != DROP
         ]
@@ -124,15 +127,15 @@ def _candidates(
 
 
 def _candidate(
-    columns: Sequence[dict[str, NDArray[np.int64]]], signs: Sequence[bool], draw: random.Random
+    columns: Sequence[dict[str, NDArray[np.int64]]], signs: Sequence[bool], spread: float, draw: random.Random
 ) -> tuple[str, ...]:
     coarse = draw.random()
-    around = [1 - coarse if sign else coarse for sign in signs]
-    return tuple(_choice([*options, DROP], place, draw) for options, place in zip(columns, around, strict=True))
+    around = [draw.gauss(1 - coarse if sign else coarse, spread) for sign in signs]
+    return tuple(_at([*options, DROP], place) for options, place in zip(columns, around, strict=True))
 
 
-def _choice(ordered: Sequence[str], coarse: float, draw: random.Random) -> str:
-    place = round(draw.gauss(coarse, SPREAD) * (len(ordered) - 1))
+def _at(ordered: Sequence[str], coarse: float) -> str:
+    place = round(coarse * (len(ordered) - 1))
     return ordered[min(max(place, 0), len(ordered) - 1)]
 
 

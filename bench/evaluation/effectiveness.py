@@ -1,5 +1,6 @@
 """Every entrant on every table: what its picks lose, how good its orders are, and how often it cannot decide."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray
+from app.advisor.arrays import FloatArray, IntArray
 from bench.evaluation.losses import Estimate, correlations, lost, lost_in_split
 from bench.evaluation.rankers import Entrant, Scores, entrants
 from bench.evaluation.study import Study
@@ -19,8 +20,11 @@ PROCESSES = 2
 SHORT_SPLITS = 2
 IN_FULL = frozenset({"counts", "corrected", "published", "rivals"})
 
-ByMetricAndModel = FloatArray
-"""(metrics, models, splits)"""
+LEVELS = (1.0, 2 / 3, 1 / 3)
+"""Of the configurations, the most private share that is asked about."""
+
+ByQuestion = FloatArray
+"""(levels, metrics, models, splits)"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,29 +34,31 @@ class Effect:
     Attributes:
         entrant: who ranks.
         scores: how.
-        lost: (metrics, models, splits) against the best by mean over the splits.
+        tied: (levels,) how many configurations share the best utility.
+        lost: (levels, metrics, models, splits) against the best by mean over the splits.
         lost_in_split: the same against the best of the same split.
-        correlation: (metrics, models, splits) Spearman's, of utilities and results.
+        correlation: (levels, metrics, models, splits) Spearman's, of utilities and results.
     """
 
     entrant: Entrant
     scores: Scores
-    lost: ByMetricAndModel
-    lost_in_split: ByMetricAndModel
-    correlation: ByMetricAndModel
+    tied: tuple[int, ...]
+    lost: ByQuestion
+    lost_in_split: ByQuestion
+    correlation: ByQuestion
 
     def loss(self, metric: str = "AUC", model: str | None = None) -> FloatArray:
-        """(splits,) what the pick loses; the mean over the models, if none is named."""
-        by_model = self.lost[METRICS.index(metric)]
+        """(splits,) what the pick loses, mean over the levels; and over the models, if none is named."""
+        by_model = self.lost[:, METRICS.index(metric)].mean(axis=0)
         return by_model.mean(axis=0) if model is None else by_model[MODELS.index(model)]
 
     def loss_in_split(self, metric: str = "AUC") -> Estimate:
-        """What the pick loses against the best of each split, mean over models."""
-        return Estimate.of(self.lost_in_split[METRICS.index(metric)].mean(axis=0))
+        """What the pick loses against the best of each split, mean over levels and models."""
+        return Estimate.of(self.lost_in_split[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
     def spearman(self, metric: str = "AUC") -> Estimate:
-        """How well it orders the configurations, mean over models."""
-        return Estimate.of(self.correlation[METRICS.index(metric)].mean(axis=0))
+        """How well it orders the configurations, mean over levels and models."""
+        return Estimate.of(self.correlation[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +98,30 @@ def outcome(study: Study, results: Results, taking_part: Sequence[Entrant]) -> O
     return Outcome(study, results, tuple(_effect(entrant, entrant.scores(study), results) for entrant in taking_part))
 
 
+def levels(configurations: int) -> list[IntArray]:
+    """The places of the configurations that each level of privacy leaves: they are in its order."""
+    return [np.arange(configurations - math.ceil(share * configurations - 1e-9), configurations) for share in LEVELS]
+
+
 def _effect(entrant: Entrant, scores: Scores, results: Results) -> Effect:
-    def each(measured: Callable[[FloatArray, FloatArray], FloatArray], said: FloatArray) -> ByMetricAndModel:
-        return np.array([[measured(results.of(model, metric), said) for model in MODELS] for metric in METRICS])
+    asked = levels(scores.utilities.size)
+    picks = [scores.pick(places) for places in asked]
+    orders = [scores.utilities[places] for places in asked]
+
+    def each(measured: Callable[[FloatArray, FloatArray], FloatArray], said: Sequence[FloatArray]) -> ByQuestion:
+        by_level = zip(asked, said, strict=True)
+        return np.array(
+            [
+                [[measured(results.of(model, metric)[:, places], one) for model in MODELS] for metric in METRICS]
+                for places, one in by_level
+            ]
+        )
 
     return Effect(
         entrant,
         scores,
-        lost=each(lost, scores.pick),
-        lost_in_split=each(lost_in_split, scores.pick),
-        correlation=each(correlations, scores.utilities),
+        tied=tuple(scores.tied(places) for places in asked),
+        lost=each(lost, picks),
+        lost_in_split=each(lost_in_split, picks),
+        correlation=each(correlations, orders),
     )

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from app.advisor.advice import Question, Recommendation, recommend
-from app.advisor.arrays import FloatArray
+from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.evidence import AttributeEvidence, Masking
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import Reference, reconstruct
@@ -39,13 +39,23 @@ class Scores:
 
     Attributes:
         utilities: (configurations,) higher is better; ties are equal.
-        pick: (configurations,) the probability that each is picked.
-        tied: how many configurations share the best utility.
+        order: (configurations,) best first, ties broken; None where the ranker says nothing of ties.
     """
 
     utilities: FloatArray
-    pick: FloatArray
-    tied: int
+    order: IntArray | None = None
+
+    def tied(self, places: IntArray) -> int:
+        """How many of the configurations at some places share the best utility."""
+        return int(np.sum(self.utilities[places] == self.utilities[places].max()))
+
+    def pick(self, places: IntArray) -> FloatArray:
+        """(places,) the probability that each is picked; equal for what ties without an order."""
+        if self.order is not None:
+            chosen = self.order[np.isin(self.order, places)][0]
+            return (places == chosen).astype(np.float64)
+        best = self.utilities[places] == self.utilities[places].max()
+        return best / best.sum()
 
 
 @dataclass(frozen=True)
@@ -93,15 +103,13 @@ def named(measure: str) -> str:
 
 
 def outside(study: Study, ranker: Ranker) -> Scores:
-    """The scores of a ranker that is not the product: what it ranks best alike, it picks with equal probability."""
-    utilities = _rounded(ranker(study))
-    best = utilities == utilities.max()
-    return Scores(utilities, best / best.sum(), int(best.sum()))
+    """The scores of a ranker that is not the product, and says nothing of ties."""
+    return Scores(_rounded(ranker(study)))
 
 
-def known(study: Study, knowledge: Knowledge) -> tuple[AttributeEvidence, ...]:
+@cache
+def known(evidence: tuple[AttributeEvidence, ...], knowledge: Knowledge) -> tuple[AttributeEvidence, ...]:
     """The evidence of a study, or what is left of it."""
-    evidence = study.evidence
     if knowledge.startswith("half"):
         evidence = tuple(_half_counted(one, place) for place, one in enumerate(evidence))
     if knowledge.endswith("no histograms"):
@@ -110,16 +118,15 @@ def known(study: Study, knowledge: Knowledge) -> tuple[AttributeEvidence, ...]:
 
 
 @cache
-def references(study: Study, knowledge: Knowledge) -> tuple[Reference, ...]:
+def references(evidence: tuple[AttributeEvidence, ...], knowledge: Knowledge) -> tuple[Reference, ...]:
     """The pooled reference of each attribute, computed once for all measures."""
-    return tuple(map(reconstruct, known(study, knowledge)))
+    return tuple(map(reconstruct, known(evidence, knowledge)))
 
 
 def ask(study: Study, question: Question, knowledge: Knowledge = "counts") -> Recommendation:
     """The product's answer."""
-    table = study.configurations
-    evidence = known(study, knowledge)
-    return recommend(evidence, references(study, knowledge), table.codes, table.options, question)
+    table, told = study.configurations, known(study.evidence, knowledge)
+    return recommend(told, references(study.evidence, knowledge), table.codes, table.options, question)
 
 
 def _by_product(
@@ -133,10 +140,10 @@ def _by_product(
     """Ties are broken as in use: by mutual information, then by the order of the configurations."""
     weights = np.full(len(study.evidence), 1 / len(study.evidence))
     question = Question(measure, study.attributes, weights, reference, rounding_seed, None, bias_correction)
-    answer = ask(study, question, knowledge)
-    utilities = np.empty(len(study.configurations.ids))
-    utilities[answer.ranking.index] = -answer.ranking.deviation
-    return Scores(_rounded(utilities), np.eye(utilities.size)[answer.best], len(answer.tied))
+    ranking = ask(study, question, knowledge).ranking
+    utilities = np.empty(len(ranking))
+    utilities[ranking.index] = -ranking.deviation
+    return Scores(_rounded(utilities), ranking.index)
 
 
 def _half_counted(evidence: AttributeEvidence, place: int) -> AttributeEvidence:

@@ -4,18 +4,19 @@ import hashlib
 import re
 import subprocess
 import sys
-from itertools import combinations
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import accuracy_score, roc_auc_score
 
+from app.advisor.advice import Question
 from app.advisor.measures import MEASURES
 from bench.evaluation.__main__ import evaluate
-from bench.evaluation.effectiveness import outcome
+from bench.evaluation.effectiveness import levels, outcome
 from bench.evaluation.losses import Estimate, correlations, lost, lost_in_split
-from bench.evaluation.rankers import KNOWLEDGE, entrants, known, outside
+from bench.evaluation.rankers import KNOWLEDGE, Scores, ask, entrants, known, outside
 from bench.evaluation.report import Section, figure_of, table, write
 from bench.evaluation.sections.joint import Difference
 from bench.evaluation.tables import real, synthetic
@@ -123,29 +124,54 @@ def test_the_products_utilities_are_the_measures_of_the_masked_table_but_for_a_c
             expected[configuration] += sign * MEASURES[measure](counts) / len(wine.evidence)
     apart = scores.utilities - expected
     assert np.ptp(apart) == pytest.approx(0.0, abs=1e-8 * np.abs(expected).max())
-    assert scores.pick[np.argmax(expected)] == 1.0
+    for places in levels(8):
+        assert scores.pick(places).tolist() == np.eye(places.size)[np.argmax(expected[places])].tolist()
 
 
 def test_everyone_ranks_every_configuration(by_id):
     study = synthetic.redundant(0, records=300, configurations=8)
     for entrant in by_id.values():
         scores = entrant.scores(study)
-        assert scores.utilities.shape == scores.pick.shape == (8,)
-        assert scores.pick.sum() == pytest.approx(1.0)
-        assert scores.utilities[scores.pick > 0].min() == scores.utilities.max()
-        assert scores.tied == np.sum(scores.utilities == scores.utilities.max())
+        assert scores.utilities.shape == (8,)
+        for places in levels(8):
+            pick = scores.pick(places)
+            assert pick.sum() == pytest.approx(1.0)
+            assert scores.utilities[places[pick > 0]].min() == scores.utilities[places].max()
     assert len({(entrant.group, entrant.title) for entrant in by_id.values()}) == len(by_id)
 
 
 def test_a_rivals_best_are_picked_with_equal_probability(wine):
     scores = outside(wine, lambda _: np.array([1.0, 3.0, 3.0 + 1e-12, 0.0, 3.0, -1.0, 2.0, 2.0]))
-    assert scores.pick == pytest.approx(np.array([0, 1, 1, 0, 1, 0, 0, 0]) / 3)
-    assert scores.tied == 3
+    assert scores.pick(np.arange(8)) == pytest.approx(np.array([0, 1, 1, 0, 1, 0, 0, 0]) / 3)
+    assert scores.pick(np.array([3, 6, 7])) == pytest.approx(np.array([0, 0.5, 0.5]))
+    assert (scores.tied(np.arange(8)), scores.tied(np.arange(3, 6))) == (3, 1)
+
+
+def test_an_order_breaks_ties():
+    scores = Scores(np.array([1.0, 2.0, 2.0, 0.0]), np.array([2, 1, 0, 3]))
+    assert scores.pick(np.arange(4)).tolist() == [0.0, 0.0, 1.0, 0.0]
+    assert scores.pick(np.array([0, 1, 3])).tolist() == [0.0, 1.0, 0.0]
+    assert scores.tied(np.arange(4)) == 2
+
+
+def test_levels_leave_the_most_private():
+    assert [places.tolist() for places in levels(6)] == [[0, 1, 2, 3, 4, 5], [2, 3, 4, 5], [4, 5]]
+    assert [places.size for places in levels(30)] == [30, 20, 10]
+
+
+@pytest.mark.parametrize("measure", ["mutual_information", "g3"])
+def test_among_fewer_configurations_the_pick_is_what_the_product_answers(wine, by_id, measure):
+    scores = by_id[f"{measure}, counts"].scores(wine)
+    question = Question(measure, wine.attributes, np.full(13, 1 / 13))
+    for places in levels(8):
+        fewer = replace(wine.configurations, codes=wine.configurations.codes[places])
+        best = ask(replace(wine, configurations=fewer), question).best
+        assert scores.pick(places)[best] == 1.0
 
 
 def test_what_is_known_is_what_it_says(wine):
     for knowledge in KNOWLEDGE:
-        for told, full in zip(known(wine, knowledge), wine.evidence, strict=True):
+        for told, full in zip(known(wine.evidence, knowledge), wine.evidence, strict=True):
             counted = [masking for masking in told.maskings if masking.joint is not None]
             halved = -(-len(full.maskings) // 2)
             assert len(counted) == (halved if knowledge.startswith("half") else len(full.maskings))
@@ -161,10 +187,14 @@ def test_an_outcome_holds_scores_against_results(wine, by_id):
     results = Results(RNG.random((8, len(MODELS), 4, len(METRICS))))
     found = outcome(wine, results, [by_id["chi_square, counts"], by_id["random choice"]])
     effect = found.by_id["chi_square, counts"]
-    auc = results.values[:, 1, :, 1].T
-    assert effect.loss("AUC", "random forest") == pytest.approx(lost(auc, effect.scores.pick))
-    each = [lost(results.values[:, model, :, 1].T, effect.scores.pick) for model in range(3)]
-    assert effect.loss() == pytest.approx(np.mean(each, axis=0))
+    expected = np.zeros((3, 4))
+    for places in levels(8):
+        for model in range(3):
+            auc = results.values[places, model, :, 1].T
+            expected[model] += lost(auc, effect.scores.pick(places)) / 3
+    for model, name in enumerate(MODELS):
+        assert effect.loss("AUC", name) == pytest.approx(expected[model])
+    assert effect.loss() == pytest.approx(expected.mean(axis=0))
     assert found.by_id["random choice"].spearman().mean == 0.0
     assert found.auc[2] == pytest.approx(results.values[2, :, :, 1].mean())
 
@@ -230,8 +260,9 @@ def test_plots_are_drawn_with_paths_and_no_date(pages):
 
 
 def test_configurations_of_a_made_up_table_trade_copies_for_the_others():
-    study = synthetic.redundant(4, configurations=12)
-    coarse = np.array([[study.masked(c)[:, a].max() for a in range(9)] for c in range(12)], dtype=float)
-    for first, second in combinations(range(5), 2):
-        assert np.corrcoef(coarse[:, first], coarse[:, second])[0, 1] > 0
-    assert np.corrcoef(coarse[:, :5].mean(axis=1), coarse[:, 5:].mean(axis=1))[0, 1] < -0.5
+    study = synthetic.redundant(4)
+    coarse = np.array([study.masked(configuration).max(axis=0) for configuration in range(30)], dtype=float)
+    correlation = np.corrcoef(coarse.T)
+    assert correlation[:5, :5].mean() > 0.5
+    assert correlation[5:, 5:].mean() > 0.5
+    assert correlation[:5, 5:].mean() < -0.3

@@ -21,7 +21,8 @@ COLUMNS = (
 
 def section(outcomes: Sequence[Outcome]) -> Section:
     """What each ranker's pick loses with each model, with intervals."""
-    text = "\n\n".join(["With 95 % intervals over the splits; means are over the models.", *map(_one, outcomes)])
+    head = "With 95 % intervals over the splits; means over the models, and over the three questions. Ties are of each."
+    text = "\n\n".join([head, *map(_one, outcomes)])
     return Section("Every table", text)
 
 
@@ -43,5 +44,5 @@ def _row(effect: Effect) -> list[str]:
         effect.entrant.title,
         *(with_interval(each) for each in estimates),
         *(with_interval(each, 2) for each in orders),
-        str(effect.scores.tied),
+        " / ".join(map(str, effect.tied)),
     ]

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from app.advisor.measures import MEASURES
-from bench.evaluation.effectiveness import Outcome
+from bench.evaluation.effectiveness import Effect, Outcome, levels
 from bench.evaluation.losses import Estimate
 from bench.evaluation.plots import turns
 from bench.evaluation.rankers import named
@@ -14,7 +14,7 @@ from bench.evaluation.report import Section, figure_of, image, table, with_inter
 from bench.evaluation.sections import leading
 from bench.evaluation.tables.synthetic import KINDS
 
-TIED = ("ranker", "tables with a tie for the best", "most tied", "in", "distinct utilities, mean share", "fewest")
+TIED = ("ranker", "questions with a tie for the best", "most tied", "in", "distinct utilities, mean share", "fewest")
 G3 = "g3, counts"
 
 EXPLAINED: Mapping[str, str] = {
@@ -80,13 +80,9 @@ def _found(kind: str, chosen: Sequence[Outcome]) -> str:
 
 
 def _ties(outcomes: Sequence[Outcome]) -> str:
-    rows = [
-        [each.study.name, str(effect.scores.tied), figure_of(_apart(each)), with_interval(Estimate.of(effect.loss()))]
-        for each in outcomes
-        if (effect := each.by_id[G3]).scores.tied > 1
-    ]
-    columns = ["table", "tied by g3", "AUC between the tied", "AUC lost by its pick"]
-    listed = f"\n\nTables where g3 ties for the best:\n\n{table(columns, rows)}" if rows else ""
+    rows = [row for each in outcomes for row in _tied_by_g3(each)]
+    columns = ["table", "configurations", "tied by g3", "AUC between the tied"]
+    listed = f"\n\nWhere g3 ties for the best:\n\n{table(columns, rows)}" if rows else ""
     return f"""### Ties
 
 g3 asks only for the most frequent class of each group. Where that is the same class for all, it is the same for every
@@ -98,28 +94,36 @@ The share of distinct utilities says how many of the configurations of a table i
 
 def _tied_by_measure(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
     for measure in MEASURES:
-        scores = [each.by_id[f"{measure}, counts"].scores for each in outcomes]
-        tied = [each.tied for each in scores]
-        shares = [np.unique(each.utilities).size / each.utilities.size for each in scores]
-        worst = int(np.argmax(tied))
-        where = outcomes[worst].study.name if tied[worst] > 1 else "-"
-        most = str(tied[worst]) if tied[worst] > 1 else "-"
-        count = str(sum(number > 1 for number in tied))
-        yield [named(measure), count, most, where, figure_of(np.mean(shares), 2), figure_of(min(shares), 2)]
+        effects = [each.by_id[f"{measure}, counts"] for each in outcomes]
+        most = [max(effect.tied) for effect in effects]
+        shares = [_distinct(effect) for effect in effects]
+        worst = int(np.argmax(most))
+        told = [str(most[worst]), outcomes[worst].study.name] if most[worst] > 1 else ["-", "-"]
+        questions = sum(tied > 1 for effect in effects for tied in effect.tied)
+        yield [named(measure), str(questions), *told, figure_of(np.mean(shares), 2), figure_of(min(shares), 2)]
 
 
-def _apart(outcome: Outcome) -> float:
-    """The range of AUC of the configurations that g3 ranks best alike."""
-    utilities = outcome.by_id[G3].scores.utilities
-    return float(np.ptp(outcome.auc[utilities == utilities.max()]))
+def _distinct(effect: Effect) -> float:
+    """Distinct utilities, over the configurations."""
+    return np.unique(effect.scores.utilities).size / effect.scores.utilities.size
+
+
+def _tied_by_g3(outcome: Outcome) -> Iterator[list[str]]:
+    """By level where there is a tie: how many tie, and the range of their AUC."""
+    effect = outcome.by_id[G3]
+    for places, tied in zip(levels(effect.scores.utilities.size), effect.tied, strict=True):
+        utilities = effect.scores.utilities[places]
+        if tied > 1:
+            apart = np.ptp(outcome.auc[places][utilities == utilities.max()])
+            yield [outcome.study.name, str(places.size), str(tied), figure_of(float(apart))]
 
 
 def _found_ties(outcomes: Sequence[Outcome]) -> str:
-    scores = [each.by_id[G3].scores for each in outcomes]
-    shares = [np.unique(each.utilities).size / each.utilities.size for each in scores]
+    effects = [each.by_id[G3] for each in outcomes]
+    tied = [number > 1 for effect in effects for number in effect.tied]
+    shares = [_distinct(effect) for effect in effects]
     fewest = int(np.argmin(shares))
     return (
-        f"g3 ties for the best on {sum(each.tied > 1 for each in scores)} of {len(outcomes)} tables. It tells"
-        f" {np.mean(shares):.0%} of the configurations apart on average, and {shares[fewest]:.0%} on"
-        f" `{outcomes[fewest].study.name}`."
+        f"g3 ties for the best in {sum(tied)} of {len(tied)} questions. It tells {np.mean(shares):.0%} of the"
+        f" configurations apart on average, and {shares[fewest]:.0%} on `{outcomes[fewest].study.name}`."
     )

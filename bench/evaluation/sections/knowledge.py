@@ -23,7 +23,7 @@ of the others only the mapping is known, and their tables are folded from the re
 maskings are counted the order of a monotone measure does not depend on the reference, hence not on the histograms: the
 theorem of [the model](model.md), seen here in {unmoved}.
 """
-    found = f"Without histograms, all maskings counted, the pick of a monotone measure is the same in {unmoved}."
+    found = f"Without histograms, all maskings counted, the order by a monotone measure is the same in {unmoved}."
     return Section("What it costs to know less", text, found=[found, _half(outcomes)])
 
 
@@ -40,9 +40,9 @@ def _cell(entrant: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def _unmoved(outcomes: Sequence[Outcome]) -> str:
-    """In how many cases, table and monotone measure, the pick is the same with and without histograms."""
+    """In how many cases, table and monotone measure, the order is the same with and without histograms."""
     same = [
-        np.array_equal(each.by_id[f"{name}, counts"].scores.pick, each.by_id[f"{name}, no histograms"].scores.pick)
+        np.array_equal(each.by_id[f"{name}, counts"].scores.order, each.by_id[f"{name}, no histograms"].scores.order)
         for each in outcomes
         for name, measure in MEASURES.items()
         if measure.monotone and f"{name}, no histograms" in each.by_id

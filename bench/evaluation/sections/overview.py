@@ -25,9 +25,9 @@ def section(outcomes: Sequence[Outcome]) -> Section:
         "scatter.svg": _scatter(outcomes, names),
     }
     text = f"""
-AUC lost is that of the configuration with the highest mean AUC less that of the pick, on the same splits; mean over the
-three models. Random choice loses what the mean configuration does. Spearman's correlation is that of the ranker's
-utility and the AUC over the configurations of a table.
+AUC lost is that of the configuration with the highest mean AUC less that of the pick, on the same splits; mean over
+the models and the three questions to each table. Random choice loses what the mean configuration does. Spearman's
+correlation is that of the ranker's utility and the AUC, over the configurations that a question is about.
 
 Real tables ({len(real(outcomes))}):
 

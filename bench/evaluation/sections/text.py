@@ -29,6 +29,10 @@ Trees get codes in the order of the masked values, which they can cut as often a
 make them deeper. Results are accuracy and AUC (macro average of one class against the rest). That is **exhaustive
 training**: it picks the best for each model, and loses nothing by definition.
 
+A **question** is which of some configurations to take. Each table is asked about three times: of all configurations,
+of the more private two thirds, and of the most private third, as if a consumer had to have that much privacy. With all
+of them to choose from, the finest is hard to miss; among the private ones it matters which attributes are kept.
+
 A **ranker** gives each configuration a utility, and picks the best. Aegis is asked with each of its {len(MEASURES)}
 measures. **Published** is the algorithm of the paper read literally: each masking is measured against a reconstruction
 of its own, with randomised rounding. Rivals see what their papers let them see. **Random choice** picks any. Ties of
