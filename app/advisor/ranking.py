@@ -50,7 +50,7 @@ class Ranking:
 def rank(
     blocks: CodeBlocks,
     *,
-    deviations: Sequence[FloatArray],
+    deviations: FloatArray,
     tie_utilities: Sequence[FloatArray],
     tolerance: float,
     limit: int | None = None,
@@ -61,7 +61,7 @@ def rank(
 
     Args:
         blocks: the configurations.
-        deviations: per attribute (options,), what each masking adds to the deviation: its own times the weight.
+        deviations: (configurations,) of each.
         tie_utilities: per attribute (options,), what each adds to the mutual information.
         tolerance: absolute.
         limit: how many rows to put in order; None for all.
@@ -71,16 +71,15 @@ def rank(
     """
     if len(blocks) == 0:
         raise NoConfigurationError
-    total = blocks.sums(deviations)
 
     def by_information(rows: IntArray) -> FloatArray:
         return -np.round(blocks.sums(tie_utilities, rows), MI_DECIMALS)
 
-    tied = np.flatnonzero(total <= total.min() + tolerance)
+    tied = np.flatnonzero(deviations <= deviations.min() + tolerance)
     return Ranking(
-        order=_order(total, tolerance, by_information, limit)[:limit],
+        order=_order(deviations, tolerance, by_information, limit)[:limit],
         tied=tied[np.argsort(by_information(tied), kind="stable")],
-        deviations=total,
+        deviations=deviations,
         tolerance=tolerance,
         information=by_information,
     )

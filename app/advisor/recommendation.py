@@ -33,8 +33,10 @@ class Question:
     bias_correction: bool = False
 
     def resolve(self) -> Measure:
-        """The measure that is asked for; UnknownMeasureError if there is none, ValueError if its bias is not known."""
+        """The measure that is asked for; UnknownMeasureError if there is none, ValueError if it cannot be had so."""
         measure = measure_named(self.measure)
+        if measure.is_joint and self.reference == "own":
+            raise ValueError(f"{self.measure} has no reference of each masking's own")
         return measure.corrected() if self.bias_correction else measure
 
 
@@ -46,9 +48,10 @@ class RankedRows:
         index: the configurations.
         deviation: weighted mean deviation of each.
         utility: weighted mean utility of each.
-        standard_error: of that utility, at most: how attributes go together is not known.
+        standard_error: of that utility, at most: how attributes go together is not known. Not a number for a joint
+            measure, which pair counts do not tell the error of.
         difference_error: the standard error, at most, of the deviation less that of the best; not a number for the
-            reference `own`, whose deviations are of rounding.
+            reference `own`, whose deviations are of rounding, and for a joint measure.
     """
 
     index: IntArray
@@ -64,6 +67,22 @@ class RankedRows:
         return zip(self.index.tolist(), self.deviation.tolist(), self.utility.tolist(), strict=True)
 
 
+@dataclass(frozen=True, slots=True)
+class JointFinding:
+    """What a joint measure found of the attributes together.
+
+    Attributes:
+        reference_utility: the most that is known to be there: what deviations are measured from.
+        lower_bound: the true utility of the unmasked attributes together is no less; None where nothing is certain.
+        dimensions: of the best configuration: masked values with records, less one for each attribute, less those that
+            depend on others.
+    """
+
+    reference_utility: float
+    lower_bound: float | None
+    dimensions: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Recommendation:
     """The answer. Configurations are indices of rows of the codes.
@@ -77,8 +96,9 @@ class Recommendation:
         ranking: the best rows, as many as were asked for.
         attributes: each selected attribute, measured, with the maskings that configurations use.
         indistinguishable: those whose deviation is within 1.96 standard errors of the smallest, in order, those tied
-            among them; the first 10,000, and None for the reference `own`.
+            among them; the first 10,000, and None for the reference `own` and for joint measures.
         indistinguishable_count: how many there are.
+        joint: what a joint measure found of several attributes together; None for other questions.
     """
 
     best: int
@@ -90,3 +110,4 @@ class Recommendation:
     attributes: tuple[AttributeAssessment, ...]
     indistinguishable: IntArray | None
     indistinguishable_count: int | None
+    joint: JointFinding | None

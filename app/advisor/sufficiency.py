@@ -61,3 +61,19 @@ def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
         return not any(masking.is_fitted and masking.mapping is None for masking in maskings)
     exact = all(determined_counts(evidence, masking) is not None for masking in maskings)
     return exact and IDENTITY not in used
+
+
+def joint_ranking_basis(
+    evidence: Iterable[AttributeEvidence], measure: Measure, used: Iterable[Collection[str]]
+) -> RankingBasis:
+    """Is the order by a joint measure provably that by true deviation?
+
+    The utility of every configuration is that of its table; the unmasked attributes have no less by a monotone measure,
+    if every masking is a function of the value. Then true deviations and ours differ by the same constant for all.
+    """
+    functions = (
+        masking in {IDENTITY, DROP} or determined_counts(known, masking_named(known, masking)) is not None
+        for known, ids in zip(evidence, used, strict=True)
+        for masking in ids
+    )
+    return "exact" if measure.monotone and all(functions) else "estimated"

@@ -12,7 +12,7 @@ def ranked(deviations, information=None, tolerance=0.0, limit=None):
     information = np.zeros_like(deviations) if information is None else np.asarray(information, dtype=float)
     return rank(
         CodeBlocks.of(np.arange(deviations.size)[:, None], [deviations.size]),
-        deviations=[deviations],
+        deviations=deviations,
         tie_utilities=[information],
         tolerance=tolerance,
         limit=limit,

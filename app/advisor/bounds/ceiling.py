@@ -141,6 +141,10 @@ def _chi_square(score: float, known: Known) -> float:
     return max(0.0, known.records * (score - 1.0))
 
 
+def _mean_square(score: float, known: Known) -> float:  # noqa: ARG001 - all are called alike
+    return max(0.0, score - 1.0)
+
+
 def _cramers_v(score: float, known: Known) -> float:
     least = min(known.freedom) - 1
     return min(1.0, float(np.sqrt(max(0.0, score - 1.0) / least))) if least > 0 else 0.0
@@ -176,6 +180,7 @@ _CEILINGS = MappingProxyType(
         "theils_u": _Ceiling(certainty_by_row, certainty_by_group, _share_of_entropy),
         "normalised_mutual_information": _Ceiling(certainty_by_row, certainty_by_group, _normalised, needs_rows=True),
         "chi_square": _Ceiling(contingency_by_row, contingency_by_group, _chi_square),
+        "joint": _Ceiling(contingency_by_row, contingency_by_group, _mean_square),
         "cramers_v": _Ceiling(contingency_by_row, contingency_by_group, _cramers_v, needs_rows=True),
         "cramers_v_corrected": _Ceiling(
             contingency_by_row, contingency_by_group, _cramers_v_corrected, needs_rows=True

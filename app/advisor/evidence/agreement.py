@@ -11,6 +11,7 @@ from app.advisor.arrays import IntArray, fold
 from app.advisor.atoms import common_refinement, per_atom
 from app.advisor.evidence.attribute import AttributeEvidence
 from app.advisor.evidence.fault import Fault, differ, listing, places, undeclared
+from app.advisor.evidence.refinement import coarsening
 
 
 def agreement_faults(evidence: AttributeEvidence, comparable: list[int], histogram: IntArray | None) -> Iterator[Fault]:
@@ -39,14 +40,15 @@ def _comparisons(
 ) -> Iterator[tuple[tuple[int, int], tuple[IntArray, IntArray]]]:
     """The pairs of views to compare, with the part of the common coarsening that each of their groups belongs to.
 
-    Of views that nest in a chain only neighbours are compared: where they agree, so do all. `cells` are the groups
-    (atoms,) of each view, `rows` how many it has.
+    Nesting views are the usual ones, and need no search for what is linked. Of those that nest in a chain only
+    neighbours are compared: where they agree, so do all. `cells` are the groups (atoms,) of each view, `rows` how many
+    it has.
     """
     order = sorted(cells, key=lambda view: -rows[view])
     nesting = {
         (fine, coarse): outer
         for fine, coarse in combinations(order, 2)
-        if (outer := _containing(cells[fine], cells[coarse], rows[fine])) is not None
+        if (outer := coarsening(cells[fine], cells[coarse], rows[fine])) is not None
     }
     for place, fine in enumerate(order):
         for step, coarse in enumerate(order[place + 1 :]):
@@ -65,16 +67,6 @@ def _linked_groups(first: IntArray, second: IntArray, rows: int, others: int) ->
     links = coo_array((np.ones(first.size), (first, rows + second)), shape=(rows + others, rows + others))
     part = connected_components(links.tocsr(), directed=False)[1].astype(np.int64)
     return part[:rows], part[rows:]
-
-
-def _containing(inner: IntArray, outer: IntArray, groups: int) -> IntArray | None:
-    """The outer group (groups,) that has each inner one, where views, both (atoms,), nest; else None.
-
-    Nesting views are the usual ones, and need no search for what is linked. Groups without atoms count nothing.
-    """
-    found = np.zeros(groups, dtype=np.int64)
-    found[inner] = outer
-    return found if np.array_equal(found[inner], outer) else None
 
 
 def _coarsening_faults(

@@ -40,6 +40,52 @@ def chi_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> 
     return 1.0
 
 
+def mean_square_contingency(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """`chi_square / N`: of one attribute this is Pillai's trace of its values' indicators and the labels'.
+
+    Pillai 1955, "Some new test criteria in multivariate analysis". Atoms change nothing.
+    """
+    total = float(table.sum())
+    return chi_square(table) / total if total > 0 else 0.0
+
+
+def mean_square_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """The quotient rule."""
+    slopes: FloatArray = _centred_gradient(table) / table.sum()
+    return slopes
+
+
+def mean_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative by chi-square."""
+    return 1 / float(table.sum())
+
+
+def mean_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """What adjusting for the number of values takes away (`trace_bias`)."""
+    rows, columns = occupied(table, atoms)
+    return trace_bias(mean_square_contingency(table), rows - 1, columns - 1, float(table.sum()))
+
+
+def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> float:
+    """By how much a trace exceeds the one adjusted for its size, as Ezekiel adjusts `R^2`.
+
+    `V - (q - (q - V)(N - 1)/(N - 1 - p)) = (q - V) p / (N - 1 - p)`: a regression on `p` dimensions that tell nothing
+    explains `p/(N - 1)` of each of `q` dimensions of the label. All of it where they are as many as the records: such
+    a regression explains everything, whatever it is given.
+
+    Ezekiel 1930, "Methods of correlation analysis"; of several responses at once, Peres-Neto, Legendre, Dray & Borcard
+    2006, "Variation partitioning of species data matrices", equation 4.
+
+    Args:
+        trace: `V`, at most `q`.
+        dimensions: `p`, masked values with records less one, of all attributes together.
+        classes: `q`, labels with records less one.
+        records: `N`.
+    """
+    left = records - 1 - dimensions
+    return (classes - trace) * dimensions / left if left >= 1 else trace
+
+
 def cramers_v(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """Cramer's V: `sqrt(chi_square / (N min(R - 1, C - 1)))`, R values and C labels having records; 0 if one has one.
 

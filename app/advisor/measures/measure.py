@@ -39,6 +39,7 @@ class Measure:
             (all in bits), where it grows with it: then the reference, having the largest entropy, has the least
             utility (variant I).
         depends_on_support: it asks which cells are empty, which an iterative solution only approaches.
+        is_joint: it sees all attributes of a configuration together; its function is that of one attribute alone.
         weighs_values: its gradient differs between the values of an atom, unless they have equal counts.
     """
 
@@ -55,6 +56,7 @@ class Measure:
     bias: Function | None = None
     of_information: Callable[[float, float, float], float] | None = None
     depends_on_support: bool = False
+    is_joint: bool = False
     weighs_values: bool = False
 
     def __call__(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:

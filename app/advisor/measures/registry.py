@@ -18,6 +18,10 @@ from app.advisor.measures.association import (
     goodman_kruskal_tau,
     goodman_kruskal_tau_gradient,
     goodman_kruskal_tau_scale,
+    mean_square_bias,
+    mean_square_contingency,
+    mean_square_gradient,
+    mean_square_scale,
 )
 from app.advisor.measures.determination import (
     g1,
@@ -208,6 +212,20 @@ _ALL: Final = (
         scale=normalised_scale,
         of_information=normalised_of,
         weighs_values=True,
+    ),
+    Measure(
+        "joint",
+        None,
+        "higher",
+        monotone=True,
+        reason="Indicators of masked values are sums of those of values: what they explain together is never more.",
+        formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
+        source="Pillai 1955, Some new test criteria in multivariate analysis",
+        function=mean_square_contingency,
+        slopes=mean_square_gradient,
+        scale=mean_square_scale,
+        bias=mean_square_bias,
+        is_joint=True,
     ),
 )
 
