@@ -92,9 +92,11 @@ def entrants() -> Iterator[Entrant]:
 
 
 def _by_knowledge(knowledge: Knowledge) -> Iterator[Entrant]:
-    for measure in MEASURES:
-        asked = partial(_by_product, measure=measure, knowledge=knowledge)
-        yield Entrant(f"{measure}, {knowledge}", named(measure), knowledge, asked)
+    """Joint measures need the counts of every masking that is used."""
+    for measure in MEASURES.values():
+        if not (measure.is_joint and knowledge.startswith("half")):
+            asked = partial(_by_product, measure=measure.id, knowledge=knowledge)
+            yield Entrant(f"{measure.id}, {knowledge}", named(measure.id), knowledge, asked)
 
 
 def named(measure: str) -> str:
@@ -126,7 +128,8 @@ def references(evidence: tuple[AttributeEvidence, ...], knowledge: Knowledge) ->
 def ask(study: Study, question: Question, knowledge: Knowledge = "counts") -> Recommendation:
     """The product's answer."""
     table, told = study.configurations, known(study.evidence, knowledge)
-    return recommend(told, references(study.evidence, knowledge), table.codes, table.options, question)
+    found = references(study.evidence, knowledge)
+    return recommend(told, found, table.codes, table.options, question, study.pairs)
 
 
 def _by_product(

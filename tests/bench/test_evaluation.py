@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.preprocessing import OneHotEncoder
 
 from app.advisor.advice import Question
 from app.advisor.measures import MEASURES
@@ -72,12 +73,9 @@ def test_an_order_that_says_nothing_correlates_with_nothing():
     assert correlations(np.ones((2, 4)), np.arange(4.0)).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("shift", "not_worse", "better"), [(-1.0, True, True), (0.0, True, False), (1.0, False, False)]
-)
-def test_a_difference_is_told_by_its_interval(shift, not_worse, better):
-    difference = Difference(Estimate(shift, 0.5))
-    assert (difference.not_worse, difference.better) == (not_worse, better)
+@pytest.mark.parametrize(("shift", "verdict"), [(-1.0, "better"), (-0.4, "same"), (0.4, "same"), (1.0, "worse")])
+def test_a_difference_is_told_by_its_interval(shift, verdict):
+    assert Difference(Estimate(shift, 0.5)).verdict == verdict
 
 
 # -- training
@@ -178,6 +176,19 @@ def test_what_is_known_is_what_it_says(wine):
             assert any(masking.groups > 1 for masking in counted)
             assert (told.histogram is None) == knowledge.endswith("no histograms")
             assert all(masking.mapping is not None for masking in told.maskings)
+
+
+def test_joint_utilities_are_pillais_trace_of_the_records(wine, by_id):
+    expected = []
+    for configuration in range(8):
+        shared = OneHotEncoder(sparse_output=False).fit_transform(wine.masked(configuration))
+        label = np.eye(3)[wine.classes]
+        x, y = shared - shared.mean(axis=0), label - label.mean(axis=0)
+        # What a least-squares fit on the indicators explains of the label's, made orthonormal.
+        basis = np.linalg.svd(y, full_matrices=False)[0][:, :2]
+        expected.append(np.sum((x @ np.linalg.lstsq(x, basis)[0]) ** 2))
+    apart = by_id["joint, counts"].scores(wine).utilities - np.array(expected)
+    assert np.ptp(apart) == pytest.approx(0.0, abs=1e-6)
 
 
 # -- the outcome

@@ -8,19 +8,9 @@ from bench.evaluation.effectiveness import Effect, Outcome
 from bench.evaluation.losses import Estimate
 from bench.evaluation.report import Section, figure_of, table, with_interval
 
-JOINT = "joint"
-COLUMNS = (
-    "table",
-    "joint: AUC lost",
-    "best of the others, in hindsight",
-    "its AUC lost",
-    "difference",
-    "not worse",
-    "better",
-    "difference to mutual information",
-    "not worse",
-    "better",
-)
+JOINT = {"joint, counts": "joint", "joint, corrected": "joint, bias corrected"}
+MUTUAL_INFORMATION = "mutual_information, counts"
+_HOW = ("counts", "corrected")
 
 
 @dataclass(frozen=True)
@@ -35,73 +25,74 @@ class Difference:
         return cls(Estimate.of(joint.loss() - other.loss()))
 
     @property
-    def not_worse(self) -> bool:
-        """The interval reaches 0, or less."""
-        return self.estimate.lower <= 0
+    def verdict(self) -> str:
+        """Where the interval lies: below 0, above, or around it."""
+        if self.estimate.upper < 0:
+            return "better"
+        return "worse" if self.estimate.lower > 0 else "same"
 
-    @property
-    def better(self) -> bool:
-        """The whole interval is below 0."""
-        return self.estimate.upper < 0
-
-    @property
-    def cells(self) -> list[str]:
-        """For a table."""
-        return [with_interval(self.estimate), *("yes" if held else "no" for held in (self.not_worse, self.better))]
+    def __str__(self) -> str:
+        return f"{with_interval(self.estimate)} {self.verdict}"
 
 
-def section(outcomes: Sequence[Outcome]) -> Section | None:
-    """Where it is better, where not; None where the product has no such measure."""
-    if JOINT not in MEASURES:
-        return None
-    best = [_best_other(each) for each in outcomes]
-    hindsight = [Difference.of(_joint(each), other) for each, other in zip(outcomes, best, strict=True)]
-    plain = [Difference.of(_joint(each), each.by_id["mutual_information, counts"]) for each in outcomes]
-    rows = [
-        [*_losses(each, other), *first.cells, *second.cells]
-        for each, other, first, second in zip(outcomes, best, hindsight, plain, strict=True)
-    ]
+def section(outcomes: Sequence[Outcome]) -> Section:
+    """Where it is better, where not."""
     text = f"""
-The joint measure is Pillai's trace of the one-hot masked attributes against the one-hot label. It sees what attributes
-have in common, from the counts of every two of them. Below: the AUC that its pick loses less what another's loses, on
-the same splits, mean over the models, with the 95 % interval over the splits. It is held against mutual information,
-and against whichever of the {len(MEASURES) - 1} measures of single attributes lost least on that table, which nobody
-knows before.
+The joint measure is Pillai's trace of the one-hot masked attributes against the one-hot label, as it is or less the
+bias of small samples. It sees what attributes have in common, from the counts of every two of them. Below, the AUC that
+its pick loses less what another's loses, on the same splits, mean over the models and questions, with the 95 % interval
+over the splits: *better* and *worse* where the interval is off 0, *same* where it is not.
 
-{table(COLUMNS, rows)}
+Against mutual information:
+
+{table(["table", "it loses", *_columns()], [_against_information(each) for each in outcomes])}
+
+Against whichever measure of single attributes lost least on that table, which nobody knows before:
+
+{table(["table", "best in hindsight", "it loses", *_columns()], [_against_best(each) for each in outcomes])}
 """
-    return Section(
-        "The joint measure",
-        text,
-        found=[
-            _found("the best measure of single attributes in hindsight", outcomes, hindsight),
-            _found("mutual information", outcomes, plain),
-        ],
-    )
+    found = [
+        _found(name, title, kind, outcomes)
+        for kind in ("mutual information", "the best measure of single attributes in hindsight")
+        for name, title in JOINT.items()
+    ]
+    return Section("The joint measure", text, found=found)
 
 
-def _losses(outcome: Outcome, other: Effect) -> list[str]:
-    ours, theirs = (figure_of(effect.loss().mean()) for effect in (_joint(outcome), other))
-    return [outcome.study.name, ours, other.entrant.title, theirs]
+def _columns() -> list[str]:
+    return [column for title in JOINT.values() for column in (f"{title} loses", "difference")]
 
 
-def _joint(outcome: Outcome) -> Effect:
-    return outcome.by_id[f"{JOINT}, counts"]
+def _against_information(outcome: Outcome) -> list[str]:
+    other = outcome.by_id[MUTUAL_INFORMATION]
+    return [outcome.study.name, figure_of(other.loss().mean()), *_cells(outcome, other)]
 
 
-def _best_other(outcome: Outcome) -> Effect:
-    """The measure of single attributes, told all counts, whose pick loses least on average."""
-    others = [outcome.by_id[f"{measure}, counts"] for measure in MEASURES if measure != JOINT]
+def _against_best(outcome: Outcome) -> list[str]:
+    other = best_other(outcome)
+    return [outcome.study.name, other.entrant.title, figure_of(other.loss().mean()), *_cells(outcome, other)]
+
+
+def _cells(outcome: Outcome, other: Effect) -> list[str]:
+    effects = [outcome.by_id[name] for name in JOINT]
+    return [cell for each in effects for cell in (figure_of(each.loss().mean()), str(Difference.of(each, other)))]
+
+
+def best_other(outcome: Outcome) -> Effect:
+    """The measure of single attributes, told all counts, whose pick loses least on average; corrected or not."""
+    names = [f"{measure.id}, {how}" for measure in MEASURES.values() if not measure.is_joint for how in _HOW]
+    others = [outcome.by_id[name] for name in names if name in outcome.by_id]
     return min(others, key=lambda effect: float(effect.loss().mean()))
 
 
-def _found(other: str, outcomes: Sequence[Outcome], differences: Sequence[Difference]) -> str:
-    paired = list(zip(outcomes, differences, strict=True))
-    worse = [each.study.name for each, difference in paired if not difference.not_worse]
-    better = [each.study.name for each, difference in paired if difference.better]
+def _found(name: str, title: str, other: str, outcomes: Sequence[Outcome]) -> str:
+    verdicts: dict[str, list[str]] = {"better": [], "same": [], "worse": []}
+    for each in outcomes:
+        rival = each.by_id[MUTUAL_INFORMATION] if other == "mutual information" else best_other(each)
+        verdicts[Difference.of(each.by_id[name], rival).verdict].append(each.study.name)
     return (
-        f"Joint measure against {other}, beyond the interval over the splits: worse on {_listed(worse)}, better on"
-        f" {_listed(better)}; {len(outcomes)} tables."
+        f"{title.capitalize()} against {other}, beyond the interval over the splits: better on"
+        f" {_listed(verdicts['better'])}, worse on {_listed(verdicts['worse'])}, of {len(outcomes)} tables."
     )
 
 
