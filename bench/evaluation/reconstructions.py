@@ -109,6 +109,6 @@ def _sampled(told: Sequence[AttributeEvidence], truths: Sequence[IntArray], *, f
     found = []
     for seed in range(DRAWS):
         sampler = Sampler(MEASURES["mutual_information"], from_views, seed=seed)
-        for place, (one, truth) in enumerate(zip(told, truths, strict=True)):
-            found.append(total_variation(sampler.sample(one, place).counts(one.labels, one.values), truth))
+        for one, truth in zip(told, truths, strict=True):
+            found.append(total_variation(sampler.sample(one).counts(one.labels, one.values), truth))
     return float(np.mean(found))

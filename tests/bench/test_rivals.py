@@ -71,8 +71,8 @@ def test_deviations_of_the_sample_are_those_of_its_records_masked_one_by_one(see
     found = sampler.deviations(study.evidence, study.configurations)
     for configuration, deviation in enumerate(found):
         lost = []
-        for place, (one, name) in enumerate(zip(study.evidence, study.maskings(configuration), strict=True)):
-            sample = sampler.sample(one, place)
+        for one, name in zip(study.evidence, study.maskings(configuration), strict=True):
+            sample = sampler.sample(one)
             values, classes = sample.values.tolist(), sample.classes.tolist()
             assert len(values) == 200
             mapping = mapping_of(one, name)
@@ -118,7 +118,7 @@ def test_samples_repeat_and_differ_between_attributes_and_seeds():
     first = Sampler(INFORMATION).sample(one)
     assert first.values.size == one.records
     np.testing.assert_array_equal(Sampler(INFORMATION).sample(one).values, first.values)
-    assert (Sampler(INFORMATION).sample(one, 1).values != first.values).any()
+    assert (Sampler(INFORMATION).sample(replace(one, name="b")).values != first.values).any()
     assert (Sampler(INFORMATION, seed=5).sample(one).values != first.values).any()
 
 

@@ -31,15 +31,15 @@ def information_loss(
     Raises:
         ValueError: an attribute has no histogram, or the mapping of a masking is not known.
     """
-    lost = summed(evidence, configurations, masking_loss)
+    lost = summed(evidence, configurations, _losses)
     return lost if suppressed is None else lost * (1.0 + suppressed)
 
 
-def masking_loss(evidence: AttributeEvidence, option: str) -> float:
-    """The divergence of one masking (a masking id, `identity` or `drop`), in bits; ValueError without a histogram."""
-    if evidence.value_counts is None:
+def _losses(evidence: AttributeEvidence, options: Sequence[str]) -> list[float]:
+    histogram = evidence.value_counts
+    if histogram is None:
         raise ValueError(f"Mascara needs the histogram of {evidence.name!r}")
-    return blurring(evidence.value_counts, mapping_of(evidence, option))
+    return [blurring(histogram, mapping_of(evidence, option)) for option in options]
 
 
 def blurring(histogram: IntArray, mapping: IntArray) -> float:

@@ -1,4 +1,4 @@
-"""What all rivals do with the attributes of a configuration: score the masking of each, and add up."""
+"""What rivals do with the attributes of a configuration: score the masking of each, and add up."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,18 +8,17 @@ from app.advisor.arrays import FloatArray
 from app.advisor.evidence import AttributeEvidence
 from app.domain.configurations import ConfigurationTable
 
+Scores = Callable[[AttributeEvidence, Sequence[str]], Sequence[float]]
+"""The score of an attribute under each of some of its masking ids, `identity` and `drop` among them."""
 
-def summed(
-    evidence: Sequence[AttributeEvidence],
-    configurations: ConfigurationTable,
-    score: Callable[[AttributeEvidence, str], float],
-) -> FloatArray:
+
+def summed(evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, scores: Scores) -> FloatArray:
     """(configurations,) the sum over the attributes of the score of the masking that a configuration uses.
 
-    Every masking is scored once, and only if a configuration uses it.
+    Attributes are scored one after the other, each once, under the maskings that configurations use.
     """
     total = np.zeros(len(configurations.ids))
     for one, options, codes in zip(evidence, configurations.options, configurations.codes.T, strict=True):
         used, place = np.unique(codes, return_inverse=True)
-        total += np.array([score(one, options[code]) for code in used])[place]
+        total += np.array(scores(one, [options[code] for code in used]))[place]
     return total

@@ -23,7 +23,7 @@ from app.domain.configurations import ConfigurationTable
 from bench.evaluation.rivals.maskings import summed
 from bench.evaluation.study import Study, mapping_of
 
-SEED = 20_26
+SEED = 2026
 
 
 def sampling(study: Study) -> FloatArray:
@@ -46,7 +46,7 @@ class Sampler:
         measure: of predictive utility.
         from_views: draw from the finest view of each attribute, not from the histograms.
         records: how many are drawn; None for as many as the table has.
-        seed: of the generator; each attribute takes its own stream from it.
+        seed: of the generator; each attribute takes a stream of its own from it, by its name.
     """
 
     measure: Measure
@@ -56,24 +56,22 @@ class Sampler:
 
     def deviations(self, evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable) -> FloatArray:
         """(configurations,) the mean over the attributes of |rho(A; Y) - rho(M(A); Y)| of the records drawn (eq. 1)."""
-        sampled = {one.name: self.sample(one, place) for place, one in enumerate(evidence)}
-        unmasked = {one.name: self.utility(one, sampled[one.name], "identity") for one in evidence}
+        return summed(evidence, configurations, self._losses) / len(evidence)
 
-        def deviation(one: AttributeEvidence, option: str) -> float:
-            return abs(unmasked[one.name] - self.utility(one, sampled[one.name], option))
+    def _losses(self, evidence: AttributeEvidence, options: Sequence[str]) -> list[float]:
+        sample = self.sample(evidence)
+        unmasked = self.measure(sample.counts(evidence.labels))
+        return [
+            abs(unmasked - self.measure(sample.masked(mapping_of(evidence, option)).counts(evidence.labels)))
+            for option in options
+        ]
 
-        return summed(evidence, configurations, deviation) / len(evidence)
-
-    def sample(self, evidence: AttributeEvidence, place: int = 0) -> "Records":
-        """Draw the records of the attribute at this place."""
-        rng = np.random.default_rng((self.seed, place))
+    def sample(self, evidence: AttributeEvidence) -> "Records":
+        """Draw the records of one attribute."""
+        rng = np.random.default_rng((self.seed, *evidence.name.encode()))
         size = evidence.records if self.records is None else self.records
         view = finest_view(evidence) if self.from_views else None
         return _independent(evidence, size, rng) if view is None else _from_view(evidence, view, size, rng)
-
-    def utility(self, evidence: AttributeEvidence, sample: "Records", option: str) -> float:
-        """The measure of records drawn, masked by a masking id, `identity` or `drop`."""
-        return self.measure(sample.masked(mapping_of(evidence, option)).counts(evidence.labels))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
