@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, NullLocator
 
 from bench.evaluation.costs import ITERATIONS, MOST_TRAINED, Costs, extrapolated, measure_costs
 from bench.evaluation.large_table import LABELS, WIDTHS, Size
@@ -154,4 +155,7 @@ def _draw(panel: Axes, name: str, costs: Sequence[Costs]) -> None:
         panel.plot(*zip(*guessed, strict=True), "o", color="white", markersize=2, zorder=3)
         panel.text(*guessed[-1], "extrapolated  ", ha="right", va="bottom", fontsize="small")
     panel.set(xscale="log", yscale="log", xlabel=name)
+    panel.set_xticks([getattr(one.size, name) for one in costs])
+    panel.xaxis.set_major_formatter(EngFormatter(sep=""))
+    panel.xaxis.set_minor_locator(NullLocator())
     panel.grid(alpha=0.3)
