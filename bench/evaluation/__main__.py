@@ -4,16 +4,17 @@ import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.evaluation import cost, reconstruction
 from bench.evaluation.effectiveness import outcomes
 from bench.evaluation.report import Section, write
 from bench.evaluation.sections import data, details, failures, joint, knowledge, overview, text
 from bench.evaluation.study import Study
 from bench.evaluation.tables import studies
 
-Part = Callable[[Sequence[Study] | None, bool], Section]
+Part = Callable[[Sequence[Study], bool], Section]
 """A part that needs no training: given the studies, and whether it is the short form."""
 
-PARTS: Sequence[Part] = ()
+PARTS: Sequence[Part] = (reconstruction.run, cost.run)
 
 
 def main() -> None:

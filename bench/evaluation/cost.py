@@ -9,7 +9,9 @@ from matplotlib.ticker import EngFormatter, NullLocator
 
 from bench.evaluation.costs import ITERATIONS, MOST_TRAINED, Costs, extrapolated, measure_costs
 from bench.evaluation.large_table import LABELS, WIDTHS, Size
+from bench.evaluation.plots import COLOURS
 from bench.evaluation.report import Section, image, table
+from bench.evaluation.study import Study
 
 FIGURE = "cost.svg"
 BASE = Size()
@@ -22,6 +24,8 @@ GROWING: Mapping[str, Sequence[int]] = {
 }
 SHORT: Mapping[str, Sequence[int]] = {"attributes": (2, 3), "configurations": (4, 8), "records": (200, 400)}
 RECORDS = "records"
+ONE_RUN = "In the one run that this page is of,"
+"""Begins the sentence that differs from run to run."""
 
 Series = Mapping[str, Sequence[Costs]]
 """By what grows, the costs of growing sizes."""
@@ -37,12 +41,12 @@ LINES: Mapping[str, Callable[[Costs], float | None]] = {
 }
 
 
-def run(*, short: bool = False) -> Section:
+def run(_studies: Sequence[Study], short: bool) -> Section:  # noqa: FBT001 -- as all parts
     """The section; its figures are measured now, and differ from run to run. In the short form all sizes are tiny."""
     base, growing = (SHORT_BASE, SHORT) if short else (BASE, GROWING)
     series = {name: _measured(base, name, sizes) for name, sizes in growing.items()}
     parts = [_about(base), *(_growth(name, costs) for name, costs in series.items()), _says(series)]
-    return Section("Cost", "\n\n".join(parts), {FIGURE: plot(series)})
+    return Section("What it costs to choose", "\n\n".join(parts), {FIGURE: plot(series)}, [_found(series)])
 
 
 def _measured(base: Size, name: str, sizes: Sequence[int]) -> list[Costs]:
@@ -101,18 +105,34 @@ def _training(one: Costs) -> float:
 
 def _says(series: Series) -> str:
     everything = [one for costs in series.values() for one in costs]
-    measured = [_training(one) / one.advice for one in everything if not one.extrapolated]
     fewest, most = series[RECORDS][0], series[RECORDS][-1]
-    times = most.size.records / fewest.size.records
     joint = [_training(one) / advice for one in everything if (advice := one.joint_advice) and not one.extrapolated]
     also = f" (joint advice: {ratio(min(joint))} to {ratio(max(joint))})" if joint else ""
+    low, high = _saved(series)
     return f"""\
-Where both were measured, exhaustive training takes {ratio(min(measured))} to {ratio(max(measured))} times as long as
-advice{also}. With {ratio(times)} times as many records the service's part takes
+Where both were measured, exhaustive training takes {ratio(low)} to {ratio(high)} times as long as advice{also}. With
+{ratio(most.size.records / fewest.size.records)} times as many records the service's part takes
 {ratio(most.advice / fewest.advice)} times as long: it never sees a record. The provider's summary takes
 {ratio(most.summary / fewest.summary)} times as long ({duration(most.summary)} for {most.size.records:,} records), and
 sampling {ratio(most.sampling / fewest.sampling)} times. Mascara takes {_span(everything)} of the time of advice: it has
 nothing to reconstruct, and looks at no label."""
+
+
+def _found(series: Series) -> str:
+    low, high = _saved(series)
+    fewest, most = series[RECORDS][0], series[RECORDS][-1]
+    return (
+        f"{ONE_RUN} exhaustive training takes {ratio(low)} to {ratio(high)} times as long as advice; with"
+        f" {most.size.records:,} records for {fewest.size.records:,}, advice takes {ratio(most.advice / fewest.advice)}"
+        " times as long."
+    )
+
+
+def _saved(series: Series) -> tuple[float, float]:
+    """The least and the most of training over advice, where both were measured."""
+    everything = [one for costs in series.values() for one in costs if not one.extrapolated]
+    found = [_training(one) / one.advice for one in everything]
+    return min(found), max(found)
 
 
 def _span(costs: Sequence[Costs]) -> str:
@@ -149,7 +169,7 @@ def _draw(panel: Axes, name: str, costs: Sequence[Costs]) -> None:
     for place, (label, value) in enumerate(LINES.items()):
         known = [(getattr(one.size, name), seconds) for one in costs if (seconds := value(one)) is not None]
         if known:
-            panel.plot(*zip(*known, strict=True), color=f"C{place}", marker="o", markersize=3, label=label)
+            panel.plot(*zip(*known, strict=True), color=COLOURS[place], marker="o", markersize=3, label=label)
     guessed = [(getattr(one.size, name), one.training) for one in costs if one.extrapolated]
     if guessed:
         panel.plot(*zip(*guessed, strict=True), "o", color="white", markersize=2, zorder=3)

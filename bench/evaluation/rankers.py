@@ -12,6 +12,9 @@ from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.evidence import AttributeEvidence, Masking
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import Reference, reconstruct
+from bench.evaluation.rivals.mascara import mascara
+from bench.evaluation.rivals.mrmr import mrmr
+from bench.evaluation.rivals.sampling import sampling, sampling_views
 from bench.evaluation.study import Study
 
 Ranker = Callable[[Study], FloatArray]
@@ -173,5 +176,11 @@ def _no_opinion(study: Study) -> FloatArray:
     return np.zeros(len(study.configurations.ids))
 
 
-RIVALS: Mapping[str, Ranker] = {"random choice": _no_opinion}
+RIVALS: Mapping[str, Ranker] = {
+    "Mascara": mascara,
+    "sampling": sampling,
+    "sampling in a view": sampling_views,
+    "mRMR": mrmr,
+    "random choice": _no_opinion,
+}
 """Rankers that are not the product, by title."""

@@ -9,7 +9,7 @@ import pytest
 
 from aegis_sdk.provider import summarize
 from bench.evaluation import cost
-from bench.evaluation.cost import FIGURE, duration, ratio, run
+from bench.evaluation.cost import FIGURE, ONE_RUN, duration, ratio, run
 from bench.evaluation.costs import Costs, extrapolated, measure_costs
 from bench.evaluation.large_table import LABELS, LARGEST, WIDTHS, Size, made, plan, records_of
 
@@ -96,10 +96,11 @@ def test_the_section_has_a_row_for_every_size_and_marks_what_is_extrapolated(mon
     monkeypatch.setattr("bench.evaluation.costs.MOST_TRAINED", 300)
     monkeypatch.setattr(cost, "SHORT_BASE", Size(attributes=2, configurations=3, records=200))
     monkeypatch.setattr(cost, "SHORT", {"attributes": (2, 3), "records": (100, 200, 400)})
-    section = run(short=True)
+    section = run([], True)
     lines = section.markdown.splitlines()
     grown = [line for line in lines if line.split("|")[1:2] and line.split("|")[1].strip().isdecimal()]
     assert [int(line.split("|")[1]) for line in grown] == [2, 3, 100, 200, 400]
     assert [r"\*" in line for line in grown] == [False, False, False, False, True]
-    assert "With 4 times as many records" in section.markdown
+    assert "With\n4 times as many records" in section.markdown
+    assert [sentence.startswith(ONE_RUN) for sentence in section.found] == [True]
     assert [axes.get_xlabel() for axes in section.figures[FIGURE].axes] == ["attributes", "records"]

@@ -20,6 +20,7 @@ from bench.evaluation.distance import (
 from bench.evaluation.reconstruction import FIGURE, run, summaries
 from bench.evaluation.reconstructions import Reconstruction
 from bench.evaluation.reference_errors import ErrorSummary, UtilityError, utility_errors
+from bench.evaluation.tables import synthetic
 from tests.bench.studies import random_study
 
 BOTH = pytest.mark.parametrize("histogram", [True, False])
@@ -159,13 +160,14 @@ def test_means_over_attributes_keep_what_all_views_of_an_attribute_leave():
 
 def test_the_section_says_what_was_found_and_repeats():
     studies = [random_study(6), random_study(7)]
-    section = run(studies, short=True)
-    assert section.markdown == run(studies, short=True).markdown
+    section = run([*studies, synthetic.redundant(2, records=100, configurations=2)], True)
+    assert section.markdown == run(studies, True).markdown
     assert list(section.figures) == [FIGURE]
     assert len([axes for axes in section.figures[FIGURE].axes if axes.has_data()]) == 2
     found = [Reconstruction.of(study, 2) for study in studies]
     for one in found:
         for variant in one.variants.values():
             assert f"**{variant.complete:.3f}**" in section.markdown
+    assert f"{np.mean([one.histogram.complete for one in found]):.3f} from the true ones" in section.found[0]
     error = summaries([one.histogram for one in found])["mutual_information"]
     assert f"off by {error.relative:.0%} with histograms" in section.markdown
