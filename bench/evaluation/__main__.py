@@ -7,6 +7,7 @@ from pathlib import Path
 from bench.evaluation import cost, reconstruction
 from bench.evaluation.effectiveness import outcomes
 from bench.evaluation.report import Section, write
+from bench.evaluation.rivals import about
 from bench.evaluation.sections import data, details, failures, joint, knowledge, overview, text
 from bench.evaluation.study import Study
 from bench.evaluation.tables import studies
@@ -14,7 +15,7 @@ from bench.evaluation.tables import studies
 Part = Callable[[Sequence[Study], bool], Section]
 """A part that needs no training: given the studies, and whether it is the short form."""
 
-PARTS: Sequence[Part] = (reconstruction.run, cost.run)
+PARTS: Sequence[Part] = (about.run, reconstruction.run, cost.run)
 
 
 def main() -> None:

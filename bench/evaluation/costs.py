@@ -36,6 +36,8 @@ from bench.evaluation.study import mapping_of
 TIMES = 5
 #: Seconds after which nothing is done once more for the sake of a median.
 ENOUGH = 1.0
+#: The same of a go through all sizes.
+ROUNDS = 15.0
 #: How many models are trained for the estimate of what training all of them costs.
 TRAINED = 3
 #: Seconds after which no further one is trained.
@@ -98,7 +100,7 @@ def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
     """
     with threadpool_limits(1):
         prepared = [_prepared(size) for size in sizes]
-        rounds = [[_from_counts(*each) for _, *each in prepared] for _ in range(TIMES)]
+        _, rounds = _several(lambda: [_from_counts(*each) for _, *each in prepared], ROUNDS)
     goes = zip(*rounds, strict=True)
     return [replace(costs, **_medians(each)) for (costs, *_), each in zip(prepared, goes, strict=True)]
 
@@ -207,12 +209,17 @@ def _trained(masked: IntArray, classes: IntArray) -> object:
 
 
 def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    """The median of the seconds that it took, a few times as long as that is quick, and what it returned at last."""
-    taken: list[float] = []
-    while len(taken) < TIMES and sum(taken) < ENOUGH:
-        seconds, found = _once(work)
-        taken.append(seconds)
-    return median(taken), found
+    """The median of the seconds that it took, and what it returned."""
+    taken, found = _several(work, ENOUGH)
+    return median(taken), found[0]
+
+
+def _several(work: Callable[[], T], enough: float) -> tuple[list[float], list[T]]:
+    """The seconds that it took, a few times as long as they are not enough in sum, and what it returned each time."""
+    goes = [_once(work)]
+    while len(goes) < TIMES and sum(seconds for seconds, _ in goes) < enough:
+        goes.append(_once(work))
+    return [seconds for seconds, _ in goes], [found for _, found in goes]
 
 
 def _once(work: Callable[[], T]) -> tuple[float, T]:
