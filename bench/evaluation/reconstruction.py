@@ -63,7 +63,7 @@ finest view (masked value and class together by its counts, then one of the valu
 
 
 def _distance_table(found: Sequence[Reconstruction]) -> str:
-    columns = ["table", "attributes (views of each)", "histograms", "independence", "1 view", "all views"]
+    columns = ["table", "attributes (views of each)", "histograms", "independence", "1 view: mean (range)", "all views"]
     rows = [
         [one.name, f"{len(one.views)} ({_span(one.views)})", name, *_distances(variant)]
         for one in found
@@ -153,12 +153,14 @@ def _error_says(found: Sequence[Reconstruction]) -> str:
     return f"""\
 {held:,} of {bounds:,} bounds hold, and {inside:,} of {intervals:,} intervals. The mutual information of unmasked
 attributes is off by {with_them.relative:.0%} with histograms and by {without.relative:.0%} without. With histograms it
-is estimated too high of {with_them.above} of {with_them.attributes} attributes, without them of {without.above}: the
-reconstruction tells as little as its views allow. Of {with_them.closed_form} of {with_them.attributes} attributes the
-counts of all views together follow from the views one by one (intervals do that: each edge is a running total), so that
-nothing is left to estimate but what no view tells apart, and the histogram adds nothing to what they tell. Part of what
-is lacking is chance: the unmasked counts of a sample tell more than there is, by about (R - 1) (C - 1) / 2N nats, which
-is {_chance(found):.0%} of all the information here."""
+is estimated too high of {with_them.above} of {with_them.attributes} attributes, without them of {without.above}. For
+scale: the unmasked counts of a sample tell more than there is, by about (R - 1) (C - 1) / 2N nats, here
+{_chance(found):.0%} of all their information, so part of what is lacking is chance.
+
+Of {with_them.closed_form} of {with_them.attributes} attributes all views together have a closed form: they nest, or are
+intervals, whose edges are running totals. What they tell follows from them, with a histogram or without; what is left
+open is how the records of a masked value spread over its values. The iterative solver has to do only with the others,
+{with_them.attributes - with_them.closed_form} here."""
 
 
 def _bounds_held(found: Sequence[Reconstruction]) -> tuple[int, int]:
