@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bench.evaluation.overlapping import FEWEST, MERGED, VIEWS, regrouped
 from bench.evaluation.plots import COLOURS
 from bench.evaluation.reconstructions import DRAWS, ORDERS, Reconstruction, Variant
 from bench.evaluation.reference_errors import ErrorSummary, UtilityError
@@ -17,6 +18,7 @@ from bench.evaluation.tables import synthetic
 #: The distance that the paper reports of its reconstruction with summaries, on its own tables.
 PAPER = 0.55
 FIGURE = "reconstruction.svg"
+INFORMATION = "mutual_information"
 
 
 def run(studies: Sequence[Study], short: bool) -> Section:  # noqa: FBT001 -- as all parts
@@ -25,7 +27,9 @@ def run(studies: Sequence[Study], short: bool) -> Section:  # noqa: FBT001 -- as
     The short form goes through two orders of the views only.
     """
     orders = 2 if short else ORDERS
-    found = [Reconstruction.of(study, orders) for study in studies if study.name not in synthetic.NAMES]
+    real = [study for study in studies if study.name not in synthetic.NAMES]
+    found = [Reconstruction.of(study, orders) for study in real]
+    overlapping = [Reconstruction.of(study, 2) for study in map(regrouped, real) if study is not None]
     parts = [
         _about(orders),
         _distance_table(found),
@@ -33,6 +37,7 @@ def run(studies: Sequence[Study], short: bool) -> Section:  # noqa: FBT001 -- as
         _error_about(),
         _error_table(found),
         _error_says(found),
+        *(_overlapping(overlapping) if overlapping else ()),
     ]
     return Section("How good the reconstruction is", "\n\n".join(parts), {FIGURE: plot(found)}, [_found(found)])
 
@@ -83,7 +88,7 @@ def _distances(variant: Variant) -> Iterator[str]:
 
 
 def _information(variants: Sequence[Variant]) -> ErrorSummary:
-    return summaries(variants)["mutual_information"]
+    return summaries(variants)[INFORMATION]
 
 
 def _distance_says(found: Sequence[Reconstruction]) -> str:
@@ -163,6 +168,25 @@ open is how the records of a masked value spread over its values. The iterative 
 {with_them.attributes - with_them.closed_form} here."""
 
 
+def _overlapping(found: Sequence[Reconstruction]) -> Iterator[str]:
+    yield f"""\
+**Views that overlap.** Merges of categories need not follow any order. Here each attribute of {FEWEST} values or more
+has {VIEWS} views in place of its own, in each of which values are merged at random, {MERGED} or so at a time, and
+references have to be iterated. Together such views have about as many masked values as the attribute has values: what
+each of them hides, all of them may tell, and whoever publishes several should know it."""
+    yield _distance_table(found)
+    known, unknown = ([one.variants[name] for one in found] for name in ("known", "unknown"))
+    with_them, without = _information(known), _information(unknown)
+    held, bounds = _bounds_held(found)
+    errors = [error for variant in (*known, *unknown) for error in variant.errors if error.measure == INFORMATION]
+    yield f"""\
+{with_them.attributes - with_them.closed_form} of {with_them.attributes} attributes have no closed form;
+{sum(error.converged for error in errors)} of {len(errors)} references have converged. The mean distance is
+{_mean(known):.3f} with histograms and {_mean(unknown):.3f} without. The mutual information of unmasked attributes is
+off by {with_them.relative:.0%} and {without.relative:.0%}, too high of {with_them.above} and {without.above}
+attributes; {held:,} of {bounds:,} bounds hold."""
+
+
 def _bounds_held(found: Sequence[Reconstruction]) -> tuple[int, int]:
     """How many bounds hold, and how many there are."""
     told = [error.bound for one in found for variant in one.variants.values() for error in variant.errors]
@@ -174,7 +198,7 @@ def _chance(found: Sequence[Reconstruction]) -> float:
 
 
 def _of_information(one: Reconstruction) -> list[UtilityError]:
-    return [error for error in one.histogram.errors if error.measure == "mutual_information"]
+    return [error for error in one.histogram.errors if error.measure == INFORMATION]
 
 
 def _span(counts: Sequence[int]) -> str:

@@ -29,6 +29,7 @@ class UtilityError:
         bound: the `bound` of the advice says what is true; None where it says nothing.
         interval: the truth is between its lower and its upper bound; None where one of the two is missing.
         closed_form: the counts of the views' common refinement follow from the views: nothing was left to estimate.
+        converged: the reference has.
     """
 
     measure: str
@@ -37,6 +38,7 @@ class UtilityError:
     bound: bool | None
     interval: bool | None
     closed_form: bool
+    converged: bool
 
     @property
     def error(self) -> float:
@@ -105,6 +107,7 @@ def _compared(measure: Measure, found: AttributeAssessment, true: float) -> Util
         bound=None if found.bound_value is None else _holds(found, true, slack),
         interval=None if low is None or high is None else low - slack <= true <= high + slack,
         closed_form=found.certificate.method == "closed_form",
+        converged=found.certificate.converged,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cityblock
 
+from app.advisor.evidence import find_faults
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import reconstruct
 from bench.evaluation.distance import (
@@ -17,6 +18,7 @@ from bench.evaluation.distance import (
     total_variation,
     views,
 )
+from bench.evaluation.overlapping import MERGED, VIEWS, regrouped
 from bench.evaluation.reconstruction import FIGURE, run, summaries
 from bench.evaluation.reconstructions import Reconstruction
 from bench.evaluation.reference_errors import ErrorSummary, UtilityError, utility_errors
@@ -135,8 +137,8 @@ def test_a_bound_that_does_not_hold_is_seen():
 
 def test_a_summary_of_errors_by_hand():
     listed = [
-        UtilityError("m", 3.0, 2.0, bound=True, interval=None, closed_form=True),
-        UtilityError("m", 1.0, 4.0, bound=False, interval=True, closed_form=False),
+        UtilityError("m", 3.0, 2.0, bound=True, interval=None, closed_form=True, converged=True),
+        UtilityError("m", 1.0, 4.0, bound=False, interval=True, closed_form=False, converged=True),
     ]
     expected = ErrorSummary(2, -1.0, 2.0, 2 / 3, 1, 1, bounds=2, bounds_held=1, intervals=1, intervals_held=1)
     assert ErrorSummary.of(listed) == expected
@@ -171,3 +173,25 @@ def test_the_section_says_what_was_found_and_repeats():
     assert f"{np.mean([one.histogram.complete for one in found]):.3f} from the true ones" in section.found[0]
     error = summaries([one.histogram for one in found])["mutual_information"]
     assert f"off by {error.relative:.0%} with histograms" in section.markdown
+
+
+def test_overlapping_views_are_merges_of_the_true_counts_that_have_to_be_iterated():
+    study = random_study(9, values=(16, 5, 12))
+    found = regrouped(study)
+    assert [one.name for one in found.evidence] == ["a0", "a2"]
+    for one, truth in zip(found.evidence, found.truths, strict=True):
+        assert len(one.maskings) == VIEWS
+        for masking in one.maskings:
+            assert np.bincount(masking.mapping).min() >= MERGED
+            for group in range(masking.groups):
+                np.testing.assert_array_equal(masking.joint[group], truth[masking.mapping == group].sum(axis=0))
+        assert not find_faults(one)
+        assert reconstruct(one).certificate.method in {"ipf", "newton"}
+    assert regrouped(replace(study, evidence=study.evidence[1:2], truths=study.truths[1:2])) is None
+
+
+def test_the_section_sums_up_overlapping_views():
+    study = random_study(9, values=(16, 5, 12))
+    text = run([study], True).markdown
+    assert "2 of 2 attributes have no closed form;\n4 of 4 references have converged." in text
+    assert "Views that overlap" not in run([random_study(0, values=(6, 4))], True).markdown
