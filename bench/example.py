@@ -18,10 +18,10 @@ def plan() -> Plan:
 
 
 @cache
-def _summaries() -> dict[str, Any]:
-    return summarize(TABLE, plan(), name="health")
+def _summaries(*, pairs: bool) -> dict[str, Any]:
+    return summarize(TABLE, plan(), name="health", pairs=pairs)
 
 
-def entry(name: str) -> dict[str, Any]:
-    """The example's entry under a name of its own."""
-    return deepcopy(_summaries()) | {"name": name}  # who reads it turns its counts into arrays, in place
+def entry(name: str, *, pairs: bool = False) -> dict[str, Any]:
+    """The example's entry under a name of its own, with or without the counts of pairs."""
+    return deepcopy(_summaries(pairs=pairs)) | {"name": name}  # who reads it turns its counts into arrays, in place

@@ -8,8 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from app.advisor.advice import Question, recommend
 from app.advisor.arrays import FloatArray, IntArray, fold
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence import AttributeEvidence, Masking, PairCounts
 from app.advisor.joint.design import Design
 from app.advisor.reconstruction import Reference, reconstruct
 from bench.figures import heading, run, table, timed, verdict

@@ -15,7 +15,13 @@ import aegis_sdk.cli
 import app.cli
 from aegis_sdk import Client
 from aegis_sdk.provider import load_plan
-from aegis_sdk.wire import EXAMPLE_ADVICE_REQUEST, EXAMPLE_DRAWN_MASKING, EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING
+from aegis_sdk.wire import (
+    EXAMPLE_ADVICE_REQUEST,
+    EXAMPLE_DRAWN_MASKING,
+    EXAMPLE_ENTRY,
+    EXAMPLE_NOISY_MASKING,
+    EXAMPLE_PAIR_COUNTS,
+)
 from app.advisor.measures import MEASURES
 from app.api.errors import STATUS
 from app.catalog.tables import Base
@@ -146,7 +152,8 @@ def test_the_errors_are_those_there_are():
 def test_the_examples_of_the_api_are_those_of_the_contract():
     lines = text_of(ROOT / "docs/api.md").splitlines()
     shown = [json.loads("\n".join(lines[b.start : b.stop])) for b in blocks(lines) if b.info == "json"]
-    assert shown == [EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, EXAMPLE_DRAWN_MASKING, EXAMPLE_ADVICE_REQUEST]
+    examples = [EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, EXAMPLE_DRAWN_MASKING, EXAMPLE_PAIR_COUNTS]
+    assert shown == [*examples, EXAMPLE_ADVICE_REQUEST]
 
 
 def test_the_measures_are_those_there_are_with_their_check_values():

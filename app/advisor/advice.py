@@ -8,8 +8,7 @@ from app.advisor.arrays import BoolArray, FloatArray
 from app.advisor.blocks import CodeBlocks, Codes
 from app.advisor.deviation import AttributeAssessment, assess
 from app.advisor.errors import NoConfigurationError, NoEvidenceError
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence import AttributeEvidence, PairCounts
 from app.advisor.measures import MEASURES, Measure
 from app.advisor.ranking import Ranking, rank
 from app.advisor.recommendation import JointFinding, Question, RankedRows, Recommendation

@@ -7,15 +7,26 @@ from typing import Literal, TypedDict
 import numpy as np
 
 from app.advisor.arrays import FloatArray, IntArray
-from app.advisor.evidence import AttributeEvidence, Knowledge, Masking
+from app.advisor.evidence import DROP, IDENTITY, AttributeEvidence, Knowledge, Masking
 from app.advisor.measures import MEASURES, Measure
 from app.advisor.measures.margins import entropy
 from app.advisor.reconstruction import Certificate, Reference
 from app.advisor.reconstruction.alone import fitted_alone
 from app.advisor.views import determined_counts
 
-IDENTITY = "identity"
-DROP = "drop"
+__all__ = [
+    "DROP",
+    "IDENTITY",
+    "AttributeAssessment",
+    "Bound",
+    "MaskingDeviation",
+    "Source",
+    "assess",
+    "drop_table",
+    "exact_utilities",
+    "masked_table",
+    "masking_named",
+]
 
 Source = Literal["counts", "fitted", "reference", "definition"]
 Bound = Literal["exact", "lower", "upper"]

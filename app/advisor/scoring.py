@@ -9,7 +9,7 @@ import numpy as np
 from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.blocks import CodeBlocks, Codes
 from app.advisor.deviation import AttributeAssessment
-from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence import PairCounts
 from app.advisor.joint import JointScores, score_jointly
 from app.advisor.recommendation import JointFinding, Question
 from app.advisor.selected import Selected

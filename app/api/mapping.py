@@ -97,6 +97,7 @@ _RESULT_FIELDS = (
     "indistinguishable_count",
     "ranking",
     "attributes",
+    "joint",
     "unit",
     "better",
 )

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
+from app.advisor.evidence import IDENTITY
 from app.domain.arrays import pack, unpack
 from app.domain.entries import CountKind, CountTable
 
@@ -36,7 +38,7 @@ def is_small(stored: bytes, limit: int) -> bool:
 
 
 def count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:
-    """Every place of a document that may hold counts: its kind, attribute, masking, owner and member name."""
+    """Every place of a document that may hold counts, but for its pairs: kind, attribute, masking, owner and member."""
     yield CountKind.LABEL_HISTOGRAM, None, None, document["label"], "histogram"
     for i, attribute in enumerate(document["attributes"]):
         yield CountKind.HISTOGRAM, i, None, attribute, "histogram"
@@ -50,6 +52,14 @@ def counts_to_arrays(document: Document) -> None:
     for _, _, _, owner, member in count_places(document):
         if owner.get(member) is not None:
             owner[member] = np.asarray(owner[member], dtype=np.int64)
+    for pair in pairs_in(document):
+        pair["joint"] = np.asarray(pair["joint"], dtype=np.int64)
+
+
+def pairs_in(document: Document) -> Sequence[Document]:
+    """The pair counts of a document, if it has any."""
+    pairs: Sequence[Document] = document.get("pairs") or ()
+    return pairs
 
 
 def split(document: Document) -> tuple[Document, Document, tuple[CountTable, ...]]:
@@ -62,6 +72,9 @@ def split(document: Document) -> tuple[Document, Document, tuple[CountTable, ...
         for kind, attribute, masking, owner, member in count_places(document)
         if owner.get(member) is not None
     )
+    if pairs := pairs_in(document):
+        joined = np.concatenate([pair["joint"].ravel() for pair in pairs])
+        tables = (*tables, CountTable(CountKind.PAIRS, None, None, pack(joined)))
     schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
     # An explicit null is part of what was published, and of its digest.
     schema = without_counts(schema, keep_nulls=True)
@@ -81,6 +94,8 @@ def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
         strip(attribute) | ({"maskings": [strip(m) for m in attribute["maskings"]]} if "maskings" in attribute else {})
         for attribute in document["attributes"]
     ]
+    if "pairs" in document:
+        schema["pairs"] = [strip(pair) for pair in document["pairs"]]
     return schema
 
 
@@ -96,9 +111,33 @@ def excerpt(schema: Document, places: Sequence[int]) -> Document:
 
 
 def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:
-    """The document again, its counts as int64 arrays; `schema` is changed in place and returned."""
+    """The document again, its counts as int64 arrays; `schema` is changed in place and returned.
+
+    Where `tables` lack the counts of pairs, so does the document.
+    """
     arrays = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
     for kind, attribute, masking, owner, member in count_places(schema):
         if (kind, attribute, masking) in arrays:
             owner[member] = arrays[kind, attribute, masking]
+    if (CountKind.PAIRS, None, None) in arrays:
+        _attach_pairs(schema, arrays[CountKind.PAIRS, None, None])
     return schema
+
+
+def _attach_pairs(schema: Document, joined: NDArray[np.int64]) -> None:
+    """Cut the counts of all pairs into tables, whose sizes are those of the domains."""
+    sizes = _sizes(schema)
+    stop = 0
+    for pair in pairs_in(schema):
+        rows, columns = (sizes[masked] for masked in zip(pair["attributes"], pair["maskings"], strict=True))
+        start, stop = stop, stop + rows * columns
+        pair["joint"] = joined[start:stop].reshape(rows, columns)
+
+
+def _sizes(schema: Document) -> Mapping[tuple[str, str], int]:
+    """How many masked values each masking has, by the names of attribute and masking."""
+    return {
+        (attribute["name"], masking["id"]): len(masking["domain"])
+        for attribute in schema["attributes"]
+        for masking in ({"id": IDENTITY, "domain": attribute["domain"]}, *(attribute.get("maskings") or ()))
+    }

@@ -72,11 +72,15 @@ class CountKind(StrEnum):
     HISTOGRAM = "histogram"
     JOINT = "joint"
     MASKED_JOINT = "masked_joint"
+    PAIRS = "pairs"
 
 
 @dataclass(frozen=True, slots=True)
 class CountTable:
-    """Counts of an entry: `attribute` and `masking` are places in the document, None where they do not apply."""
+    """Counts of an entry: `attribute` and `masking` are places in the document, None where they do not apply.
+
+    The counts of all pairs are one table: theirs in the document's order and row by row, one after another.
+    """
 
     kind: CountKind
     attribute: int | None

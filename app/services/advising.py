@@ -12,7 +12,7 @@ from app.domain.callers import Caller
 from app.domain.entries import Head
 from app.domain.errors import NotFoundError
 from app.services.configurations import unpack_configurations
-from app.services.questions import refuse_unanswerable, selected_places
+from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
 from app.services.reconstructing import Reconstructing
 
 
@@ -48,7 +48,9 @@ class Advising:
         if frame is None:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
         packed = await self._contents.configuration_table(head.version_id, frame)
-        refuse_unanswerable(question, frame.outline, unpack_configurations(packed, frame.outline))
+        has_pairs = not needs_pairs(question) or await self._contents.has_pairs(head.version_id)
+        table = unpack_configurations(packed, frame.outline)
+        refuse_unanswerable(question, frame.outline, table, has_pairs=has_pairs)
         places = selected_places(question, frame.outline)
         complete = await self._reconstructing.ensure(head.version_id, frame.outline, places)
         asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)

@@ -6,7 +6,7 @@ from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import Problem, Status
 from app.services.computation import AdviceInput
-from app.services.questions import selected_places
+from app.services.questions import needs_pairs, selected_places
 from app.services.reconstructing import Reconstructing
 
 
@@ -42,13 +42,14 @@ class Answering:
             await self._advice.wait(advice_id)
             return None
         await self._advice.start(advice_id)
+        pairs = needs_pairs(advice.question)
         return AdviceInput(
             version_id=advice.version_id,
             question=advice.question,
             outline=frame.outline,
             places=tuple(places),
             schema=schema,
-            count_tables=await self._contents.count_tables(advice.version_id, places),
+            count_tables=await self._contents.count_tables(advice.version_id, places, pairs=pairs),
             configurations=await self._contents.configuration_table(advice.version_id, frame),
             references=await self._references.load(advice.version_id, MODEL_VERSION, places),
         )

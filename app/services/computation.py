@@ -23,7 +23,8 @@ from app.domain.documents import Document, attach, compress, decompress, excerpt
 from app.domain.entries import AttributeOutline, CountTable
 from app.domain.references import PackedReference
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of
+from app.services.evidence import evidence_of, pairs_of
+from app.services.questions import needs_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         table.codes[np.ix_(kept, np.array(given.places))],
         [table.options[place] for place in given.places],
         question,
+        pairs_of(document, given.places) if needs_pairs(given.question) else (),
     )
     return compress(_result(recommendation, [table.ids[place] for place in kept], question.measure))
 
@@ -129,20 +131,24 @@ def _result(found: Recommendation, ids: Sequence[str], measure: str) -> dict[str
         "indistinguishable_count": found.indistinguishable_count,
         "ranking": [_row_result(found.ranking, row, ids) for row in range(len(found.ranking))],
         "attributes": [_attribute_result(assessment) for assessment in found.attributes],
+        "joint": found.joint,
         "unit": MEASURES[measure].unit,
         "better": MEASURES[measure].better,
     }
 
 
 def _row_result(ranking: RankedRows, row: int, ids: Sequence[str]) -> dict[str, Any]:
-    error = float(ranking.difference_error[row])
     return {
         "configuration": ids[ranking.index[row]],
         "deviation": float(ranking.deviation[row]),
         "utility": float(ranking.utility[row]),
-        "standard_error": float(ranking.standard_error[row]),
-        "difference_error": None if math.isnan(error) else error,
+        "standard_error": _if_known(ranking.standard_error[row]),
+        "difference_error": _if_known(ranking.difference_error[row]),
     }
+
+
+def _if_known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)
 
 
 def _attribute_result(found: AttributeAssessment) -> Mapping[str, Any]:

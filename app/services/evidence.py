@@ -1,12 +1,19 @@
 """From an entry document to what the advisor knows of its attributes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.advisor.evidence import AttributeEvidence, Masking, Perturbation, find_faults
-from app.domain.documents import Document
+from app.advisor.evidence import (
+    AttributeEvidence,
+    Masking,
+    PairCounts,
+    Perturbation,
+    find_faults,
+    find_pair_faults,
+)
+from app.domain.documents import Document, pairs_in
 from app.domain.errors import Fault, pointer
 
 
@@ -16,6 +23,22 @@ def evidence_of(document: Document, places: Iterable[int] | None = None) -> tupl
     attributes = document["attributes"]
     chosen = attributes if places is None else [attributes[place] for place in places]
     return tuple(_attribute_evidence(attribute, label_histogram) for attribute in chosen)
+
+
+def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairCounts, ...]:
+    """The pair counts of a document with arrays for counts; with `places`, those of attributes among them.
+
+    Their attributes are positions in `places`, as those of the evidence are.
+    """
+    attributes = document["attributes"]
+    chosen = range(len(attributes)) if places is None else places
+    position = {attributes[place]["name"]: index for index, place in enumerate(chosen)}
+    return tuple(
+        PairCounts((position[first], position[second]), tuple(pair["maskings"]), pair["joint"])
+        for pair in pairs_in(document)
+        for first, second in (pair["attributes"],)
+        if first in position and second in position
+    )
 
 
 def _attribute_evidence(attribute: Document, label_histogram: NDArray[np.int64]) -> AttributeEvidence:
@@ -65,3 +88,9 @@ def evidence_faults(evidence: Iterable[AttributeEvidence]) -> tuple[Fault, ...]:
         for place, attribute in enumerate(evidence)
         for fault in find_faults(attribute)
     )
+
+
+def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
+    """Everything of pair counts that does not add up, each fault with its JSON Pointer; the evidence is sound."""
+    found = find_pair_faults(evidence, pairs)
+    return tuple(Fault(pointer("pairs", *fault.path), fault.detail) for fault in found)

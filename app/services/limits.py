@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from app.advisor.atoms import common_refinement
-from app.advisor.evidence import AttributeEvidence
+from app.advisor.evidence import AttributeEvidence, PairCounts
 from app.domain.errors import Fault, pointer
 
 #: Views of an attribute are compared in pairs; a pair takes a fraction of a millisecond.
@@ -12,6 +12,12 @@ PAIRS = 50_000
 
 #: Probabilities of all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
 PROBABILITIES = 250_000
+
+#: Tables of pair counts; every two of the same attributes are looked at, whether one follows from the other.
+PAIR_TABLES = 50_000
+
+#: Cells of all pair counts of an entry; they are loaded together, and take 8 bytes each beside what is made of them.
+PAIR_CELLS = 10_000_000
 
 #: Cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes while it is computed.
 CELLS = 20_000_000
@@ -31,6 +37,16 @@ def excess_probabilities(evidence: Sequence[AttributeEvidence]) -> Iterator[Faul
     cells = sum(transition.size for transition in given if transition is not None)
     if cells > PROBABILITIES:
         yield Fault("/attributes", f"The transition matrices have {cells} cells; at most {PROBABILITIES} are taken")
+
+
+def excess_pairs(pairs: Sequence[PairCounts]) -> Iterator[Fault]:
+    """A fault if the entry has too many tables of pair counts, or too many cells in them."""
+    if len(pairs) > PAIR_TABLES:
+        yield Fault("/pairs", f"There are {len(pairs)} tables of pair counts; at most {PAIR_TABLES} are taken")
+    cells = sum(pair.joint.size for pair in pairs)
+    if cells > PAIR_CELLS:
+        detail = f"The pair counts have {cells} cells; at most {PAIR_CELLS} are taken: leave out fine maskings"
+        yield Fault("/pairs", detail)
 
 
 def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:

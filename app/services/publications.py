@@ -9,8 +9,8 @@ from app.domain.entries import AttributeOutline, Audience, Content, MaskingOutli
 from app.domain.errors import InvalidDocumentError
 from app.services.configurations import pack_configurations
 from app.services.digests import digest
-from app.services.evidence import evidence_faults, evidence_of
-from app.services.limits import excess_cells, excess_maskings, excess_probabilities
+from app.services.evidence import evidence_faults, evidence_of, pair_faults, pairs_of
+from app.services.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
 
 
 def publication_of(document: Document) -> Publication:
@@ -19,10 +19,10 @@ def publication_of(document: Document) -> Publication:
     Raises InvalidDocumentError with every sum that disagrees, every mapping out of range, ...
     """
     counts_to_arrays(document)
-    evidence = evidence_of(document)
+    evidence, pairs = evidence_of(document), pairs_of(document)
     # In this order: each check relies on what the one before has found sound.
-    faults = (*excess_maskings(evidence), *excess_probabilities(evidence))
-    faults = faults or evidence_faults(evidence) or tuple(excess_cells(evidence))
+    faults = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(pairs))
+    faults = faults or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
     if faults:
         raise InvalidDocumentError("The entry does not add up.", faults)
     return Publication(

@@ -19,12 +19,21 @@ FAULTS_FOUND = 100
 
 
 def refuse_unanswerable(
-    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable
+    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, *, has_pairs: bool
 ) -> None:
-    """Raises InvalidDocumentError, with every fault of the question, if this version cannot answer it."""
+    """Raises InvalidDocumentError, with every fault of the question, if this version cannot answer it.
+
+    `has_pairs`: the version has counts of pairs, as far as the question needs any.
+    """
     faults = tuple(islice(_faults(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
+    if not has_pairs and len(_scored(question, [attribute.name for attribute in outline])) > 1:
+        raise InvalidDocumentError(
+            f"The measure {question.measure!r} needs counts of pairs of attributes, and the entry has none: ask its "
+            "provider for them (`aegis summarize --pairs`), or ask for another measure, or for a single attribute.",
+            code="no_pairs",
+        )
     kept = table.meeting(question.require)
     weights = question.weights or {}
     for place in selected_places(question, outline):
@@ -49,12 +58,37 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     for i, name in enumerate(question.attributes or ()):
         if name not in attributes:
             yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {_some(names)}.")
+    if needs_pairs(question):
+        yield from _joint_faults(question, names)
     weights = question.weights or {}
     for name in weights:
         if name not in attributes:
             yield Fault(pointer("weights", name), f"The entry has no attribute {name!r}.")
     if weights and all(weights.get(name, 1.0) == 0.0 for name in question.attributes or names):
         yield Fault("/weights", "All weights are zero.")
+
+
+def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
+    """What cannot be asked of a measure that takes attributes together."""
+    if question.reference is ReferenceKind.OWN:
+        detail = f"{question.measure!r} takes attributes together; the reference 'own' is of each masking by itself."
+        yield Fault("/reference", detail)
+    weights = question.weights or {}
+    if len({weights.get(name, 1.0) for name in _scored(question, names)}) > 1:
+        detail = f"{question.measure!r} takes attributes together: they weigh the same, or 0, which leaves one out."
+        yield Fault("/weights", detail)
+
+
+def needs_pairs(question: AdviceQuestion) -> bool:
+    """Whether the measure takes attributes together, and so needs counts of pairs of them."""
+    measure = MEASURES.get(question.measure)
+    return measure is not None and measure.is_joint
+
+
+def _scored(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
+    """The names of the attributes that are selected, and have a weight."""
+    chosen, weights = question.attributes, question.weights or {}
+    return [name for name in names if (chosen is None or name in chosen) and weights.get(name, 1.0) > 0]
 
 
 def _some(names: Sequence[str], most: int = 10) -> str:

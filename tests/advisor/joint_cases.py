@@ -6,8 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from app.advisor.advice import Question, recommend
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence import AttributeEvidence, Masking, PairCounts
 from app.advisor.reconstruction import reconstruct
 
 

@@ -6,7 +6,7 @@ from scipy.stats import chi2_contingency
 from sklearn.linear_model import LinearRegression
 
 from app.advisor.errors import ContradictoryPairsError, MissingCountsError, MissingPairsError, TooManyColumnsError
-from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence import PairCounts
 from app.advisor.joint import design, score_jointly
 from app.advisor.joint.bases import Basis, correlations
 from app.advisor.measures import MEASURES

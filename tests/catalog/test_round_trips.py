@@ -17,6 +17,7 @@ from app.domain.documents import attach, decompress
 from app.domain.entries import Audience, Visibility
 from app.services.configurations import unpack_configurations
 from app.services.publications import publication_of
+from tests.pairs import paired_entry
 from tests.service import example_entry
 
 
@@ -90,7 +91,36 @@ def odd_entry():
     }
 
 
-@pytest.mark.parametrize("document", [example_entry(), odd_entry()], ids=lambda document: document["name"])
+def odd_pairs():
+    """Pairs whose counts are the largest, and one table that has a single cell; a masked value without records."""
+    document = odd_entry()
+    first = document["attributes"][0]
+    whole = {"name": "one", "type": "string", "domain": ["x"], "histogram": [COUNT_MAX]}
+    document["attributes"].append(whole)
+    for configuration in document["configurations"]:
+        configuration["maskings"]["one"] = "drop"
+    document["pairs"] = [
+        {"attributes": [first["name"], "one"], "maskings": ["any", "identity"], "joint": [[COUNT_MAX], [0]]},
+        {"attributes": ["one", first["name"]], "maskings": ["identity", "uncounted"], "joint": [[COUNT_MAX]]},
+        {
+            "attributes": ["one", first["name"]],
+            "maskings": ["identity", "identity"],
+            "joint": [[COUNT_MAX, 0, 0, 0, 0]],
+        },
+    ]
+    return document | {"name": "odd-pairs"}
+
+
+ENTRIES = [
+    example_entry(),
+    odd_entry(),
+    paired_entry(),
+    odd_pairs(),
+    paired_entry(name="no-pairs", pairs=[]),
+]
+
+
+@pytest.mark.parametrize("document", ENTRIES, ids=lambda document: document["name"])
 async def test_an_entry_comes_back_as_it_was(database, document):
     version_id, _ = await stored(database, document)
     assert await read_back(database, version_id) == document
@@ -134,6 +164,34 @@ async def test_counts_of_some_attributes_are_those_and_the_label_s(database):
         ("histogram", 1),
         ("masked_joint", 1),
     }
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kinds"), [(True, {None: {"label_histogram", "pairs"}}), (False, {None: {"label_histogram"}})]
+)
+async def test_the_counts_of_pairs_are_loaded_only_where_they_are_asked_for(database, pairs, kinds):
+    version_id, _ = await stored(database, paired_entry())
+    async with database.transaction() as session:
+        some = await ContentStore(session).count_tables(version_id, [0], pairs=pairs)
+    found = {}
+    for table in some:
+        found.setdefault(table.attribute, set()).add(table.kind.value)
+    assert found == kinds | {0: {"histogram", "masked_joint"}}
+
+
+@pytest.mark.parametrize(("document", "expected"), [(paired_entry(), True), (paired_entry(pairs=[]), False)])
+async def test_whether_there_are_pairs_is_known(database, document, expected):
+    await stored(database, paired_entry(name="another"))
+    version_id, _ = await stored(database, document)
+    async with database.transaction() as session:
+        assert await ContentStore(session).has_pairs(version_id) is expected
+
+
+async def test_all_pairs_of_a_version_are_one_row(database, database_url):
+    await stored(database, paired_entry())
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute("SELECT attribute, masking, shape FROM count_table WHERE kind = 'pairs'").fetchall()
+    assert rows == [(None, None, [sum(np.size(pair["joint"]) for pair in paired_entry()["pairs"])])]
 
 
 async def test_counts_take_the_smallest_type_and_are_compressed(database, database_url):

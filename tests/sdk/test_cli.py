@@ -97,6 +97,28 @@ class TestSummarizeAndApply:
         assert aegis(*arguments, "--output", output) == (0, "", "")
         assert json.loads(output.read_text(encoding="utf-8"))["records"] == 20_190
 
+    def test_pairs_are_counted_where_they_are_asked_for(self, aegis, tmp_path, monkeypatch):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        output = tmp_path / "entry.json"
+        arguments = (
+            "summarize",
+            EXAMPLE / "health.csv",
+            "--plan",
+            EXAMPLE / "plan.yaml",
+            "--name",
+            "health",
+            "--pairs",
+        )
+        code, out, error = aegis(*arguments, "--output", output)
+        assert (code, out) == (0, "")
+        pairs = json.loads(output.read_text(encoding="utf-8"))["pairs"]
+        assert {sum(map(sum, pair["joint"])) for pair in pairs} == {20_190}
+        assert error.splitlines() == [
+            f"counting {EXAMPLE / 'health.csv'} ...",
+            "counting pairs of attributes: 100 % of the records ...",
+            f"{output}: 20190 records, 70 configurations, {len(pairs)} tables of pairs",
+        ]
+
     def test_the_example_is_masked(self, aegis, tmp_path):
         output = tmp_path / "masked.csv"
         arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")

@@ -12,7 +12,7 @@ import pytest
 
 from app.advisor.deviation import assess
 from app.advisor.errors import NoConfigurationError, NoEvidenceError, OwnReferenceError, UnknownMeasureError
-from app.advisor.evidence import AttributeEvidence, Masking
+from app.advisor.evidence import AttributeEvidence, Masking, PairCounts
 from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import reconstruct
 from app.api.bodies import SMALL_BODY, read_publication_in
@@ -20,7 +20,7 @@ from app.api.errors import InterruptedCheckError
 from app.catalog.stores.advice import AdviceStore
 from app.child_process import ChildProcess
 from app.domain.advice import Problem, Status
-from app.services.limits import PAIRS
+from app.services.limits import PAIR_CELLS, PAIR_TABLES, PAIRS, excess_pairs
 from tests.service import ask, example_entry, publish
 
 
@@ -32,6 +32,16 @@ async def test_more_maskings_than_are_compared_are_refused(api):
     answer = await api.post("/v1/entries", json=entry)
     assert answer.status_code == 422
     assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/attributes"]
+
+
+def test_more_pair_counts_than_are_compared_or_loaded_are_refused():
+    small = PairCounts((0, 1), ("a", "b"), np.zeros((1, 1), dtype=np.int64))
+    large = PairCounts((0, 1), ("a", "c"), np.broadcast_to(np.int64(0), (1, PAIR_CELLS)))
+    assert not list(excess_pairs([small] * PAIR_TABLES)) + list(excess_pairs([large]))
+    for pairs, number in (([small] * (PAIR_TABLES + 1), PAIR_TABLES + 1), ([large, small], PAIR_CELLS + 1)):
+        [fault] = excess_pairs(pairs)
+        assert fault.pointer == "/pairs"
+        assert str(number) in fault.detail
 
 
 async def test_a_table_that_no_worker_could_hold_is_refused(api):

@@ -8,6 +8,12 @@ import numpy as np
 from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.evidence.perturbation import UNPERTURBED, Perturbation
 
+IDENTITY = "identity"
+"""The masking that leaves an attribute as it is."""
+
+DROP = "drop"
+"""The masking that does not share an attribute."""
+
 Knowledge = Literal["joint", "histogram", "no_histogram"]
 
 

@@ -18,7 +18,7 @@ class Fault:
 
     Attributes:
         path: where, relative to the attribute in the wire document, e.g. ("maskings", 2, "joint", 3);
-            () is the label's histogram, which every attribute shares.
+            () is the label's histogram, which every attribute shares. Of pair counts: relative to their list.
         detail: what, with the sums and by how much they differ.
     """
 

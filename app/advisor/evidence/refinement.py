@@ -1,8 +1,9 @@
-"""When one masking function is a function of another, so that its tables follow from the other's by folding."""
+"""Maskings by id, the identity among them, and when one is a function of another: then its tables follow by folding."""
 
 import numpy as np
 
 from app.advisor.arrays import IntArray
+from app.advisor.evidence.attribute import IDENTITY, AttributeEvidence, Masking
 
 
 def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | None:
@@ -23,3 +24,22 @@ def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | No
     found = np.zeros(groups, dtype=np.int64)
     found[finer] = coarser
     return found if np.array_equal(found[finer], coarser) else None
+
+
+def masking_of(evidence: AttributeEvidence, masking: str) -> Masking | None:
+    """The masking of this id; None for the identity."""
+    if masking == IDENTITY:
+        return None
+    return next(one for one in evidence.maskings if one.id == masking)
+
+
+def groups_of(evidence: AttributeEvidence, masking: str) -> int:
+    """How many masked values there are."""
+    known = masking_of(evidence, masking)
+    return evidence.values if known is None else known.groups
+
+
+def mapping_of(evidence: AttributeEvidence, masking: str) -> IntArray | None:
+    """The masked value (values,) of each value; None if it is not known."""
+    known = masking_of(evidence, masking)
+    return np.arange(evidence.values) if known is None else known.mapping

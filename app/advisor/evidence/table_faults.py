@@ -66,14 +66,18 @@ def total_faults(
 
 
 def column_faults(
-    path: Path, table: IntArray, label_histogram: IntArray, allowed: Allowance = EXACT
+    path: Path,
+    table: IntArray,
+    expected: IntArray,
+    allowed: Allowance = EXACT,
+    says: str = "the label's histogram counts",
 ) -> Iterator[Fault]:
-    """Faults of the columns of a table (rows, labels) against the label's histogram (labels,)."""
+    """Faults of the columns of a table (rows, columns) against the records (columns,) that they should have."""
     columns = table.sum(axis=0)
-    for (label,) in places(allowed.excludes(columns, label_histogram)):
-        here, there = int(columns[label]), int(label_histogram[label])
-        said = f"column {label} adds up to"
-        yield Fault(path, differ(said, here, "the label's histogram counts", there, allowed.remark(here, there)))
+    for (column,) in places(allowed.excludes(columns, expected)):
+        here, there = int(columns[column]), int(expected[column])
+        said = f"column {column} adds up to"
+        yield Fault(path, differ(said, here, says, there, allowed.remark(here, there)))
 
 
 def row_faults(

@@ -11,8 +11,7 @@ from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.blocks import Codes
 from app.advisor.deviation import DROP, IDENTITY, masking_named
 from app.advisor.errors import MissingCountsError, MissingPairsError, TooManyColumnsError
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence import AttributeEvidence, PairCounts
 from app.advisor.joint.bases import Basis, correlations
 from app.advisor.joint.pair_tables import PairTables
 from app.advisor.views import determined_counts

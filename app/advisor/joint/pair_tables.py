@@ -7,10 +7,8 @@ from typing import Self
 import numpy as np
 
 from app.advisor.arrays import IntArray, fold
-from app.advisor.deviation import IDENTITY, masking_named
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.evidence.pairs import PairCounts
-from app.advisor.evidence.refinement import coarsening
+from app.advisor.evidence import AttributeEvidence, PairCounts
+from app.advisor.evidence.refinement import coarsening, groups_of, mapping_of
 
 _Table = tuple[str, str, IntArray]
 _Folding = tuple[IntArray, int]
@@ -52,19 +50,11 @@ class PairTables:
 
 
 def _folding(evidence: AttributeEvidence, finer: str, coarser: str) -> _Folding | None:
-    groups = _groups(evidence, coarser)
+    groups = groups_of(evidence, coarser)
     if finer == coarser:
         return np.arange(groups), groups
-    mapping, target = _mapping(evidence, finer), _mapping(evidence, coarser)
+    mapping, target = mapping_of(evidence, finer), mapping_of(evidence, coarser)
     if mapping is None or target is None:
         return None
-    found = coarsening(mapping, target, _groups(evidence, finer))
+    found = coarsening(mapping, target, groups_of(evidence, finer))
     return None if found is None else (found, groups)
-
-
-def _groups(evidence: AttributeEvidence, masking: str) -> int:
-    return evidence.values if masking == IDENTITY else masking_named(evidence, masking).groups
-
-
-def _mapping(evidence: AttributeEvidence, masking: str) -> IntArray | None:
-    return np.arange(evidence.values) if masking == IDENTITY else masking_named(evidence, masking).mapping

@@ -9,8 +9,7 @@ from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.blocks import Codes
 from app.advisor.deviation import IDENTITY
 from app.advisor.errors import MissingPairsError
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.evidence.pairs import PairCounts
+from app.advisor.evidence import AttributeEvidence, PairCounts
 from app.advisor.joint.design import Design
 from app.advisor.joint.elimination import Traces, traces
 from app.advisor.measures.association import trace_bias

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, exists, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -93,15 +93,30 @@ class ContentStore:
         arrays = {row.guarantee: to_packed(row) for row in rows}
         return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays)
 
-    async def count_tables(self, version_id: int, attributes: Iterable[int] | None = None) -> tuple[CountTable, ...]:
-        """The count tables of a version; with `attributes`, the label's and those of these places only."""
+    async def count_tables(
+        self, version_id: int, attributes: Iterable[int] | None = None, *, pairs: bool = False
+    ) -> tuple[CountTable, ...]:
+        """The count tables of a version; with `attributes`, the label's and those of these places only.
+
+        The counts of pairs, which can be as many as all others together, come with them if `pairs`.
+        """
         columns = (CountTableRow.kind, CountTableRow.attribute, CountTableRow.masking, *packed_columns(CountTableRow))
         statement = select(*columns).where(CountTableRow.version_id == version_id)
         if attributes is not None:
             wanted = CountTableRow.attribute.in_(list(attributes)) | CountTableRow.attribute.is_(None)
-            statement = statement.where(wanted)
+            statement = statement.where(wanted if pairs else wanted & ~_IS_PAIRS)
         rows = await self._session.execute(statement)
         return tuple(CountTable(CountKind(r.kind), r.attribute, r.masking, to_packed(r)) for r in rows)
+
+    async def has_pairs(self, version_id: int) -> bool:
+        """Whether a version has counts of pairs, found out without loading them."""
+        # Their row has no attribute: the index leads to it, and to the label's.
+        columns = CountTableRow.version_id == version_id, CountTableRow.attribute.is_(None)
+        found = await self._session.execute(select(exists().where(*columns, _IS_PAIRS)))
+        return bool(found.scalar())
+
+
+_IS_PAIRS = CountTableRow.kind == CountKind.PAIRS.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ class CountTableRow(PackedColumns, Base):
 
     __tablename__ = "count_table"
     __table_args__ = (
-        CheckConstraint("kind IN ('label_histogram', 'histogram', 'joint', 'masked_joint')", name="kind"),
+        CheckConstraint("kind IN ('label_histogram', 'histogram', 'joint', 'masked_joint', 'pairs')", name="kind"),
         Index("ix_count_table_version_id_attribute", "version_id", "attribute"),
     )
 

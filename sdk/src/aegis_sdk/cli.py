@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError, ConflictError, ProblemError
+from aegis_sdk._report import report
 from aegis_sdk.wire import Advice, EntryDocument, NotJsonError, faults_of, read_json
 
 BAD_INPUT = 2
@@ -39,7 +40,7 @@ DelimiterOption = Annotated[str, typer.Option(help="Between the fields of a CSV 
 MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory; the rest goes to disk.")]
 
 
-@app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json")
+@app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")
 def summarize(
     table: TableArgument,
     plan: PlanOption,
@@ -47,18 +48,28 @@ def summarize(
     output: Annotated[Path, typer.Option(help="The entry (JSON), to be read before it is published.")],
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
+    pairs: Annotated[bool, typer.Option("--pairs", help="Count pairs of attributes too, for `joint`.")] = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
     provider = _provider()
     intended = provider.load_plan(plan)
     provider.refuse_overwriting(output, table, plan)
     _say(f"counting {table} ...")
-    entry = provider.summarize(table, intended, name=name, delimiter=_delimiter(delimiter), memory_limit=memory_limit)
+    entry = provider.summarize(
+        table,
+        intended,
+        name=name,
+        delimiter=_delimiter(delimiter),
+        memory_limit=memory_limit,
+        pairs=pairs,
+        progress=_records_said(),
+    )
     _validated(plan, entry)
     provider.write_entry(entry, output)
     for attribute in provider.revealing_attributes(entry):
         typer.echo(f"aegis: warning: {attribute!r} is nearly unique, and the entry lists each of its values", err=True)
-    _say(f"{output}: {entry['records']} records, {len(entry['configurations'])} configurations")
+    tables = f", {len(entry['pairs'])} tables of pairs" if pairs else ""
+    _say(f"{output}: {entry['records']} records, {len(entry['configurations'])} configurations{tables}")
 
 
 @app.command(epilog="Example: aegis publish entry.json")
@@ -109,7 +120,7 @@ def advise(
             typer.echo(advice.model_dump_json(indent=2))
             return
         schema = client.entry(entry_id, advice.entry.version).entry_schema
-    typer.echo("\n".join(_report(advice, schema)))
+    typer.echo("\n".join(report(advice, schema)))
 
 
 @app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")
@@ -184,6 +195,19 @@ def _progress_said() -> Callable[[Advice], None]:
     return say
 
 
+def _records_said() -> Callable[[int, int], None]:
+    """Says how far the counting of pairs is, whenever another tenth of the records is done."""
+    said = 0
+
+    def say(done: int, records: int) -> None:
+        nonlocal said
+        if (tenths := 10 * done // records) > said:
+            said = tenths
+            _say(f"counting pairs of attributes: {10 * tenths} % of the records ...")
+
+    return say
+
+
 def _provider() -> ModuleType:
     """The provider's part, imported only here: the base installation works without its libraries."""
     try:
@@ -239,61 +263,6 @@ def _requirement(text: str) -> tuple[str, float]:
     if not found:
         raise InputError(f"--require is NAME=NUMBER, as k=5, not {text!r}")
     return found[1], float(found[2])
-
-
-def _report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
-    """The ranking, and what the best configuration costs per attribute."""
-    measure = advice.request.get("measure")
-    unit = f", in {advice.unit}" if advice.unit else ""
-    better = f" ({advice.better} utility is better)" if advice.better else ""
-    yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}{better}"
-    yield f"the ranking is {advice.ranking_basis}"
-    if len(advice.tied or []) > 1:
-        yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
-    if advice.indistinguishable_count is not None:
-        others = advice.indistinguishable_count - 1
-        yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
-    ranking = [(each.configuration, each.deviation, each.utility) for each in advice.ranking or []]
-    if ranking:
-        yield from ("", *_table(("configuration", "deviation", "utility"), ranking))
-    costs = _costs(advice, _maskings_of(schema, advice.configuration))
-    header = ("attribute", "masking", "deviation", "utility", "of", "source")
-    yield from ("", f"what {advice.configuration} costs:", *_table(header, costs))
-
-
-def _maskings_of(schema: dict[str, Any], configuration: str | None) -> dict[str, str]:
-    """The masking of every attribute in a configuration, however the entry lists its configurations."""
-    for each in schema.get("configurations") or []:
-        if each["id"] == configuration:
-            return dict(each["maskings"])
-    table = schema.get("configuration_table")
-    if table is None or configuration not in table["ids"]:
-        return {}
-    row = table["ids"].index(configuration)
-    return {name: column[row] for name, column in table["maskings"].items()}
-
-
-def _costs(advice: Advice, maskings: dict[str, str]) -> list[tuple[str | float, ...]]:
-    costs: list[tuple[str | float, ...]] = []
-    for attribute in advice.attributes or []:
-        masking = maskings.get(attribute.name, "")
-        if score := attribute.maskings.get(masking):
-            whole = attribute.reference_utility
-            costs.append((attribute.name, masking, score.deviation, score.utility, whole, score.source))
-    return sorted(costs, key=lambda cost: cost[2], reverse=True)
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
-    """Aligned columns, numbers to the right."""
-    cells = [[cell if isinstance(cell, str) else f"{cell:.6f}" for cell in row] for row in [header, *rows]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    numeric = [not isinstance(cell, str) for cell in (rows or [()])[0]] or [False] * len(header)
-    for row in cells:
-        aligned = (
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(row, widths, numeric, strict=True)
-        )
-        yield "  " + "  ".join(aligned).rstrip()
 
 
 if __name__ == "__main__":

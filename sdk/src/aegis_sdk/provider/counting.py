@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from aegis_sdk.provider.counts import JointCounts, Tally, tally
 from aegis_sdk.provider.errors import TableError, UnmaskableValueError
+from aegis_sdk.provider.partition import Partition
 from aegis_sdk.provider.plan import Attribute, Masking, Plan
 from aegis_sdk.provider.table import Table
 from aegis_sdk.provider.values import MISSING, Domain, ValueType
@@ -37,6 +38,10 @@ class MaskedDomain:
         places = {text: place for place, text in enumerate(texts)}
         return cls(tuple(texts), tuple(places[text] for text in masked))
 
+    def partition(self) -> Partition:
+        """The values, grouped by their masked values."""
+        return Partition(np.array(self.mapping, dtype=np.intp), len(self.texts))
+
 
 @dataclass(frozen=True)
 class CountedTable:
@@ -64,6 +69,10 @@ class CountedTable:
     def records(self) -> int:
         """`N`."""
         return int(self.attributes[0].counts.counts.sum())
+
+    def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
+        """What each masking makes of the domain, by its id. Raises `TableError` as `masked` does."""
+        return {each.id: MaskedDomain.of(self.masked(counted, each)) for each in counted.attribute.maskings}
 
     def masked(self, counted: CountedAttribute, masking: Masking) -> list[str]:
         """The masked text of each value of the attribute. Raises `TableError` for a value that has none."""

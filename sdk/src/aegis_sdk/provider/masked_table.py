@@ -61,7 +61,7 @@ class _Column:
 
     @property
     def value(self) -> str:
-        return f"m{self.place}.masked" if self.is_masked else f"v{self.place}"
+        return f"m{self.place}.value" if self.is_masked else f"v{self.place}"
 
 
 def _publish(counted: CountedTable, plan: Plan, configuration: Configuration) -> Iterator[_Column]:
@@ -81,11 +81,8 @@ def _store_mapping(counted: CountedTable, attribute: CountedAttribute, masking_i
     """A temporary table of every text of the attribute and its masked text."""
     masking = next(each for each in attribute.attribute.maskings if each.id == masking_id)
     masked = counted.masked(attribute, masking)
-    texts = attribute.domain.places
-    counted.table.execute(
-        f"CREATE TEMP TABLE {name} AS SELECT unnest($1::VARCHAR[]) AS text, unnest($2::VARCHAR[]) AS masked",
-        [list(texts), [masked[place] for place in texts.values()]],
-    )
+    places = attribute.domain.places
+    counted.table.store_lookup(name, list(places), [masked[place] for place in places.values()], "VARCHAR")
 
 
 def _masked_query(source: str, columns: Sequence[_Column]) -> str:

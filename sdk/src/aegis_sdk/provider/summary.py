@@ -7,19 +7,34 @@ from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
 from aegis_sdk.provider.errors import PlanError, TableError
-from aegis_sdk.provider.plan import Configuration, Masking, Plan
+from aegis_sdk.provider.pair_counts import Progress
+from aegis_sdk.provider.pairs import pair_tables
+from aegis_sdk.provider.plan import IDENTITY, Configuration, Masking, Plan
 from aegis_sdk.provider.table import open_table
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
-def summarize(table: Path, plan: Plan, *, name: str, delimiter: str = ",", memory_limit: str = "1GB") -> dict[str, Any]:
+def summarize(
+    table: Path,
+    plan: Plan,
+    *,
+    name: str,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    pairs: bool = False,
+    progress: Progress = lambda _done, _records: None,
+) -> dict[str, Any]:
     """
     The catalogue entry (format 1) of the table, as JSON values.
 
     Of every attribute: its domain, its histogram, and of every masking the mapping and the joint counts with
     the label. The unmasked joint counts stay here. `memory_limit` is DuckDB's; what exceeds it goes to disk.
-    Raises `PlanError` for an unusable name and `TableError` for a table that does not fit the plan.
+    With `pairs` also the joint counts of every two masked attributes that a configuration uses together, but for those
+    that follow from others (`pair_tables`), and with the label those of attributes that one leaves unmasked: what the
+    measure `joint` needs, and no more than the masked tables tell. `progress` is told of how many records are counted.
+    Raises `PlanError` for an unusable name and `TableError` for a table that does not fit the plan, or that has more
+    pairs of values than an entry can hold.
     """
     if not _NAME.fullmatch(name):
         raise PlanError(f"the name {name!r} must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or digit")
@@ -27,13 +42,18 @@ def summarize(table: Path, plan: Plan, *, name: str, delimiter: str = ",", memor
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
             raise TableError(f"{table}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
+        masked = [counted.masked_domains(each) for each in counted.attributes]
         return {
             "format": 1,
             "name": name,
             **plan.about,
             "records": counted.records,
             "label": _label(counted, plan.label),
-            "attributes": [_attribute(counted, each) for each in counted.attributes],
+            "attributes": [
+                _attribute(each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
+                for each, domains in zip(counted.attributes, masked, strict=True)
+            ],
+            **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
             "configurations": [_configuration(each) for each in plan.configurations],
         }
 
@@ -48,18 +68,23 @@ def _label(counted: CountedTable, name: str) -> dict[str, Any]:
     return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
 
 
-def _attribute(table: CountedTable, counted: CountedAttribute) -> dict[str, Any]:
+def _is_shared_unmasked(counted: CountedAttribute, plan: Plan) -> bool:
+    return any(each.maskings[counted.attribute.name] == IDENTITY for each in plan.configurations)
+
+
+def _attribute(counted: CountedAttribute, masked: Mapping[str, MaskedDomain], *, with_joint: bool) -> dict[str, Any]:
+    values = len(counted.domain)
     return {
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
         "histogram": counted.counts.histogram().tolist(),
-        "maskings": [_masking(table, counted, each) for each in counted.attribute.maskings],
+        **({"joint": counted.counts.fold(range(values), values).tolist()} if with_joint else {}),
+        "maskings": [_masking(counted, each, masked[each.id]) for each in counted.attribute.maskings],
     }
 
 
-def _masking(table: CountedTable, counted: CountedAttribute, masking: Masking) -> dict[str, Any]:
-    masked = MaskedDomain.of(table.masked(counted, masking))
+def _masking(counted: CountedAttribute, masking: Masking, masked: MaskedDomain) -> dict[str, Any]:
     return {
         "id": masking.id,
         "function": {"name": masking.function.name, "parameters": masking.function.parameters()},

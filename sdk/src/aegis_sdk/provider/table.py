@@ -56,6 +56,13 @@ class Table:
         except duckdb.Error as error:
             raise TableError(f"{self.path}: {_explained(str(error))}") from error
 
+    def store_lookup(self, name: str, texts: Sequence[str], values: Sequence[object], kind: str) -> None:
+        """A temporary table `name` with a row for each text: `text`, and its `value` of the SQL type `kind`."""
+        self.execute(
+            f"CREATE TEMP TABLE {name} AS SELECT unnest($1::VARCHAR[]) AS text, unnest($2::{kind}[]) AS value",
+            [list(texts), list(values)],
+        )
+
     def whereabouts(self, column: str, text: str) -> str:
         """Where a value stands first: `line 17` of a CSV file, `row 16` of a Parquet file."""
         place = self.columns.index(column)

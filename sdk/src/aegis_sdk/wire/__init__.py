@@ -9,6 +9,7 @@ from aegis_sdk.wire.advice import (
     AdviceRequest,
     AdviceStatus,
     AttributeAdvice,
+    JointAdvice,
     MaskingScore,
     Misfit,
     Progress,
@@ -27,9 +28,11 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_HEAD,
     EXAMPLE_MEASURE,
     EXAMPLE_NOISY_MASKING,
+    EXAMPLE_PAIR_COUNTS,
     EXAMPLE_PROBLEM,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
+from aegis_sdk.wire.pair import PairCounts
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.values import COUNT_MAX
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
@@ -44,6 +47,7 @@ __all__ = [
     "EXAMPLE_HEAD",
     "EXAMPLE_MEASURE",
     "EXAMPLE_NOISY_MASKING",
+    "EXAMPLE_PAIR_COUNTS",
     "EXAMPLE_PROBLEM",
     "FAULTS_SHOWN",
     "IDENTITY",
@@ -60,6 +64,7 @@ __all__ = [
     "EntryVersion",
     "Head",
     "HeadPage",
+    "JointAdvice",
     "Label",
     "Masking",
     "MaskingFunction",
@@ -69,6 +74,7 @@ __all__ = [
     "Misfit",
     "Noise",
     "NotJsonError",
+    "PairCounts",
     "PointedFault",
     "Problem",
     "ProblemFault",

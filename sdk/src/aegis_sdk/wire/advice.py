@@ -76,7 +76,7 @@ class RankedConfiguration(Answer):
     deviation: float = Field(description="Weighted mean of the deviations of its maskings; smaller is better")
     utility: float = Field(description="Weighted mean of the utilities of its maskings")
     standard_error: float | None = Field(
-        default=None, description="Of the utility, at most; the records are taken for a sample"
+        default=None, description="Of the utility, at most; the records are taken for a sample; null: not known"
     )
     difference_error: float | None = Field(
         default=None, description="Standard error, at most, of its deviation less that of the best; null: not known"
@@ -140,6 +140,19 @@ class AttributeAdvice(Answer):
     reconstruction: Reconstruction | None = Field(default=None, description="How the reference was found")
 
 
+class JointAdvice(Answer):
+    """What a measure that takes attributes together found of them."""
+
+    reference_utility: float = Field(description="The most that is known to be there: deviations are measured from it")
+    lower_bound: float | None = Field(
+        default=None, description="The true utility of all unmasked attributes is no less; null: nothing is certain"
+    )
+    dimensions: int = Field(
+        description="Of the best configuration: masked values that have records, less one for each attribute, less "
+        "those that depend on others"
+    )
+
+
 class Progress(Answer):
     """How far an advice is: before it is answered, each attribute that it scores needs its reference."""
 
@@ -167,11 +180,15 @@ class Advice(Answer):
     indistinguishable: list[str] | None = Field(
         default=None,
         description="Configurations whose deviation is within 1.96 standard errors of the best's (95 %), in the order "
-        "of the ranking, the best among them; the first 10,000. Null: not known, with the reference `own`",
+        "of the ranking, the best among them; the first 10,000. Null: not known, with the reference `own` or by a "
+        "measure that takes several attributes together",
     )
     indistinguishable_count: int | None = Field(default=None, description="How many of these there are")
     ranking: list[RankedConfiguration] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[AttributeAdvice] | None = Field(default=None, description="What was found per attribute")
+    joint: JointAdvice | None = Field(
+        default=None, description="What was found of the attributes together; null but for measures that take them so"
+    )
     unit: str | None = Field(default=None, description="Unit of utilities and deviations: `bit`, `fraction` or null")
     better: str | None = Field(default=None, description="Which utilities are better: `higher` or `lower`")
     model_version: str | None = Field(default=None, description="Version of the mathematics that answered")

@@ -19,6 +19,7 @@ from aegis_sdk.wire.configuration import (
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
+from aegis_sdk.wire.pair import PairCounts, pair_faults
 from aegis_sdk.wire.values import COUNT_MAX, EntryName, FormatOne, Identifiers, Text, repeats
 from aegis_sdk.wire.visibility import Visibility
 
@@ -49,6 +50,11 @@ class EntryDocument(Request):
     records: int = Field(ge=1, le=COUNT_MAX, description="Number of records of the table")
     label: Label = Field(description="The class label")
     attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
+    pairs: Annotated[list[PairCounts], LONG_LIST] = Field(
+        default_factory=list,
+        description="Joint counts of pairs of masked attributes, each pair at most once; what a masking that is a "
+        "function of another has follows from the other's and need not be given",
+    )
     configurations: Annotated[list[Configuration], Field(min_length=1), LONG_LIST] | None = Field(
         default=None, description="The configurations, or else `configuration_table`"
     )
@@ -72,6 +78,8 @@ class EntryDocument(Request):
                 yield ("attributes", index, *location), detail
             for location, detail in _too_many_records(attribute, self.records):
                 yield ("attributes", index, *location), detail
+        for location, detail in pair_faults(self.pairs, self.attributes):
+            yield ("pairs", *location), detail
         yield from self._configuration_faults()
 
     def _configuration_faults(self) -> Iterator[Fault]:

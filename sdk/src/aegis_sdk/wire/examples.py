@@ -53,6 +53,13 @@ EXAMPLE_DRAWN_MASKING: Final[dict[str, Any]] = {
 }
 """A masking of that entry whose masked values chance decides."""
 
+EXAMPLE_PAIR_COUNTS: Final[dict[str, Any]] = {
+    "attributes": ["age", "zip"],
+    "maskings": ["age-2", "zip-3"],
+    "joint": [[8, 7, 5], [22, 38, 20]],
+}
+"""Counts of that masking together with one of another attribute, whose masked values are three."""
+
 EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "measure": "mutual_information",
     "attributes": None,

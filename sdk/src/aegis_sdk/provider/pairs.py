@@ -1,0 +1,69 @@
+"""The part of an entry that says how attributes go together: joint counts of pairs of masked attributes."""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
+from aegis_sdk.provider.errors import TableError
+from aegis_sdk.provider.pair_choice import Pair, Views, pairs_to_count
+from aegis_sdk.provider.pair_counts import Progress, count_pairs
+from aegis_sdk.provider.partition import Partition
+from aegis_sdk.provider.plan import IDENTITY, Plan
+
+# More would make an entry that no service takes.
+_MOST_CELLS = 10_000_000
+
+
+def pair_tables(
+    counted: CountedTable, plan: Plan, masked: Sequence[Mapping[str, MaskedDomain]], progress: Progress
+) -> list[dict[str, Any]]:
+    """
+    The entry's `pairs`, as JSON values: all that two attributes tell together in some configuration of the plan.
+
+    Each is a table of two (masked) attributes that a configuration shares together, so it tells nothing that the
+    masked table of this configuration would not tell. Left out is what follows: a table that is another one folded,
+    and those of a masking with one masked value. `masked`: for each attribute what its maskings make of its values.
+    Raises `TableError` for more cells than an entry can hold, and for a table that has changed.
+    """
+    views = [_views(plan, each, domains) for each, domains in zip(counted.attributes, masked, strict=True)]
+    pairs = list(pairs_to_count(plan, views))
+    _refuse_too_many_cells(counted, views, pairs)
+    joints = count_pairs(counted, views, pairs, progress) if pairs else []
+    return [
+        {
+            "attributes": [plan.attributes[place].name for place in pair.attributes],
+            "maskings": list(pair.maskings),
+            "joint": joint.tolist(),
+        }
+        for pair, joint in zip(pairs, joints, strict=True)
+    ]
+
+
+def _views(plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]) -> Views:
+    """What configurations use of an attribute, the identity first; without what has one masked value."""
+    used = {each.maskings[counted.attribute.name] for each in plan.configurations}
+    views = {IDENTITY: Partition.identity(len(counted.domain))}
+    views |= {name: domain.partition() for name, domain in masked.items()}
+    return {name: view for name, view in views.items() if name in used and view.size > 1}
+
+
+def _refuse_too_many_cells(counted: CountedTable, views: Sequence[Views], pairs: Sequence[Pair]) -> None:
+    cells = [prod(_shape(views, pair)) for pair in pairs]
+    if sum(cells) <= _MOST_CELLS:
+        return
+    largest = pairs[cells.index(max(cells))]
+    (rows, columns), names = _shape(views, largest), counted.attributes
+    first, second = (
+        f"{names[place].attribute.name!r} ({masking})"
+        for place, masking in zip(largest.attributes, largest.maskings, strict=True)
+    )
+    raise TableError(
+        f"{counted.table.path}: the pairs have {sum(cells)} cells, and an entry holds {_MOST_CELLS}; the largest is "
+        f"{first} with {second}, {rows} x {columns}: mask such attributes more coarsely, or summarize without pairs"
+    )
+
+
+def _shape(views: Sequence[Views], pair: Pair) -> tuple[int, int]:
+    first, second = (views[place][name].size for place, name in zip(pair.attributes, pair.maskings, strict=True))
+    return first, second

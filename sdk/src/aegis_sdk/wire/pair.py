@@ -1,0 +1,92 @@
+"""Joint counts of two masked attributes: what is known of how attributes go together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute
+from aegis_sdk.wire.documents import Request
+from aegis_sdk.wire.examples import EXAMPLE_PAIR_COUNTS
+from aegis_sdk.wire.faults import Fault, fault, refuse
+from aegis_sdk.wire.tables import CountTable
+from aegis_sdk.wire.values import Identifiers, repeats
+
+Sizes = Mapping[str, Mapping[str, int]]
+"""By attribute and masking id, how many masked values there are."""
+
+
+def _two(names: list[str]) -> list[str]:
+    match names:
+        case [_, _]:
+            return names
+        case _:
+            raise fault(f"Has {len(names)} names where two are expected")
+
+
+_Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
+
+
+class PairCounts(Request):
+    """How many records have each pair of masked values of two attributes. They are exact, and add up to `records`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PAIR_COUNTS]})
+
+    attributes: _Two = Field(description="Names of the two attributes")
+    maskings: _Two = Field(description="The masking of each: an id, or `identity`")
+    joint: CountTable = Field(
+        description="A row per masked value of the first, a column per masked value of the second, in the order of "
+        "their domains"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        refuse("pair", self._faults())
+        return self
+
+    def _faults(self) -> Iterator[Fault]:
+        for location, detail in repeats(self.attributes):
+            yield ("attributes", *location), detail
+        for side, masking in enumerate(self.maskings):
+            if masking == DROP:
+                yield ("maskings", side), 'With "drop" the attribute is not shared: there is nothing to count'
+
+
+def pair_faults(pairs: Sequence[PairCounts], attributes: Sequence[Attribute]) -> Iterator[Fault]:
+    """The faults of pair counts against the attributes of their entry, and of pairs that are given twice."""
+    sizes = _sizes(attributes)
+    first: dict[frozenset[tuple[str, str]], int] = {}
+    for index, pair in enumerate(pairs):
+        masked = frozenset(zip(pair.attributes, pair.maskings, strict=True))
+        if first.setdefault(masked, index) != index:
+            yield (index,), f"Repeats item {first[masked]}"
+        for location, detail in _unknown_names(pair, sizes) or _wrong_sizes(pair, sizes):
+            yield (index, *location), detail
+
+
+def _sizes(attributes: Sequence[Attribute]) -> Sizes:
+    return {
+        attribute.name: {IDENTITY: len(attribute.domain)}
+        | {masking.id: len(masking.domain) for masking in attribute.maskings}
+        for attribute in attributes
+    }
+
+
+def _unknown_names(pair: PairCounts, sizes: Sizes) -> list[Fault]:
+    found: list[Fault] = []
+    for side, (attribute, masking) in enumerate(zip(pair.attributes, pair.maskings, strict=True)):
+        if attribute not in sizes:
+            found.append((("attributes", side), "The entry has no such attribute"))
+        elif masking not in sizes[attribute]:
+            found.append((("maskings", side), "The attribute has no such masking"))
+    return found
+
+
+def _wrong_sizes(pair: PairCounts, sizes: Sizes) -> Iterator[Fault]:
+    """The faults of a table that is not as large as its domains; its rows are known to be equally long."""
+    rows, columns = (sizes[name][masking] for name, masking in zip(pair.attributes, pair.maskings, strict=True))
+    if len(pair.joint) != rows:
+        yield ("joint",), f"Has {len(pair.joint)} rows where {pair.attributes[0]!r} has {rows} masked values"
+    elif len(pair.joint[0]) != columns:
+        given = len(pair.joint[0])
+        yield ("joint",), f"Has {given} columns where {pair.attributes[1]!r} has {columns} masked values"

@@ -1,0 +1,102 @@
+"""Advice by the measure that takes attributes together: from publication to the answer."""
+
+import numpy as np
+import pytest
+
+from tests.answers import pointers
+from tests.pairs import masked, paired_entry, records
+from tests.service import ask, example_entry, publish
+
+
+def indicators(column):
+    """A column of 0 and 1 for each value, less its mean."""
+    found = (column[:, np.newaxis] == np.unique(column)).astype(float)
+    return found - found.mean(axis=0)
+
+
+def design(maskings):
+    """The indicators of all masked attributes, side by side."""
+    return np.hstack([indicators(masked(*shown)) for shown in maskings.items() if shown[1] != "drop"])
+
+
+def trace(maskings):
+    """Pillai's trace of masked attributes and the label, from the records themselves."""
+    x, y = design(maskings), indicators(records()["label"])
+    projected = x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    return float(np.trace(np.linalg.pinv(y.T @ y) @ (y.T @ projected)))
+
+
+async def answer_to(api, worker, entry, **question):
+    asked = await ask(api, (await publish(api, entry))["id"], measure="joint", **question)
+    assert asked.status_code == 202, asked.text
+    await worker.run()
+    return (await api.get(asked.headers["Location"])).json()
+
+
+@pytest.mark.parametrize("attributes", [None, ["age", "zip"], ["sex", "zip"]], ids=["all", "two", "two others"])
+async def test_configurations_are_scored_as_their_records_would_be(api, worker, attributes):
+    entry = paired_entry()
+    answer = await answer_to(api, worker, entry, attributes=attributes)
+    assert answer["status"] == "succeeded", answer["problem"]
+    expected = {
+        one["id"]: trace({name: one["maskings"][name] for name in attributes or one["maskings"]})
+        for one in entry["configurations"]
+    }
+    assert {row["configuration"]: row["utility"] for row in answer["ranking"]} == pytest.approx(expected, rel=1e-9)
+    assert expected["c0"] == max(expected.values())
+    found = answer["joint"]
+    whole = trace(dict.fromkeys(attributes or ("age", "zip", "sex"), "identity"))
+    assert max(expected.values()) * (1 - 1e-9) <= found["lower_bound"] <= min(whole, found["reference_utility"]) + 1e-9
+    best = {name: entry["configurations"][0]["maskings"][name] for name in attributes or ("age", "zip", "sex")}
+    assert (answer["configuration"], found["dimensions"]) == ("c0", np.linalg.matrix_rank(design(best)))
+    assert all(row["standard_error"] is row["difference_error"] is None for row in answer["ranking"])
+    assert answer["indistinguishable"] is None
+
+
+async def test_an_attribute_of_weight_0_is_left_out(api, worker):
+    answer = await answer_to(api, worker, paired_entry(), weights={"sex": 0, "age": 3, "zip": 3})
+    expected = trace({"age": "age-4", "zip": "zip-3"})
+    assert {row["configuration"]: row["utility"] for row in answer["ranking"]}["c0"] == pytest.approx(expected)
+
+
+async def test_a_single_attribute_needs_no_pairs(api, worker):
+    answer = await answer_to(api, worker, example_entry())
+    assert (answer["status"], answer["configuration"], answer["joint"]) == ("succeeded", "c01", None)
+    assert answer["ranking"][0]["utility"] == pytest.approx(0.5863, abs=1e-4)
+
+
+async def test_pairs_that_are_missing_are_named_by_the_answer(api, worker):
+    answer = await answer_to(api, worker, paired_entry(pairs=paired_entry()["pairs"][:3]))
+    assert (answer["status"], answer["problem"]["code"]) == ("failed", "missing_pairs")
+    assert "'sex'" in answer["problem"]["detail"]
+
+
+async def test_an_entry_without_any_pairs_is_told_at_once(api):
+    head = await publish(api, paired_entry(pairs=[]))
+    for question in ({}, {"attributes": ["age", "sex"]}, {"weights": {"age": 0}}):
+        refused = await ask(api, head["id"], measure="joint", **question)
+        assert (refused.status_code, refused.json()["code"]) == (422, "no_pairs")
+        assert "aegis summarize --pairs" in refused.json()["detail"]
+    for question in ({"attributes": ["age"]}, {"weights": {"age": 0, "sex": 0}}):
+        assert (await ask(api, head["id"], measure="joint", **question)).status_code == 202
+
+
+REFUSED = {
+    "the own reference": ({"reference": "own"}, "/reference"),
+    "unequal weights": ({"weights": {"age": 2}}, "/weights"),
+    "unequal weights besides 0": ({"weights": {"age": 2, "sex": 0, "zip": 1.5}}, "/weights"),
+}
+
+
+@pytest.mark.parametrize(("question", "pointer"), REFUSED.values(), ids=REFUSED.keys())
+async def test_what_cannot_be_asked_of_attributes_together(shared_api, request, question, pointer):
+    head = await publish(shared_api, paired_entry(name=f"refused-{len(request.node.callspec.id)}"))
+    refused = await ask(shared_api, head["id"], measure="joint", **question)
+    assert (refused.status_code, refused.json()["code"], pointers(refused)) == (422, "invalid", [pointer])
+    assert "takes attributes together" in refused.json()["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize("weights", [{"age": 2, "zip": 2, "sex": 2}, {"age": 0}, {"age": 1.0}])
+async def test_weights_that_are_the_same_are_taken(api, weights):
+    head = await publish(api, paired_entry())
+    assert (await ask(api, head["id"], measure="joint", weights=weights)).status_code == 202

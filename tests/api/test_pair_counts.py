@@ -1,0 +1,91 @@
+"""Entries with counts of pairs of attributes: published, read, changed, refused."""
+
+import hashlib
+
+import pytest
+import rfc8785
+
+from tests.pairs import paired_entry
+from tests.sdk.wire.documents import changed
+from tests.service import ask, publish
+
+ENTRY = paired_entry()
+
+
+async def test_the_summaries_are_the_entry_as_published(shared_api):
+    entry = paired_entry(name="published")
+    head = await publish(shared_api, entry)
+    assert head["digest"] == f"sha256:{hashlib.sha256(rfc8785.dumps(entry)).hexdigest()}"
+    assert (await shared_api.get(f"/v1/entries/{head['id']}/summaries")).json() == entry
+
+
+async def test_the_schema_names_the_pairs_without_their_counts(shared_api):
+    head = await publish(shared_api, paired_entry(name="schema"))
+    schema = (await shared_api.get(f"/v1/entries/{head['id']}")).json()["schema"]
+    assert schema["pairs"] == [{name: pair[name] for name in ("attributes", "maskings")} for pair in ENTRY["pairs"]]
+
+
+@pytest.mark.parametrize("pairs", [ENTRY["pairs"][1:], ENTRY["pairs"][::-1], []], ids=["fewer", "turned", "none"])
+async def test_other_pairs_are_another_version(shared_api, request, pairs):
+    entry = paired_entry(name=f"versions-{request.node.callspec.id}")
+    head = await publish(shared_api, entry)
+    path, headers = f"/v1/entries/{head['id']}", {"If-Match": "*"}
+    assert (await shared_api.put(path, json=entry, headers=headers)).json()["version"] == 1
+    assert (await shared_api.put(path, json=entry | {"pairs": pairs}, headers=headers)).json()["version"] == 2
+    assert (await shared_api.get(f"{path}/summaries")).json() == entry | {"pairs": pairs}
+    assert (await shared_api.get(f"{path}/summaries", params={"version": 1})).json() == entry
+
+
+def swapped(index):
+    """The entry with a record each moved so that no sum of the pair changes."""
+    joint = [list(row) for row in ENTRY["pairs"][index]["joint"]]
+    for row, column, difference in ((0, 0, 1), (0, 1, -1), (1, 0, -1), (1, 1, 1)):
+        joint[row][column] += difference
+    return changed(("pairs", index, "joint"), joint, ENTRY)
+
+
+def noisy():
+    """The entry with noise declared for a masking that pairs name."""
+    entry = paired_entry()
+    entry["attributes"][0]["maskings"][0]["noise"] = {"kind": "laplace", "scale": 1.0}
+    return entry
+
+
+FIRST = ENTRY["pairs"][0]["joint"][0]
+REFUSED = {
+    "a count too many": (
+        changed(("pairs", 0, "joint", 0, 0), FIRST[0] + 1, ENTRY),
+        {"/pairs/0/joint": ("301", "300", "1 too many"), "/pairs/0/joint/0": ("'age-4'", "1 too many")},
+    ),
+    "a record in another column": (
+        changed(("pairs", 0, "joint", 0), [FIRST[0] + 1, FIRST[1] - 1, FIRST[2]], ENTRY),
+        {"/pairs/0/joint": ("column 0", "'zip-3'", "1 too many")},
+    ),
+    "a coarser table that does not follow": (swapped(1), {"/pairs/1/joint/0/0": ("pair 0", "1 too many")}),
+    "inexact": (noisy(), {"/pairs/0/maskings/0": ("'age-4'", "noise"), "/pairs/3/maskings/1": ("'age-4'", "noise")}),
+    "structure": (
+        changed(("pairs", 0, "maskings"), ["drop", "zip-3"], ENTRY),
+        {"/pairs/0/maskings/0": ("drop",)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("entry", "expected"), REFUSED.values(), ids=REFUSED.keys())
+async def test_what_does_not_add_up_is_refused_with_place_and_difference(shared_api, entry, expected):
+    answer = await shared_api.post("/v1/entries", json=entry)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    said = {}
+    for fault in answer.json()["errors"]:
+        said[fault["pointer"]] = said.get(fault["pointer"], "") + fault["detail"]
+    for pointer, words in expected.items():
+        assert all(word in said[pointer] for word in words), said
+
+
+async def test_other_measures_do_not_need_the_pairs(api, worker):
+    answers = []
+    for entry in (paired_entry(), paired_entry(name="without", pairs=[])):
+        asked = await ask(api, (await publish(api, entry))["id"])
+        await worker.run()
+        answers.append((await api.get(asked.headers["Location"])).json())
+    assert answers[0]["status"] == "succeeded"
+    assert answers[0]["ranking"] == answers[1]["ranking"]

@@ -1,0 +1,87 @@
+"""Pair counts fit the attributes of their entry."""
+
+import json
+
+import pytest
+
+from aegis_sdk.wire import EntryDocument, read_entry
+from tests.pairs import PAIRED, pair, paired_entry
+from tests.sdk.wire.documents import changed, entry_pointers, without
+
+ENTRY = paired_entry()
+AGE_ZIP = ENTRY["pairs"][0]
+
+
+def paired(pairs):
+    return paired_entry(pairs=pairs)
+
+
+def broken(part, value):
+    return changed(("pairs", 0, part), value, ENTRY)
+
+
+BROKEN = {
+    "no list": (paired({}), ["/pairs"]),
+    "null": (paired(None), ["/pairs"]),
+    "no object": (paired([[]]), ["/pairs/0"]),
+    "unknown field": (broken("label", "x"), ["/pairs/0/label"]),
+    "no counts": (paired([{"attributes": ["age", "zip"], "maskings": ["age-4", "zip-3"]}]), ["/pairs/0/joint"]),
+    "counts null": (broken("joint", None), ["/pairs/0/joint"]),
+    "one attribute": (broken("attributes", ["age"]), ["/pairs/0/attributes"]),
+    "three attributes": (broken("attributes", ["age", "zip", "sex"]), ["/pairs/0/attributes"]),
+    "no attribute": (broken("attributes", []), ["/pairs/0/attributes"]),
+    "an attribute that is no name": (broken("attributes", ["age", 1]), ["/pairs/0/attributes/1"]),
+    "one masking": (broken("maskings", ["age-4"]), ["/pairs/0/maskings"]),
+    "a masking that is no name": (broken("maskings", [None, "zip-3"]), ["/pairs/0/maskings/0"]),
+    "an attribute with itself": (
+        paired([AGE_ZIP | {"attributes": ["age", "age"], "maskings": ["age-4", "age-2"]}]),
+        ["/pairs/0/attributes/1"],
+    ),
+    "an unknown attribute": (broken("attributes", ["age", "place"]), ["/pairs/0/attributes/1"]),
+    "two unknown attributes": (
+        broken("attributes", ["ages", "place"]),
+        ["/pairs/0/attributes/0", "/pairs/0/attributes/1"],
+    ),
+    "an unknown masking": (broken("maskings", ["age-5", "zip-3"]), ["/pairs/0/maskings/0"]),
+    "another attribute's masking": (broken("maskings", ["age-4", "age-2"]), ["/pairs/0/maskings/1"]),
+    "drop": (broken("maskings", ["drop", "zip-3"]), ["/pairs/0/maskings/0"]),
+    "the same pair": (paired([*ENTRY["pairs"], AGE_ZIP]), ["/pairs/5"]),
+    "the same pair turned round": (
+        paired([*ENTRY["pairs"], pair(("zip", "age"), ("zip-3", "age-4"))]),
+        ["/pairs/5"],
+    ),
+    "too few rows": (broken("joint", AGE_ZIP["joint"][:3]), ["/pairs/0/joint"]),
+    "no rows": (broken("joint", []), ["/pairs/0/joint"]),
+    "no columns": (broken("joint", [[]] * 4), ["/pairs/0/joint"]),
+    "too many columns": (broken("joint", [[*row, 0] for row in AGE_ZIP["joint"]]), ["/pairs/0/joint"]),
+    "counts of another masking": (broken("maskings", ["identity", "zip-3"]), ["/pairs/0/joint"]),
+    "rows of unequal length": (broken("joint", [[1, 2, 3], [1, 2]]), ["/pairs/0/joint/1"]),
+    "a fraction": (changed(("pairs", 0, "joint", 1, 2), 0.5, ENTRY), ["/pairs/0/joint/1/2"]),
+    "a negative count": (changed(("pairs", 0, "joint", 1, 2), -1, ENTRY), ["/pairs/0/joint/1/2"]),
+    "a count that is too large": (changed(("pairs", 0, "joint", 1, 2), 2**53, ENTRY), ["/pairs/0/joint/1/2"]),
+}
+
+
+@pytest.mark.parametrize(("document", "expected"), BROKEN.values(), ids=BROKEN.keys())
+def test_what_does_not_fit_is_pointed_at(document, expected):
+    assert entry_pointers(document) == expected
+
+
+SOUND = {
+    "pairs": ENTRY,
+    "no pairs": paired([]),
+    "pairs not mentioned": {name: value for name, value in ENTRY.items() if name != "pairs"},
+    "the same attributes masked otherwise": paired([pair(*PAIRED[0]), pair(("age", "zip"), ("age-2", "zip-odd"))]),
+    "one attribute's masking named like another's": json.loads(json.dumps(ENTRY).replace("zip-3", "age-4")),
+}
+
+
+@pytest.mark.parametrize("document", SOUND.values(), ids=SOUND.keys())
+def test_what_fits_is_accepted(document):
+    _, entry = read_entry(json.dumps(document))
+    assert entry == EntryDocument.model_validate_json(json.dumps(document))
+    assert entry.model_dump(mode="json", exclude_unset=True) == document
+
+
+def test_an_entry_without_pairs_has_none():
+    assert EntryDocument.model_validate(without(("title",))).pairs == []
