@@ -22,7 +22,7 @@ GROWING: Mapping[str, Sequence[int]] = {
     "configurations": (10, 100, 1_000, 10_000),
     "records": (10**4, 10**5, 10**6, 10**7),
 }
-SHORT: Mapping[str, Sequence[int]] = {"attributes": (2, 3), "configurations": (4, 8), "records": (200, 400)}
+SHORT: Mapping[str, Sequence[int]] = {"attributes": (2, 3), "records": (200, 400)}
 RECORDS = "records"
 ONE_RUN = "In the one run that this page is of,"
 """Begins the sentence that differs from run to run."""
