@@ -7,7 +7,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check format openapi migration docs bench clean
+.PHONY: help demo serve test check format openapi migration docs bench evaluate clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -54,6 +54,10 @@ docs: $(STAMP) ## run the documents' commands and write what they print
 bench: $(STAMP) ## the benchmarks, printed as ratios and medians
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
 	@$(BIN)/python -m bench
+
+evaluate: $(STAMP) ## the evaluation: docs/evaluation.md and its plots, written anew (20 minutes)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
+	@$(BIN)/python -m bench.evaluation --output docs/evaluation.md
 
 clean: ## remove what the commands made
 	rm -rf .venv .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,127 @@
+"""Every entrant on every table: what its picks lose, how good its orders are, and how often it cannot decide."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from app.advisor.arrays import FloatArray, IntArray
+from bench.evaluation.losses import Estimate, correlations, lost, lost_in_split
+from bench.evaluation.rankers import Entrant, Scores, entrants
+from bench.evaluation.study import Study
+from bench.evaluation.training import METRICS, MODELS, Results, train
+
+PROCESSES = 2
+SHORT_SPLITS = 2
+IN_FULL = frozenset({"counts", "corrected", "published", "rivals"})
+
+LEVELS = (1.0, 2 / 3, 1 / 3)
+"""Of the configurations, the most private share that is asked about."""
+
+ByQuestion = FloatArray
+"""(levels, metrics, models, splits)"""
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What an entrant is worth on a table.
+
+    Attributes:
+        entrant: who ranks.
+        scores: how.
+        tied: (levels,) how many configurations share the best utility.
+        lost: (levels, metrics, models, splits) against the best by mean over the splits.
+        lost_in_split: the same against the best of the same split.
+        correlation: (levels, metrics, models, splits) Spearman's, of utilities and results.
+    """
+
+    entrant: Entrant
+    scores: Scores
+    tied: tuple[int, ...]
+    lost: ByQuestion
+    lost_in_split: ByQuestion
+    correlation: ByQuestion
+
+    def loss(self, metric: str = "AUC", model: str | None = None) -> FloatArray:
+        """(splits,) what the pick loses, mean over the levels; and over the models, if none is named."""
+        by_model = self.lost[:, METRICS.index(metric)].mean(axis=0)
+        return by_model.mean(axis=0) if model is None else by_model[MODELS.index(model)]
+
+    def loss_in_split(self, metric: str = "AUC") -> Estimate:
+        """What the pick loses against the best of each split, mean over levels and models."""
+        return Estimate.of(self.lost_in_split[:, METRICS.index(metric)].mean(axis=(0, 1)))
+
+    def spearman(self, metric: str = "AUC") -> Estimate:
+        """How well it orders the configurations, mean over levels and models."""
+        return Estimate.of(self.correlation[:, METRICS.index(metric)].mean(axis=(0, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A table, trained and ranked."""
+
+    study: Study
+    results: Results
+    effects: tuple[Effect, ...]
+
+    @cached_property
+    def by_id(self) -> dict[str, Effect]:
+        """The effect of each entrant."""
+        return {effect.entrant.id: effect for effect in self.effects}
+
+    @property
+    def in_full(self) -> list[Effect]:
+        """The effects of those that are told all counts and histograms, the published algorithm and the rivals."""
+        return [effect for effect in self.effects if effect.entrant.group in IN_FULL]
+
+    @property
+    def auc(self) -> FloatArray:
+        """(configurations,) the AUC, mean over models and splits."""
+        return self.results.values[:, :, :, METRICS.index("AUC")].mean(axis=(1, 2))
+
+
+def outcomes(studies: Iterable[Study], *, short: bool, kept: Path | None = None) -> list[Outcome]:
+    """Train on every study in two processes (the short form: in a thread, which starts sooner), and ask everyone."""
+    taking_part = list(entrants())
+    splits = SHORT_SPLITS if short else None
+    with ThreadPoolExecutor(1) if short else ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        return [outcome(study, train(study, pool, splits, kept), taking_part) for study in studies]
+
+
+def outcome(study: Study, results: Results, taking_part: Sequence[Entrant]) -> Outcome:
+    """Hold what everyone says of a study against the results of training."""
+    return Outcome(study, results, tuple(_effect(entrant, entrant.scores(study), results) for entrant in taking_part))
+
+
+def levels(configurations: int) -> list[IntArray]:
+    """The places of the configurations that each level of privacy leaves: they are in its order."""
+    return [np.arange(configurations - math.ceil(share * configurations - 1e-9), configurations) for share in LEVELS]
+
+
+def _effect(entrant: Entrant, scores: Scores, results: Results) -> Effect:
+    asked = levels(scores.utilities.size)
+    picks = [scores.pick(places) for places in asked]
+    orders = [scores.utilities[places] for places in asked]
+
+    def each(measured: Callable[[FloatArray, FloatArray], FloatArray], said: Sequence[FloatArray]) -> ByQuestion:
+        by_level = zip(asked, said, strict=True)
+        return np.array(
+            [
+                [[measured(results.of(model, metric)[:, places], one) for model in MODELS] for metric in METRICS]
+                for places, one in by_level
+            ]
+        )
+
+    return Effect(
+        entrant,
+        scores,
+        tied=tuple(scores.tied(places) for places in asked),
+        lost=each(lost, picks),
+        lost_in_split=each(lost_in_split, picks),
+        correlation=each(correlations, orders),
+    )

@@ -1,0 +1,95 @@
+"""Tables of any size, made up on disk, and all that the contenders of the cost comparison take from them."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from aegis_sdk.provider import Attribute, Configuration, Masking, Plan
+from aegis_sdk.provider.masking import EdgeBuckets
+from aegis_sdk.provider.plan import DROP
+from aegis_sdk.provider.values import ValueType
+from app.advisor.arrays import IntArray
+
+WIDTHS = (5, 7, 10, 20)
+"""Of the intervals of each attribute's maskings; those of 7 nest in no other."""
+
+LARGEST = 120
+"""More than any value."""
+
+LABELS = 3
+MEMORY = "1GB"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How large a made-up table is, and how many configurations it has."""
+
+    attributes: int = 8
+    configurations: int = 100
+    records: int = 100_000
+
+
+@contextmanager
+def made(size: Size) -> Iterator[Path]:
+    """A Parquet file of that size in a temporary directory, which is removed; the same for the same size.
+
+    About 100 values an attribute, a label of three classes on which they depend. DuckDB writes it piece by piece.
+    """
+    with tempfile.TemporaryDirectory(prefix="aegis-cost-") as directory, duckdb.connect() as connection:
+        path = Path(directory) / "table.parquet"
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        columns = ", ".join(f"{_value(place)} AS {_name(place)}" for place in range(size.attributes))
+        classes = f"SELECT i, (hash(i) % {LABELS})::INTEGER AS y FROM range({size.records}) AS numbers(i)"
+        connection.execute(f"COPY (SELECT {columns}, 'class ' || y AS label FROM ({classes})) TO '{path}'")
+        yield path
+
+
+def plan(size: Size) -> Plan:
+    """Every attribute in intervals of four widths; configurations choose among them and `drop` at random."""
+    attributes = tuple(
+        Attribute(_name(place), ValueType.INTEGER, tuple(_masking(width) for width in WIDTHS))
+        for place in range(size.attributes)
+    )
+    options = np.array([*map(_masking_id, WIDTHS), DROP])
+    chosen = np.random.default_rng(0).choice(options, (size.configurations, size.attributes)).tolist()
+    names = [attribute.name for attribute in attributes]
+    configurations = tuple(
+        Configuration(f"c{place}", dict(zip(names, maskings, strict=True)), {}) for place, maskings in enumerate(chosen)
+    )
+    return Plan("made up", "label", attributes, configurations, {})
+
+
+def records_of(path: Path, entry: dict[str, Any]) -> tuple[IntArray, IntArray]:
+    """The values (records, attributes) and classes (records,) of a table as places in the domains of its entry."""
+    with duckdb.connect() as connection:
+        columns = connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).fetchnumpy()
+    domains = [np.array(attribute["domain"], dtype=np.int64) for attribute in entry["attributes"]]
+    names = [attribute["name"] for attribute in entry["attributes"]]
+    codes = [np.searchsorted(domain, columns[name]) for name, domain in zip(names, domains, strict=True)]
+    classes = np.searchsorted(entry["label"]["domain"], columns["label"].astype(np.str_))
+    return np.stack(codes, axis=1), classes
+
+
+def _name(place: int) -> str:
+    return f"a{place}"
+
+
+def _value(place: int) -> str:
+    """SQL of a whole number from 0: two drawn ones and a part of the class, more of it in some attributes."""
+    return f"(hash(i, {place}) % 60 + hash(i, {place}, 1) % 30 + {place % 4 + 1} * y)::INTEGER"
+
+
+def _masking(width: int) -> Masking:
+    edges = (*(Decimal(edge) for edge in range(0, LARGEST, width)), Decimal("Infinity"))
+    return Masking(_masking_id(width), EdgeBuckets(edges), "made up")
+
+
+def _masking_id(width: int) -> str:
+    return f"w{width}"

@@ -1,0 +1,129 @@
+"""Where measures that look at one attribute at a time fail, and how badly."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from app.advisor.measures import MEASURES
+from bench.evaluation.effectiveness import Effect, Outcome, levels
+from bench.evaluation.losses import Estimate
+from bench.evaluation.plots import turns
+from bench.evaluation.rankers import named
+from bench.evaluation.report import Section, figure_of, image, table, with_interval
+from bench.evaluation.sections import leading
+from bench.evaluation.tables.synthetic import KINDS
+
+TIED = ("ranker", "questions with a tie for the best", "most tied", "in", "distinct utilities, mean share", "fewest")
+G3 = "g3, counts"
+
+EXPLAINED: Mapping[str, str] = {
+    "redundant attributes": """
+Each copy of an attribute adds its utility once more to the sum, although it tells next to nothing that is new: a
+configuration that keeps the copies finely looks better than one that keeps the attributes that are alone in what they
+tell. Configurations here keep either the ones or the others.
+""",
+    "interactions": """
+Two attributes tell the label by exclusive or, and nothing each by itself. No measure of single attributes can see that,
+nor can one of pairs of attributes that adds up linear effects. Of the models, logistic regression is as blind.
+""",
+    "near-unique attributes": """
+An attribute with nearly a value for each record seems to tell much: every group is small, and by chance far from the
+label's shares. The correction for the bias of small samples is made for that.
+""",
+    "imbalance": "The rarer a label, the less is there to count, and the less does any record say of it.",
+}
+
+
+def section(outcomes: Sequence[Outcome]) -> Section:
+    """A part for each property that is turned, and one on ties."""
+    by_name = {each.study.name: each for each in outcomes}
+    kinds = {kind: [by_name[name] for name in names if name in by_name] for kind, names in KINDS.items()}
+    shown = {kind: chosen for kind, chosen in kinds.items() if chosen}
+    parts = [_turned(kind, chosen) for kind, chosen in shown.items()]
+    text = "\n\n".join(
+        [
+            "Each table below turns one property; a row is a ranker, a cell the AUC that its pick loses.",
+            image("turns.svg", "AUC lost by ranker, as one property at a time is turned"),
+            *parts,
+            _ties(outcomes),
+        ]
+    )
+    found = [*(_found(kind, chosen) for kind, chosen in shown.items()), _found_ties(outcomes)]
+    return Section("Where measures fail", text, {"turns.svg": _turns(shown)}, found)
+
+
+def _turned(kind: str, chosen: Sequence[Outcome]) -> str:
+    columns = ["ranker", *(each.study.name for each in chosen)]
+    rows = [
+        [effect.entrant.title, *(with_interval(Estimate.of(each.by_id[effect.entrant.id].loss())) for each in chosen)]
+        for effect in chosen[0].in_full
+    ]
+    return f"### {kind.capitalize()}\n\n{EXPLAINED[kind].strip()}\n\n{table(columns, rows)}"
+
+
+def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
+    panels = {
+        kind: {
+            title: [Estimate.of(each.by_id[name].loss()) for each in chosen] for name, title in leading(chosen).items()
+        }
+        for kind, chosen in kinds.items()
+    }
+    return turns(panels, {kind: [each.study.name for each in chosen] for kind, chosen in kinds.items()}, "AUC lost")
+
+
+def _found(kind: str, chosen: Sequence[Outcome]) -> str:
+    ends = [chosen[0], chosen[-1]]
+    losses = {title: [each.by_id[name].loss().mean() for each in ends] for name, title in leading(chosen).items()}
+    told = ", ".join(f"{title} {figure_of(first)} and {figure_of(last)}" for title, (first, last) in losses.items())
+    return f"{kind.capitalize()}: the pick loses, on `{ends[0].study.name}` and on `{ends[1].study.name}`, {told}."
+
+
+def _ties(outcomes: Sequence[Outcome]) -> str:
+    rows = [row for each in outcomes for row in _tied_by_g3(each)]
+    columns = ["table", "configurations", "tied by g3", "AUC between the tied"]
+    listed = f"\n\nWhere g3 ties for the best:\n\n{table(columns, rows)}" if rows else ""
+    return f"""### Ties
+
+g3 asks only for the most frequent class of each group. Where that is the same class for all, it is the same for every
+configuration. Ties are broken by mutual information, then by the order in which the configurations were given.
+The share of distinct utilities says how many of the configurations of a table it tells apart.
+
+{table(TIED, list(_tied_by_measure(outcomes)))}{listed}"""
+
+
+def _tied_by_measure(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
+    for measure in MEASURES:
+        effects = [each.by_id[f"{measure}, counts"] for each in outcomes]
+        most = [max(effect.tied) for effect in effects]
+        shares = [_distinct(effect) for effect in effects]
+        worst = int(np.argmax(most))
+        told = [str(most[worst]), outcomes[worst].study.name] if most[worst] > 1 else ["-", "-"]
+        questions = sum(tied > 1 for effect in effects for tied in effect.tied)
+        yield [named(measure), str(questions), *told, figure_of(np.mean(shares), 2), figure_of(min(shares), 2)]
+
+
+def _distinct(effect: Effect) -> float:
+    """Distinct utilities, over the configurations."""
+    return np.unique(effect.scores.utilities).size / effect.scores.utilities.size
+
+
+def _tied_by_g3(outcome: Outcome) -> Iterator[list[str]]:
+    """By level where there is a tie: how many tie, and the range of their AUC."""
+    effect = outcome.by_id[G3]
+    for places, tied in zip(levels(effect.scores.utilities.size), effect.tied, strict=True):
+        utilities = effect.scores.utilities[places]
+        if tied > 1:
+            apart = np.ptp(outcome.auc[places][utilities == utilities.max()])
+            yield [outcome.study.name, str(places.size), str(tied), figure_of(float(apart))]
+
+
+def _found_ties(outcomes: Sequence[Outcome]) -> str:
+    effects = [each.by_id[G3] for each in outcomes]
+    tied = [number > 1 for effect in effects for number in effect.tied]
+    shares = [_distinct(effect) for effect in effects]
+    fewest = int(np.argmin(shares))
+    return (
+        f"g3 ties for the best in {sum(tied)} of {len(tied)} questions. It tells {np.mean(shares):.0%} of the"
+        f" configurations apart on average, and {shares[fewest]:.0%} on `{outcomes[fewest].study.name}`."
+    )

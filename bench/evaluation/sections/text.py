@@ -1,0 +1,57 @@
+"""What stands around the figures: what the page is for, how it was made, and what it does not say."""
+
+from app.advisor.measures import MEASURES
+from bench.evaluation.report import Section
+from bench.evaluation.training import BOOSTING, FOREST, ITERATIONS, MOST_TRAINED, SMALL, SPLITS, SPLITS_OF_SMALL
+
+HEAD = """
+# Does the advice hold up?
+
+A provider may share a table masked in one of many ways. Aegis says which of them keeps most of what the table can
+predict, from counts, without a record and without training a model. Why trust it? Because it can be tried: on tables
+whose records we do have, we mask the table in every way, train models on each, and see how much better the best of them
+is than the one that Aegis picked. This page is written by `make evaluate`, figures and plots included; nothing on it is
+typed in. Seeds are fixed: a rerun gives the same tables and plots, but for times.
+"""
+
+METHOD = Section(
+    "How it was done",
+    f"""
+For each table and each of its configurations the masked table is split at random into halves, with the shares of the
+classes kept, {SPLITS} times ({SPLITS_OF_SMALL} times below {SMALL:,} records), the same for all configurations. On one
+half, or {MOST_TRAINED:,} records of it, three models are trained, which the other half tests:
+
+* logistic regression, one-hot, at most {ITERATIONS} iterations;
+* a random forest of {FOREST["n_estimators"]} trees, at least {FOREST["min_samples_leaf"]} records in a leaf;
+* histogram gradient boosting, {BOOSTING["max_iter"]} rounds, at most {BOOSTING["max_leaf_nodes"]} leaves.
+
+Trees get codes in the order of the masked values, which they can cut as often as they need; one-hot columns would only
+make them deeper. Results are accuracy and AUC (macro average of one class against the rest). That is **exhaustive
+training**: it picks the best for each model, and loses nothing by definition.
+
+A **question** is which of some configurations to take. Each table is asked about three times: of all configurations,
+of the more private two thirds, and of the most private third, as if a consumer had to have that much privacy. With all
+of them to choose from, the finest is hard to miss; among the private ones it matters which attributes are kept.
+
+A **ranker** gives each configuration a utility, and picks the best. Aegis is asked with each of its {len(MEASURES)}
+measures. **Published** is the algorithm of the paper read literally: each masking is measured against a reconstruction
+of its own, with randomised rounding. Rivals see what their papers let them see. **Random choice** picks any. Ties of
+Aegis are broken as in use, by mutual information and then by the order of the configurations; a rival that ranks
+several best picks any of them with the same probability. Summaries are those of the whole table, as they are published.
+""",
+)
+
+LIMITS = Section(
+    "What this does not say",
+    """
+* Intervals (Student's t) are over random splits of one table, which share records. They say how far a figure depends on
+  the split, not how it would be on another table; for that, look along the tables.
+* "Best" is the configuration with the best mean over the same splits: with many near the top it is partly chance, and
+  all rankers seem to lose a little more than they do.
+* The comparison with the best measure in hindsight asks more than anyone can have, and asks it many times: with 24
+  tables, one difference beyond a 95 % interval is to be expected by chance alone.
+* Configurations are drawn by rules of ours, and so is what they trade off; in the made-up tables it is drawn so that
+  the property matters.
+* Tables are small, the models are ordinary, with fixed settings: no model is tuned to a masked table.
+""",
+)

@@ -1,0 +1,17 @@
+"""The tables of the evaluation, with their maskings and configurations."""
+
+from collections.abc import Iterator
+
+from bench.evaluation.study import Study
+from bench.evaluation.tables import health, real, synthetic
+
+
+def studies(*, short: bool) -> Iterator[Study]:
+    """All of them, real ones first; in the short form a small one of each kind."""
+    if short:
+        yield real.wine(configurations=5)
+        yield synthetic.redundant(4, records=300, configurations=5)
+        return
+    yield health.study()
+    yield from real.studies()
+    yield from synthetic.studies()
