@@ -82,8 +82,15 @@ def question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         reference=ReferenceKind(request.reference),
         rounding_seed=request.rounding_seed,
         limit=request.limit,
-        bias_correction=request.bias_correction,
+        bias_correction=_wants_correction(request),
     )
+
+
+def _wants_correction(request: wire.AdviceRequest) -> bool:
+    """What the question says of the bias, or else what its measure does by default."""
+    if request.bias_correction is not None:
+        return request.bias_correction
+    return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default
 
 
 #: The fields of an answer, null until it has succeeded.
@@ -134,5 +141,5 @@ def measures_body() -> dict[str, Any]:
 
 
 def _measure_body(measure: Measure) -> dict[str, Any]:
-    fields = ("id", "unit", "better", "monotone", "formula", "guarantee", "reason", "source")
+    fields = ("id", "unit", "better", "monotone", "formula", "guarantee", "reason", "source", "corrected_by_default")
     return {field: getattr(measure, field) for field in fields} | {"bias_correction": measure.bias is not None}

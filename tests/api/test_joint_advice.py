@@ -26,8 +26,9 @@ def trace(maskings):
     return float(np.trace(np.linalg.pinv(y.T @ y) @ (y.T @ projected)))
 
 
-async def answer_to(api, worker, entry, **question):
-    asked = await ask(api, (await publish(api, entry))["id"], measure="joint", **question)
+async def answer_to(api, worker, entry, *, bias_correction=False, **question):
+    head = await publish(api, entry)
+    asked = await ask(api, head["id"], measure="joint", bias_correction=bias_correction, **question)
     assert asked.status_code == 202, asked.text
     await worker.run()
     return (await api.get(asked.headers["Location"])).json()
@@ -100,3 +101,22 @@ async def test_what_cannot_be_asked_of_attributes_together(shared_api, request, 
 async def test_weights_that_are_the_same_are_taken(api, weights):
     head = await publish(api, paired_entry())
     assert (await ask(api, head["id"], measure="joint", weights=weights)).status_code == 202
+
+
+async def test_its_bias_is_corrected_unless_that_is_not_wanted(api, worker):
+    answer = await answer_to(api, worker, paired_entry(), bias_correction=None)
+    assert answer["request"]["bias_correction"] is True
+    assert (answer["ranking_basis"], answer["joint"]["lower_bound"]) == ("estimated", None)
+    columns = {"age": "age-4", "zip": "zip-3"}
+    one = next(each for each in paired_entry()["configurations"] if columns.items() <= each["maskings"].items())
+    plain, size = trace(one["maskings"]), np.linalg.matrix_rank(design(one["maskings"]))
+    count, classes = len(records()["label"]), len(np.unique(records()["label"])) - 1
+    adjusted = classes - (classes - plain) * (count - 1) / (count - 1 - size)
+    found = {row["configuration"]: row["utility"] for row in answer["ranking"]}
+    assert found[one["id"]] == pytest.approx(adjusted, rel=1e-8)
+
+
+async def test_other_measures_are_not_corrected_by_default(api):
+    head = await publish(api, paired_entry())
+    asked = await ask(api, head["id"], measure="chi_square")
+    assert asked.json()["request"]["bias_correction"] is False

@@ -30,7 +30,7 @@ def entry():
 
 
 def test_measures_are_those_of_the_registry(client):
-    fields = ("unit", "better", "monotone", "guarantee", "reason", "source")
+    fields = ("unit", "better", "monotone", "guarantee", "reason", "source", "corrected_by_default")
     found = {measure.id: [getattr(measure, field) for field in fields] for measure in client.measures()}
     assert found == {measure.id: [getattr(measure, field) for field in fields] for measure in MEASURES.values()}
     corrected = [measure.id for measure in client.measures() if measure.bias_correction]

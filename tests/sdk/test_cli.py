@@ -257,10 +257,13 @@ class TestAdvise:
         service.with_entry(head()).with_advice(Advice.model_validate(older))
         assert "as good" not in aegis("advise", ENTRY_ID, "--measure", older["request"]["measure"])[1]
 
-    def test_the_correction_of_bias_is_sent(self, aegis, service, measure):
-        aegis("advise", ENTRY_ID, "--measure", measure, "--bias-correction")
+    @pytest.mark.parametrize(
+        ("flags", "sent"), [(["--bias-correction"], True), (["--no-bias-correction"], False), ([], None)]
+    )
+    def test_what_is_wanted_of_the_bias_is_sent(self, aegis, service, measure, flags, sent):
+        aegis("advise", ENTRY_ID, "--measure", measure, *flags)
         [question] = [request.body for request in writes({"POST"}, service)]
-        assert question["bias_correction"] is True
+        assert question["bias_correction"] is sent
 
     def test_the_columns_are_aligned(self, aegis, measure):
         _, out, _ = aegis("advise", ENTRY_ID, "--measure", measure)

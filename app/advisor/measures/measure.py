@@ -39,6 +39,7 @@ class Measure:
             (all in bits), where it grows with it: then the reference, having the largest entropy, has the least
             utility (variant I).
         depends_on_support: it asks which cells are empty, which an iterative solution only approaches.
+        corrected_by_default: questions that say nothing of the bias want it corrected: it misleads more than it may.
         is_joint: it sees all attributes of a configuration together; its function is that of one attribute alone.
         weighs_values: its gradient differs between the values of an atom, unless they have equal counts.
     """
@@ -56,6 +57,7 @@ class Measure:
     bias: Function | None = None
     of_information: Callable[[float, float, float], float] | None = None
     depends_on_support: bool = False
+    corrected_by_default: bool = False
     is_joint: bool = False
     weighs_values: bool = False
 

@@ -225,6 +225,7 @@ _ALL: Final = (
         slopes=mean_square_gradient,
         scale=mean_square_scale,
         bias=mean_square_bias,
+        corrected_by_default=True,
         is_joint=True,
     ),
 )

@@ -157,7 +157,7 @@ class Client:
         reference: str = "pooled",
         rounding_seed: int | None = None,
         limit: int | None = 20,
-        bias_correction: bool = False,
+        bias_correction: bool | None = None,
         wait: float = 300.0,
         on_progress: Callable[[Advice], None] | None = None,
     ) -> Advice:

@@ -106,7 +106,14 @@ def advise(
         typer.Option(metavar="NAME=NUMBER", help="Privacy to vouch for, as k=5; repeatable."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of the ranking.")] = 20,
-    bias: Annotated[bool, typer.Option("--bias-correction", help="Less the bias of small samples.")] = False,  # noqa: FBT002 - a flag
+    bias: Annotated[
+        bool | None,
+        typer.Option(
+            "--bias-correction/--no-bias-correction",
+            help="Less the bias of small samples, or not. By default as the measure does.",
+            show_default=False,
+        ),
+    ] = None,
     raw: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Ask which configuration loses least. The ranking comes first, then the cost of the best per attribute."""

@@ -57,7 +57,7 @@ def test_a_question_is_sent_in_full(scripted):
         "reference": "own",
         "rounding_seed": 7,
         "limit": None,
-        "bias_correction": False,
+        "bias_correction": None,
     }
     assert dict(script.requests[0].url.params) == {"version": "2"}
     assert script.requests[0].headers["Prefer"] == "wait=3"

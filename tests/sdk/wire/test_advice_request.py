@@ -28,7 +28,7 @@ def test_defaults_are_filled_in():
         ({"require": {}}, {}),
         ({"attributes": ["b", "a"]}, {"attributes": ["a", "b"]}),
         ({"limit": 20}, {}),
-        ({"bias_correction": False}, {}),
+        ({"bias_correction": None}, {}),
         ({"reference": "pooled", "rounding_seed": None}, {}),
     ],
 )

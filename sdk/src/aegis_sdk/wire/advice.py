@@ -49,8 +49,10 @@ class AdviceRequest(Request):
     )
     rounding_seed: Count | None = Field(default=None, description="Seed of the rounding; with `own` only")
     limit: Count | None = Field(default=20, description="Rows of the ranking; 0 none, null all")
-    bias_correction: bool = Field(
-        default=False, description="Take the measure less its bias in small samples, where `GET /v1/measures` has one"
+    bias_correction: bool | None = Field(
+        default=None,
+        description="Take the measure less its bias in small samples, where `GET /v1/measures` has one; null: as the "
+        "measure does by default (`corrected_by_default`)",
     )
 
     @model_validator(mode="after")

@@ -93,6 +93,9 @@ class Measure(Answer):
     reason: str | None = Field(default=None, description="Why it has the guarantee, or has not, in a sentence")
     source: str | None = Field(default=None, description="The work that it is taken from")
     bias_correction: bool = Field(default=False, description="Whether a question may ask for its `bias_correction`")
+    corrected_by_default: bool = Field(
+        default=False, description="Whether its bias is corrected where a question says nothing of it"
+    )
 
 
 class MeasureList(Answer):

@@ -68,7 +68,7 @@ EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "reference": "pooled",
     "rounding_seed": None,
     "limit": 20,
-    "bias_correction": False,
+    "bias_correction": None,
 }
 
 EXAMPLE_HEAD: Final[dict[str, Any]] = {
@@ -145,6 +145,7 @@ EXAMPLE_MEASURE: Final[dict[str, Any]] = {
     ),
     "source": "Cover & Thomas 2006, Elements of information theory, equation 2.28",
     "bias_correction": True,
+    "corrected_by_default": False,
 }
 
 EXAMPLE_PROBLEM: Final[dict[str, Any]] = {
