@@ -75,8 +75,8 @@ def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
 def _found(kind: str, chosen: Sequence[Outcome]) -> str:
     ends = [chosen[0], chosen[-1]]
     losses = {title: [each.by_id[name].loss().mean() for each in ends] for name, title in leading(chosen).items()}
-    told = ", ".join(f"{title} {figure_of(first)} and {figure_of(last)}" for title, (first, last) in losses.items())
-    return f"{kind.capitalize()}: the pick loses, on `{ends[0].study.name}` and on `{ends[1].study.name}`, {told}."
+    told = "; ".join(f"{title} {figure_of(first)} and {figure_of(last)}" for title, (first, last) in losses.items())
+    return f"{kind.capitalize()}, on `{ends[0].study.name}` and on `{ends[1].study.name}` the pick loses: {told}."
 
 
 def _ties(outcomes: Sequence[Outcome]) -> str:

@@ -72,12 +72,13 @@ def _row(entrant: str, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _found(kind: str, outcomes: Sequence[Outcome]) -> str:
-    told = [f"{title} {_mean_loss(entrant, outcomes):.4f}" for entrant, title in leading(outcomes).items()]
-    return f"On the {len(outcomes)} {kind} tables the pick loses, in AUC on average: {', '.join(told)}."
+    told = "; ".join(f"{title} {_mean_and_worst(name, outcomes)}" for name, title in leading(outcomes).items())
+    return f"On the {len(outcomes)} {kind} tables the pick loses, in AUC, on average and at worst: {told}."
 
 
-def _mean_loss(entrant: str, outcomes: Sequence[Outcome]) -> float:
-    return float(np.mean([each.by_id[entrant].loss().mean() for each in outcomes])) + 0.0
+def _mean_and_worst(entrant: str, outcomes: Sequence[Outcome]) -> str:
+    losses = [each.by_id[entrant].loss().mean() for each in outcomes]
+    return f"{figure_of(np.mean(losses))} and {figure_of(max(losses))}"
 
 
 def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
