@@ -69,7 +69,8 @@ def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
         }
         for kind, chosen in kinds.items()
     }
-    return turns(panels, {kind: [each.study.name for each in chosen] for kind, chosen in kinds.items()}, "AUC lost")
+    turned = {kind: [each.study.name.split()[-1] for each in chosen] for kind, chosen in kinds.items()}
+    return turns(panels, turned, "AUC lost")
 
 
 def _found(kind: str, chosen: Sequence[Outcome]) -> str:
