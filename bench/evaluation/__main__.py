@@ -40,10 +40,10 @@ def evaluate(output: Path, *, short: bool, kept: Path | None = None) -> None:
         joint.section(found),
         knowledge.section(found),
         *(part(chosen, short) for part in PARTS),
-        text.LIMITS,
+        text.limits(found),
         details.section(found),
     ]
-    write(output, text.HEAD, [section for section in sections if section is not None])
+    write(output, text.HEAD, sections)
 
 
 if __name__ == "__main__":

@@ -95,4 +95,9 @@ def _one_legend(figure: Figure, axes: Axes) -> None:
 
 
 def _style(place: int) -> dict[str, object]:
-    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)], "elinewidth": 0.8}
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "marker": MARKERS[place % len(MARKERS)],
+        "elinewidth": 0.8,
+        "alpha": 0.85,
+    }

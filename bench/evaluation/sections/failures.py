@@ -69,14 +69,15 @@ def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
         }
         for kind, chosen in kinds.items()
     }
-    return turns(panels, {kind: [each.study.name for each in chosen] for kind, chosen in kinds.items()}, "AUC lost")
+    turned = {kind: [each.study.name.split()[-1] for each in chosen] for kind, chosen in kinds.items()}
+    return turns(panels, turned, "AUC lost")
 
 
 def _found(kind: str, chosen: Sequence[Outcome]) -> str:
     ends = [chosen[0], chosen[-1]]
     losses = {title: [each.by_id[name].loss().mean() for each in ends] for name, title in leading(chosen).items()}
-    told = ", ".join(f"{title} {figure_of(first)} and {figure_of(last)}" for title, (first, last) in losses.items())
-    return f"{kind.capitalize()}: the pick loses, on `{ends[0].study.name}` and on `{ends[1].study.name}`, {told}."
+    told = "; ".join(f"{title} {figure_of(first)} and {figure_of(last)}" for title, (first, last) in losses.items())
+    return f"{kind.capitalize()}, on `{ends[0].study.name}` and on `{ends[1].study.name}` the pick loses: {told}."
 
 
 def _ties(outcomes: Sequence[Outcome]) -> str:

@@ -13,7 +13,7 @@ from bench.evaluation.sections import leading, made_up, real
 
 COLUMNS = ("ranker", "AUC lost, mean", "AUC lost, worst", "in", "accuracy lost, mean", "Spearman, mean", "worst")
 SCATTERED = ("health", "breast cancer", "digits", "copies 8", "interaction 100%")
-AFTER = "random choice"
+RANDOM = "random choice"
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
@@ -72,12 +72,13 @@ def _row(entrant: str, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _found(kind: str, outcomes: Sequence[Outcome]) -> str:
-    told = [f"{title} {_mean_loss(entrant, outcomes):.4f}" for entrant, title in leading(outcomes).items()]
-    return f"On the {len(outcomes)} {kind} tables the pick loses, in AUC on average: {', '.join(told)}."
+    told = "; ".join(f"{title} {_mean_and_worst(name, outcomes)}" for name, title in leading(outcomes).items())
+    return f"On the {len(outcomes)} {kind} tables the pick loses, in AUC, on average and at worst: {told}."
 
 
-def _mean_loss(entrant: str, outcomes: Sequence[Outcome]) -> float:
-    return float(np.mean([each.by_id[entrant].loss().mean() for each in outcomes])) + 0.0
+def _mean_and_worst(entrant: str, outcomes: Sequence[Outcome]) -> str:
+    losses = [each.by_id[entrant].loss().mean() for each in outcomes]
+    return f"{figure_of(np.mean(losses))} and {figure_of(max(losses))}"
 
 
 def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
@@ -86,14 +87,14 @@ def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
 
 
 def _spearman(outcomes: Sequence[Outcome]) -> Figure:
-    ordering = [effect.entrant for effect in outcomes[0].in_full if effect.entrant.title != AFTER]
+    ordering = [effect.entrant for effect in outcomes[0].in_full if effect.entrant.title != RANDOM]
     values = np.array([[each.by_id[entrant.id].spearman().mean for each in outcomes] for entrant in ordering])
     return heat_map([entrant.title for entrant in ordering], [each.study.name for each in outcomes], values)
 
 
 def _scatter(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
     shown = [each for each in outcomes if each.study.name in SCATTERED] or list(outcomes)
-    titles = {name: title for name, title in names.items() if title != AFTER}
+    titles = {name: title for name, title in names.items() if title != RANDOM}
     points = {
         (each.study.name, title): (each.by_id[name].scores.utilities, each.auc)
         for each in shown

@@ -1,6 +1,10 @@
 """What stands around the figures: what the page is for, how it was made, and what it does not say."""
 
+from collections.abc import Sequence
+
 from app.advisor.measures import MEASURES
+from bench.evaluation.effectiveness import Outcome
+from bench.evaluation.losses import CONFIDENCE
 from bench.evaluation.report import Section
 from bench.evaluation.training import BOOSTING, FOREST, ITERATIONS, MOST_TRAINED, SMALL, SPLITS, SPLITS_OF_SMALL
 
@@ -34,24 +38,27 @@ of the more private two thirds, and of the most private third, as if a consumer 
 of them to choose from, the finest is hard to miss; among the private ones it matters which attributes are kept.
 
 A **ranker** gives each configuration a utility, and picks the best. Aegis is asked with each of its {len(MEASURES)}
-measures. **Published** is the algorithm of the paper read literally: each masking is measured against a reconstruction
-of its own, with randomised rounding. Rivals see what their papers let them see. **Random choice** picks any. Ties of
-Aegis are broken as in use, by mutual information and then by the order of the configurations; a rival that ranks
-several best picks any of them with the same probability. Summaries are those of the whole table, as they are published.
+measures, with some also less the bias of small samples. **Published** is the algorithm of the paper read literally:
+each masking is measured against a reconstruction of its own, with randomised rounding. Rivals see what their papers let
+them see. **Random choice** picks any. Ties of Aegis are broken as in use, by mutual information, then by the order of
+the configurations; a rival that ranks several best picks any of them with the same probability. Summaries are those of
+the whole table, as they are published.
 """,
 )
 
-LIMITS = Section(
-    "What this does not say",
-    """
+
+def limits(outcomes: Sequence[Outcome]) -> Section:
+    """What not to conclude."""
+    by_chance = round((1 - CONFIDENCE) * len(outcomes))
+    text = f"""
 * Intervals (Student's t) are over random splits of one table, which share records. They say how far a figure depends on
   the split, not how it would be on another table; for that, look along the tables.
 * "Best" is the configuration with the best mean over the same splits: with many near the top it is partly chance, and
   all rankers seem to lose a little more than they do.
-* The comparison with the best measure in hindsight asks more than anyone can have, and asks it many times: with 24
-  tables, one difference beyond a 95 % interval is to be expected by chance alone.
+* Tables are compared one by one: of {len(outcomes)} differences about {by_chance} would be beyond a 95 % interval by
+  chance alone. The best measure in hindsight is more than anyone can have: it is chosen by what it is judged by.
 * Configurations are drawn by rules of ours, and so is what they trade off; in the made-up tables it is drawn so that
   the property matters.
 * Tables are small, the models are ordinary, with fixed settings: no model is tuned to a masked table.
-""",
-)
+"""
+    return Section("What this does not say", text)

@@ -96,14 +96,14 @@ def diabetes() -> Table:
     )
 
 
-def wine(configurations: int = CONFIGURATIONS) -> Study:
-    """Small: 178 records."""
+def wine(configurations: int = CONFIGURATIONS, attributes: int | None = None) -> Study:
+    """Small: 178 records. With the first so many of the attributes, all by default."""
     bunch = datasets.load_wine()
     table = Table(
         name="wine",
         about="chemical analysis of 178 wines; label: which of three growers",
         source=f"{_SKLEARN} (wine); UCI repository, CC BY 4.0",
-        columns=_numbers(bunch.data, bunch.feature_names),
+        columns=_numbers(bunch.data[:, :attributes], bunch.feature_names[:attributes]),
         label=bunch.target_names[bunch.target].astype(str),
     )
     return Study.of(table, drawn_plan(table, SEED, count=configurations))
