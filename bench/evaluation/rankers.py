@@ -68,7 +68,8 @@ class Entrant:
     Attributes:
         id: unique.
         title: in the report's tables; unique among those of full knowledge.
-        group: what is known of the maskings (`KNOWLEDGE`), `corrected`, `published` or `rivals`.
+        group: what is known of the maskings (`KNOWLEDGE`), `otherwise` (the bias corrected, or not, unlike by default),
+            `published` or `rivals`.
         scores: ranks the configurations of a study.
     """
 
@@ -83,8 +84,10 @@ def entrants() -> Iterator[Entrant]:
     yield from _by_knowledge("counts")
     for measure in MEASURES.values():
         if measure.bias is not None:
-            asked = partial(_by_product, measure=measure.id, bias_correction=True)
-            yield Entrant(f"{measure.id}, corrected", f"{named(measure.id)}, bias corrected", "corrected", asked)
+            correct = not measure.corrected_by_default
+            asked = partial(_by_product, measure=measure.id, bias_correction=correct)
+            how = "bias corrected" if correct else "not corrected"
+            yield Entrant(f"{measure.id}, {how}", f"{named(measure.id)}, {how}", "otherwise", asked)
     for measure in PUBLISHED:
         asked = partial(_by_product, measure=measure, reference="own", rounding_seed=SEED)
         yield Entrant(f"{measure}, own", f"published: {named(measure)}", "published", asked)
@@ -141,9 +144,11 @@ def _by_product(
     knowledge: Knowledge = "counts",
     reference: Literal["pooled", "own"] = "pooled",
     rounding_seed: int | None = None,
-    bias_correction: bool = False,  # noqa: FBT001, FBT002 -- bound by name
+    bias_correction: bool | None = None,  # noqa: FBT001 -- bound by name
 ) -> Scores:
-    """Ties are broken as in use: by mutual information, then by the order of the configurations."""
+    """The bias is corrected, and ties are broken, as in use: by mutual information, then by the configurations' order."""
+    if bias_correction is None:
+        bias_correction = MEASURES[measure].corrected_by_default
     weights = np.full(len(study.evidence), 1 / len(study.evidence))
     question = Question(measure, study.attributes, weights, reference, rounding_seed, None, bias_correction)
     ranking = ask(study, question, knowledge).ranking

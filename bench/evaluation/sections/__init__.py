@@ -7,7 +7,7 @@ from bench.evaluation.tables import synthetic
 
 LEADING = (
     "joint, counts",
-    "joint, corrected",
+    "joint, not corrected",
     "mutual_information, counts",
     "chi_square, counts",
     "g3, counts",

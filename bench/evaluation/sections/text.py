@@ -35,10 +35,12 @@ training**: it picks the best for each model, and loses nothing by definition.
 
 A **question** is which of some configurations to take. Each table is asked about three times: of all configurations,
 of the more private two thirds, and of the most private third, as if a consumer had to have that much privacy. With all
-of them to choose from, the finest is hard to miss; among the private ones it matters which attributes are kept.
+of them to choose from, the finest is hard to miss; among the private ones it matters which attributes are kept. (That
+was found in a first run, which asked about all of them only, and led to the three questions and to maskings that differ
+more; it was so settled before the joint measure took part.)
 
 A **ranker** gives each configuration a utility, and picks the best. Aegis is asked with each of its {len(MEASURES)}
-measures, with some also less the bias of small samples. **Published** is the algorithm of the paper read literally:
+measures, and with some also less the bias of small samples, or without that correction where it is the default. **Published** is the algorithm of the paper read literally:
 each masking is measured against a reconstruction of its own, with randomised rounding. Rivals see what their papers let
 them see. **Random choice** picks any. Ties of Aegis are broken as in use, by mutual information, then by the order of
 the configurations; a rival that ranks several best picks any of them with the same probability. Summaries are those of

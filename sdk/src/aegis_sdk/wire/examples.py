@@ -90,7 +90,7 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "id": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
     "status": "succeeded",
     "entry": {"id": EXAMPLE_HEAD["id"], "version": 1, "digest": EXAMPLE_HEAD["digest"]},
-    "request": EXAMPLE_ADVICE_REQUEST,
+    "request": EXAMPLE_ADVICE_REQUEST | {"bias_correction": False},
     "configuration": "c17",
     "deviation": 0.00123,
     "tied": ["c17"],
