@@ -1,10 +1,12 @@
 """From a question to its answer: measure each attribute, rank, and say what the order is worth."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from app.advisor.arrays import BoolArray, FloatArray
+from app.advisor.arrays import BoolArray, FloatArray, IntArray
 from app.advisor.blocks import CodeBlocks, Codes
 from app.advisor.deviation import AttributeAssessment, assess
 from app.advisor.errors import NoConfigurationError, NoEvidenceError
@@ -33,9 +35,6 @@ __all__ = [
     "lacks_own_reference",
     "recommend",
 ]
-
-TIE_TOLERANCE = 1e-9
-"""Deviations this close, relative to the largest reference utility, are a tie (contract, advice)."""
 
 MOST_LISTED = 10_000
 """Of a million configurations, half may be as good as the best: a list of them all would help nobody."""
@@ -88,25 +87,77 @@ def recommend(
     else:
         scores = score_alone(selected, assessments, blocks, question.weights)
     ranking = _rank(selected, assessments, blocks, scores, question)
-    errors = [one.errors(measure, found) for one, found in zip(selected, assessments, strict=True)]
-    moves = [utility_errors(each, one.options) for one, each in zip(selected, errors, strict=True)]
-    vectors = None
-    if scores.together is None and question.reference == "pooled":  # deviations by `own` are not those of a sample
-        vectors = _difference_vectors(selected, errors, blocks, ranking.best, question)
-    within = None if vectors is None else _indistinguishable(blocks, vectors, ranking)
-    basis = _basis(weighted, measure, question)
+    sampling = _Sampling.of(selected, assessments, measure, blocks, ranking, scores, question)
+    within = sampling.indistinguishable(blocks, ranking)
+    basis = _basis(weighted, measure, scores, question)
     return Recommendation(
         best=ranking.best,
         deviation=float(ranking.deviations[ranking.best]),
         tied=tuple(ranking.tied.tolist()),
         considered=len(blocks),
         ranking_basis=basis,
-        ranking=_ranked_rows(moves, blocks, ranking, scores, vectors, question),
-        attributes=tuple(map(Selected.with_errors, selected, assessments, moves)),
+        ranking=RankedRows(
+            index=ranking.order,
+            deviation=ranking.deviations[ranking.order],
+            utility=scores.utilities(ranking.order),
+            standard_error=sampling.errors(sampling.moves, blocks, ranking.order),
+            difference_error=sampling.errors(sampling.differences, blocks, ranking.order),
+        ),
+        attributes=tuple(map(Selected.with_errors, selected, assessments, sampling.each)),
         indistinguishable=None if within is None else ranking.in_order(within, MOST_LISTED),
         indistinguishable_count=None if within is None else int(within.sum()),
         joint=None if scores.together is None else scores.together.finding(ranking.best, basis),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sampling:
+    """How much the records' being a sample matters: error vectors (options, n) per attribute.
+
+    Attributes:
+        each: of the utility of each masking.
+        moves: the same times the weight; None where utilities of configurations are not sums.
+        differences: of each deviation less that of the best, times the weight; None where nothing is known of it.
+    """
+
+    each: list[FloatArray]
+    moves: list[FloatArray] | None
+    differences: list[FloatArray] | None
+
+    @classmethod
+    def of(
+        cls,
+        selected: Sequence[Selected],
+        assessments: Sequence[AttributeAssessment],
+        measure: Measure,
+        blocks: CodeBlocks,
+        ranking: Ranking,
+        scores: Scores,
+        question: Question,
+    ) -> Self:
+        """Deviations by the reference `own` are not those of a sample; pair counts do not tell how a trace varies."""
+        errors = [one.errors(measure, found) for one, found in zip(selected, assessments, strict=True)]
+        each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]
+        if scores.together is not None:
+            return cls(each, None, None)
+        moves = [weight * one for weight, one in zip(question.weights, each, strict=True)]
+        if question.reference == "own":
+            return cls(each, moves, None)
+        return cls(each, moves, _difference_vectors(selected, errors, blocks, ranking.best, question))
+
+    @staticmethod
+    def errors(vectors: Sequence[FloatArray] | None, blocks: CodeBlocks, rows: IntArray) -> FloatArray:
+        """The standard errors (rows,) of configurations; not a number where nothing is known of them."""
+        return np.full(rows.size, np.nan) if vectors is None else standard_errors(blocks, vectors, rows)
+
+    def indistinguishable(self, blocks: CodeBlocks, ranking: Ranking) -> BoolArray | None:
+        """Which configurations cannot be told from the best: a mask (configurations,)."""
+        if self.differences is None:
+            return None
+        gaps = ranking.deviations - ranking.deviations.min()
+        within = indistinguishable(blocks, self.differences, gaps, ranking.tolerance)
+        within[ranking.tied] = True
+        return within
 
 
 def _rank(
@@ -124,7 +175,7 @@ def _rank(
         blocks,
         deviations=scores.deviations,
         tie_utilities=lookups(selected, informed, "utility", question.weights),
-        tolerance=TIE_TOLERANCE * scores.largest,
+        tolerance=scores.tolerance,
         limit=question.limit,
     )
 
@@ -137,36 +188,10 @@ def _difference_vectors(
     return [weight * difference_errors(each, one.options, one.options[code]) for one, each, weight, code in parts]
 
 
-def _ranked_rows(
-    moves: Sequence[FloatArray],
-    blocks: CodeBlocks,
-    ranking: Ranking,
-    scores: Scores,
-    vectors: Sequence[FloatArray] | None,
-    question: Question,
-) -> RankedRows:
-    rows = ranking.order
-    weighted = [weight * each for weight, each in zip(question.weights, moves, strict=True)]
-    unknown = np.full(rows.size, np.nan)
-    return RankedRows(
-        index=rows,
-        deviation=ranking.deviations[rows],
-        utility=scores.utilities(rows),
-        standard_error=standard_errors(blocks, weighted, rows) if scores.together is None else unknown,
-        difference_error=unknown if vectors is None else standard_errors(blocks, vectors, rows),
-    )
-
-
-def _indistinguishable(blocks: CodeBlocks, vectors: Sequence[FloatArray], ranking: Ranking) -> BoolArray:
-    """Which configurations cannot be told from the best: a mask (configurations,)."""
-    gaps = ranking.deviations - ranking.deviations.min()
-    within = indistinguishable(blocks, vectors, gaps, ranking.tolerance)
-    within[ranking.tied] = True
-    return within
-
-
-def _basis(weighted: Sequence[Selected], measure: Measure, question: Question) -> RankingBasis:
+def _basis(weighted: Sequence[Selected], measure: Measure, scores: Scores, question: Question) -> RankingBasis:
     if question.reference == "own":  # no reference is common to the configurations
         return "estimated"
-    basis = joint_ranking_basis if measure.is_joint and len(weighted) > 1 else ranking_basis
-    return basis([one.evidence for one in weighted], measure, [one.used for one in weighted])
+    evidence, used = [one.evidence for one in weighted], [one.used for one in weighted]
+    if scores.together is None:
+        return ranking_basis(evidence, measure, used)
+    return joint_ranking_basis(evidence, measure, used, exactly=scores.together.scores.doubt <= scores.tolerance)

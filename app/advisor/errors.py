@@ -91,13 +91,9 @@ class MissingPairsError(AdvisorError):
 
 
 class ContradictoryPairsError(AdvisorError):
-    """The pair counts of a configuration are those of no table; `configuration` is its row."""
+    """The pair counts of a configuration are those of no table."""
 
     code = "contradictory_pairs"
-
-    def __init__(self, configuration: int) -> None:
-        super().__init__(configuration)
-        self.configuration = configuration
 
     def __str__(self) -> str:
         return (

@@ -72,7 +72,7 @@ class JointFinding:
     """What a joint measure found of the attributes together.
 
     Attributes:
-        reference_utility: the most that is known to be there: what deviations are measured from.
+        reference_utility: the most that is known of, be it an estimate: what deviations are measured from.
         lower_bound: the true utility of the unmasked attributes together is no less; None where nothing is certain.
         dimensions: of the best configuration: masked values with records, less one for each attribute, less those that
             depend on others.

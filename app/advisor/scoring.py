@@ -15,17 +15,30 @@ from app.advisor.recommendation import JointFinding, Question
 from app.advisor.selected import Selected
 from app.advisor.sufficiency import RankingBasis
 
+TIE_TOLERANCE = 1e-9
+"""Deviations this close, relative to the largest reference utility, are a tie (contract, advice)."""
+
+LEAST = 1e-3
+"""A joint measure is of order 1; of what is much smaller, differences in the last digits are rounding."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Together:
-    """The attributes together: what deviations are measured from, and the scores."""
+    """The attributes together.
+
+    Attributes:
+        reference_utility: what deviations are measured from.
+        certain: the most that is certain to be there, if the scores are.
+        scores: of the configurations.
+    """
 
     reference_utility: float
+    certain: float
     scores: JointScores
 
     def finding(self, best: int, basis: RankingBasis) -> JointFinding:
         """What was found, given the best configuration and what the ranking is worth."""
-        bound = self.scores.best_known if basis == "exact" else None
+        bound = self.certain if basis == "exact" else None
         return JointFinding(self.reference_utility, bound, int(self.scores.dimensions[best]))
 
 
@@ -36,13 +49,13 @@ class Scores:
     Attributes:
         deviations: (configurations,).
         utilities: gives those of configurations (rows,).
-        largest: the largest reference utility, in absolute value: what is a tie is relative to it.
+        tolerance: deviations this close are a tie.
         together: of the attributes together; None where each is scored by itself.
     """
 
     deviations: FloatArray
     utilities: Callable[[IntArray], FloatArray]
-    largest: float
+    tolerance: float
     together: Together | None = None
 
 
@@ -54,7 +67,7 @@ def score_alone(
     return Scores(
         deviations=blocks.sums(lookups(selected, assessments, "deviation", weights)),
         utilities=lambda rows: blocks.sums(lookups(selected, assessments, "utility", weights), rows),
-        largest=max(abs(found.reference_utility) for found in counting),
+        tolerance=TIE_TOLERANCE * max(abs(found.reference_utility) for found in counting),
     )
 
 
@@ -68,8 +81,8 @@ def score_together(
 ) -> Scores:
     """A joint measure of the attributes with weight, which all have the same.
 
-    Deviations are from the most utility that is known to be there: of any configuration, be it among those asked about
-    or `others`, of the finest maskings together, or of a single attribute's reference.
+    Deviations are from the most utility that is known of: of any configuration, be it among those asked about or
+    `others`, or of a single attribute's reference, which may be an estimate.
 
     Raises:
         ValueError: the weights differ.
@@ -85,9 +98,15 @@ def score_together(
         corrected=question.bias_correction,
         others=None if others is None else others[:, places],
     )
-    reference = max(found.best_known, *(assessments[place].reference_utility for place in places))
-    together = Together(reference, found)
-    return Scores(reference - found.utility, lambda rows: found.utility[rows], abs(reference), together)
+    alone = [assessments[place] for place in places]
+    reference = max([found.best_known, *(one.reference_utility for one in alone)])
+    certain = max([found.best_known, *(one.lower_bound for one in alone if one.lower_bound is not None)])
+    return Scores(
+        deviations=reference - found.utility,
+        utilities=lambda rows: found.utility[rows],
+        tolerance=TIE_TOLERANCE * max(abs(reference), LEAST),
+        together=Together(reference, certain, found),
+    )
 
 
 def _among(pairs: Sequence[PairCounts], places: Sequence[int]) -> list[PairCounts]:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from app.advisor.deviation import DROP, IDENTITY, masking_named
 from app.advisor.evidence import AttributeEvidence, EvidenceFlags, MaskingFlags
+from app.advisor.joint import is_counted_function
 from app.advisor.measures import Measure
 from app.advisor.views import determined_counts
 
@@ -64,16 +65,15 @@ def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
 
 
 def joint_ranking_basis(
-    evidence: Iterable[AttributeEvidence], measure: Measure, used: Iterable[Collection[str]]
+    evidence: Iterable[AttributeEvidence], measure: Measure, used: Iterable[Collection[str]], *, exactly: bool
 ) -> RankingBasis:
     """Is the order by a joint measure provably that by true deviation?
 
     The utility of every configuration is that of its table; the unmasked attributes have no less by a monotone measure,
     if every masking is a function of the value. Then true deviations and ours differ by the same constant for all.
+    `exactly`: no utility is in doubt by more than what counts as a tie.
     """
     functions = (
-        masking in {IDENTITY, DROP} or determined_counts(known, masking_named(known, masking)) is not None
-        for known, ids in zip(evidence, used, strict=True)
-        for masking in ids
+        is_counted_function(known, masking) for known, ids in zip(evidence, used, strict=True) for masking in ids
     )
-    return "exact" if measure.monotone and all(functions) else "estimated"
+    return "exact" if measure.monotone and exactly and all(functions) else "estimated"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from sklearn.linear_model import LinearRegression
 
 from app.advisor.advice import Question, recommend
 from app.advisor.evidence import AttributeEvidence, Masking, PairCounts
@@ -112,3 +113,14 @@ def indicators(column):
 
 def centred(matrix):
     return matrix - matrix.mean(axis=0)
+
+
+def regressed(records, row):
+    """The adjusted R^2 of a linear regression of a label of two classes on the indicators of a configuration."""
+    columns = [records.masked(at, records.options[at][code]) for at, code in enumerate(row)]
+    shown = [indicators(column) for column in columns if column is not None]
+    if not shown:
+        return 0.0
+    x, more = np.concatenate(shown, axis=1), len(records.classes) - 1
+    squared = LinearRegression().fit(x, records.classes).score(x, records.classes)
+    return 1 - (1 - squared) * more / (more - records.trace(row)[1])

@@ -3,14 +3,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
-from sklearn.linear_model import LinearRegression
 
 from app.advisor.errors import ContradictoryPairsError, MissingCountsError, MissingPairsError, TooManyColumnsError
 from app.advisor.evidence import PairCounts
 from app.advisor.joint import design, score_jointly
+from app.advisor.joint import scores as joint_scores
 from app.advisor.joint.bases import Basis, correlations
 from app.advisor.measures import MEASURES
-from tests.advisor.joint_cases import Records, indicators, random_codes, random_records
+from tests.advisor.joint_cases import Records, random_codes, random_records, regressed
 
 
 def scores(records, codes, pairs=None, *, joint=False, corrected=False):
@@ -98,15 +98,7 @@ def test_corrected_it_is_the_adjusted_r_squared_of_a_regression(seed):
     records = random_records(seed, labels=2, records=120)
     codes = random_codes(seed, records)
     found = scores(records, codes, corrected=True)
-    for row, utility, size in zip(codes, found.utility, found.dimensions, strict=True):
-        columns = [records.masked(at, records.options[at][code]) for at, code in enumerate(row)]
-        shown = [indicators(column) for column in columns if column is not None]
-        if not shown:
-            assert utility == 0
-            continue
-        x = np.concatenate(shown, axis=1)
-        squared = LinearRegression().fit(x, records.classes).score(x, records.classes)
-        assert utility == pytest.approx(1 - (1 - squared) * 119 / (119 - size), abs=1e-7)
+    assert found.utility == pytest.approx([regressed(records, row) for row in codes], abs=1e-7)
 
 
 def test_corrected_it_is_nothing_on_average_where_attributes_tell_nothing():
@@ -130,16 +122,56 @@ def test_as_many_dimensions_as_records_tell_nothing():
     assert scores(records, row, corrected=True).utility[0] == pytest.approx(0, abs=1e-8)
 
 
-def test_the_most_that_is_known_is_of_the_finest_maskings_together():
+SOME = np.array([[2, 3], [3, 2]])
+
+
+def nested_records():
     records = random_records(4, attributes=2)
     mappings = [[np.arange(8), np.arange(8) // 4], [np.arange(8), np.arange(8) // 4]]
-    nested = Records(records.values, records.classes, mappings)
-    codes = np.array([[2, 3], [3, 2]])
-    assert scores(nested, codes).best_known == pytest.approx(nested.trace([2, 2])[0], abs=1e-8)
-    needed = [nested.pair(0, "v0", 1, "v1"), nested.pair(0, "v1", 1, "v0")]
-    assert scores(nested, codes, needed).best_known == pytest.approx(
-        max(nested.trace(row)[0] for row in codes), abs=1e-8
-    )
+    return Records(records.values, records.classes, mappings)
+
+
+def best_known(records, codes, others, pairs=None, **how):
+    pairs = records.pairs() if pairs is None else pairs
+    given = records.evidence(), records.options, codes, pairs
+    return score_jointly(*given, corrected=False, others=np.array(others), **how).best_known
+
+
+def test_other_configurations_tell_what_is_there():
+    nested = nested_records()
+    assert best_known(nested, SOME, [[2, 2]]) == pytest.approx(nested.trace([2, 2])[0], abs=1e-8)
+
+
+def test_others_without_pair_counts_are_left_out_by_themselves():
+    nested = nested_records()
+    pairs = [nested.pair(0, "v0", 1, "v1"), nested.pair(0, "v1", 1, "v1")]
+    told = best_known(nested, SOME[:1], [[3, 3]], pairs)
+    assert best_known(nested, np.array([[3, 3]]), [[2, 3], [2, 2]], pairs) == pytest.approx(told, abs=1e-12)
+    assert told == pytest.approx(nested.trace([2, 3])[0], abs=1e-8)
+
+
+def test_others_that_no_table_has_are_left_out():
+    nested = nested_records()
+    wrong = PairCounts((0, 1), ("v0", "v0"), np.diag(np.full(8, 300 // 8)))
+    pairs = [pair for pair in nested.pairs() if pair.maskings != ("v0", "v0")]
+    told = best_known(nested, SOME, [[2, 3]], pairs)
+    assert best_known(nested, SOME, [[2, 2]], [*pairs, wrong]) == pytest.approx(told, abs=1e-12)
+
+
+def test_of_very_many_others_the_most_promising_are_looked_at(monkeypatch):
+    records = random_records(8, attributes=4)
+    codes = random_codes(8, records, configurations=30)
+    every = scores(records, codes).utility
+    monkeypatch.setattr(joint_scores, "MORE", 10)
+    found = best_known(records, codes[[int(every.argmin())]], codes)
+    assert found == pytest.approx(every.max(), abs=1e-12)
+
+
+def test_without_room_for_others_the_question_is_answered(monkeypatch):
+    nested = nested_records()
+    monkeypatch.setattr(design, "MOST_COLUMNS", 5)
+    coarse = np.array([[3, 3]])
+    assert best_known(nested, coarse, [[2, 2]]) == pytest.approx(nested.trace([3, 3])[0], abs=1e-8)
 
 
 def test_missing_pair_counts_are_named():

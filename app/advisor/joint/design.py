@@ -1,23 +1,23 @@
 """The correlations that configurations are made of: of all maskings with each other and with the label."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Self
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray, IntArray
+from app.advisor.arrays import BoolArray, FloatArray, IntArray
 from app.advisor.blocks import Codes
 from app.advisor.deviation import DROP, IDENTITY, masking_named
-from app.advisor.errors import MissingCountsError, MissingPairsError, TooManyColumnsError
+from app.advisor.errors import MissingCountsError, TooManyColumnsError
 from app.advisor.evidence import AttributeEvidence, PairCounts
 from app.advisor.joint.bases import Basis, correlations
 from app.advisor.joint.pair_tables import PairTables
 from app.advisor.views import determined_counts
 
-MOST_COLUMNS = 12_000
-"""Dimensions of all maskings together; their correlations take 1.2 GB then."""
+MOST_COLUMNS = 6_000
+"""Dimensions of all maskings together; all that is computed from them takes up to 1 GB then."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +29,10 @@ class Masked:
     joint: IntArray
 
 
+_Together = tuple[int, int, int, int, Masked, Masked]
+"""Two attributes, a code of each, and what these stand for."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
     """What the trace of every configuration is made of, computed once for all of them.
@@ -37,11 +41,14 @@ class Design:
         columns: per attribute and code, the columns of the masking in `correlations`; none for those that tell nothing.
         correlations: (columns, columns); two maskings that no configuration uses together have zeros.
         labels: (columns, dimensions of the label).
+        unknown: by two attributes, (options, options) whether configurations use two maskings whose pair counts are not
+            known.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
     correlations: FloatArray
     labels: FloatArray
+    unknown: Mapping[tuple[int, int], BoolArray]
 
     @classmethod
     def of(
@@ -55,7 +62,6 @@ class Design:
 
         Raises:
             MissingCountsError: a masking that is used has no exact joint counts with the label.
-            MissingPairsError: the counts of two maskings that are used together are not known.
             TooManyColumnsError: the maskings have more than `MOST_COLUMNS` dimensions.
         """
         used = [np.bincount(column, minlength=len(names)) > 0 for column, names in zip(codes.T, options, strict=True)]
@@ -70,12 +76,21 @@ class Design:
         labels = np.zeros((size, label.size))
         for one, place in _placed(masked, columns):
             labels[place] = correlations(one.joint, one.basis, label)
-        return cls(columns, _correlations(PairTables.of(evidence, pairs), masked, columns, codes, size), labels)
+        tables = PairTables.of(evidence, pairs)
+        found, unknown = _correlations(tables, masked, columns, _together(codes, masked), size)
+        return cls(columns, found, labels, unknown)
+
+    def lacking(self, codes: Codes) -> BoolArray:
+        """(configurations,) which of them use two maskings together whose pair counts are not known."""
+        found = np.zeros(len(codes), dtype=bool)
+        for (first, second), unknown in self.unknown.items():
+            found |= unknown[codes[:, first], codes[:, second]]
+        return found
 
 
 def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
     """None where all records have one masked value: such a masking has no dimension."""
-    if option == DROP:
+    if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
         return None
     joint = evidence.joint if option == IDENTITY else _label_counts(evidence, option)
     if joint is None:
@@ -112,33 +127,36 @@ def _correlations(
     tables: PairTables,
     masked: Sequence[Sequence[Masked | None]],
     columns: tuple[tuple[IntArray, ...], ...],
-    codes: Codes,
+    together: Iterable[_Together],
     size: int,
-) -> FloatArray:
+) -> tuple[FloatArray, dict[tuple[int, int], BoolArray]]:
+    """The correlations of maskings that are used together, and of which of them nothing is known."""
     found = np.eye(size)
-    missing: list[tuple[str, str, str, str]] = []
-    names = [known.name for known in tables.evidence]
-    for first, second, code, other in _together(codes, [len(each) for each in masked]):
-        one, two = masked[first][code], masked[second][other]
-        if one is None or two is None:
-            continue
+    unknown: dict[tuple[int, int], BoolArray] = {}
+    for first, second, code, other, one, two in together:
         joint = tables.find(first, one.id, second, two.id)
         if joint is None:
-            missing.append((names[first], one.id, names[second], two.id))
+            sizes = len(masked[first]), len(masked[second])
+            unknown.setdefault((first, second), np.zeros(sizes, dtype=bool))[code, other] = True
             continue
-        rows, across = columns[first][code], columns[second][other]
-        block = correlations(joint, one.basis, two.basis)
-        found[rows[0] : rows[-1] + 1, across[0] : across[-1] + 1] = block
-        found[across[0] : across[-1] + 1, rows[0] : rows[-1] + 1] = block.T
-    if missing:
-        raise MissingPairsError(missing)
-    return found
+        rows, across = _run(columns[first][code]), _run(columns[second][other])
+        found[rows, across] = correlations(joint, one.basis, two.basis)
+        found[across, rows] = found[rows, across].T
+    return found, unknown
 
 
-def _together(codes: Codes, sizes: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
-    """Every two attributes with every two of their codes that a configuration uses together."""
+def _run(columns: IntArray) -> slice:
+    return slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def _together(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[_Together]:
+    """Every two attributes with every two of their codes that a configuration uses together and that tell something."""
     wide = codes.T.astype(np.int64, order="C")
-    for first, second in combinations(range(len(sizes)), 2):
-        both = np.bincount(wide[first] * sizes[second] + wide[second], minlength=sizes[first] * sizes[second])
+    for first, second in combinations(range(len(masked)), 2):
+        across = len(masked[second])
+        both = np.bincount(wide[first] * across + wide[second], minlength=len(masked[first]) * across)
         for combination in np.flatnonzero(both).tolist():
-            yield first, second, *divmod(combination, sizes[second])
+            code, other = divmod(combination, across)
+            one, two = masked[first][code], masked[second][other]
+            if one is not None and two is not None:
+                yield first, second, code, other, one, two

@@ -1,6 +1,6 @@
 """The joint measure of every configuration, and the most that is known to be there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,16 +8,15 @@ import numpy as np
 from app.advisor.arrays import FloatArray, IntArray
 from app.advisor.blocks import Codes
 from app.advisor.deviation import masking_named
-from app.advisor.errors import MissingPairsError, TooManyColumnsError
+from app.advisor.errors import ContradictoryPairsError, MissingPairsError, TooManyColumnsError
 from app.advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
-from app.advisor.evidence.refinement import groups_of
 from app.advisor.joint.design import Design
 from app.advisor.joint.elimination import Traces, traces
 from app.advisor.measures.association import trace_bias
 from app.advisor.views import determined_counts
 
-MORE = 100
-"""Configurations that are looked at besides those asked about: enough to find the one that keeps the most."""
+MORE = 10_000
+"""Configurations that are looked at besides those asked about: all that an entry has, but for the very large."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,12 +27,13 @@ class JointScores:
         utility: (configurations,) Pillai's trace of each, less its bias if that was asked for.
         dimensions: (configurations,) the rank of its masked attributes: masked values with records, less one for each
             attribute, less what depends on the others.
-        best_known: the most utility of any of them, of others, and of the finest maskings of all together, as far as
-            their pair counts are known.
+        doubt: about how far rounding may have moved a utility; infinite where that cannot be told.
+        best_known: the most utility of any of them, and of others whose counts are known.
     """
 
     utility: FloatArray
     dimensions: IntArray
+    doubt: float
     best_known: float
 
 
@@ -57,61 +57,63 @@ def score_jointly(
         codes: (configurations, attributes).
         pairs: pair counts; those that follow by folding may be left out.
         corrected: less the bias of the trace (`trace_bias`), which grows with the number of masked values.
-        others: (others, attributes) configurations that are not scored. The finest of them tell, too, what is there.
+        others: (others, attributes) configurations that are not scored, but tell, too, what is there.
 
     Raises:
         MissingCountsError, MissingPairsError, ContradictoryPairsError, TooManyColumnsError.
     """
-    others = codes[:0] if others is None else others
-    design, rows = _design(evidence, options, codes, others, pairs)
-    found = traces(design, rows)
+    more = codes[:0] if others is None else _functions(evidence, options, others)
+    try:
+        design = Design.of(evidence, options, np.concatenate([codes, more]), pairs)
+    except TooManyColumnsError:
+        design, more = Design.of(evidence, options, codes, pairs), codes[:0]
+    if design.lacking(codes).any():
+        raise MissingPairsError(list(_missing(design, evidence, options, codes)))
+    more = _promising(design, more[~design.lacking(more)])
+    found = traces(design, np.concatenate([codes, more]), evidence[0].records)
     utility = _less_bias(found, evidence[0].label_histogram) if corrected else found.trace
     count = len(codes)
-    return JointScores(utility[:count], found.rank[:count], float(utility.max()))
+    if np.isnan(utility[:count]).any():
+        raise ContradictoryPairsError
+    return JointScores(utility[:count], found.rank[:count], float(found.doubt[:count].max()), float(np.nanmax(utility)))
 
 
-def _design(
-    evidence: Sequence[AttributeEvidence],
-    options: Sequence[tuple[str, ...]],
-    codes: Codes,
-    others: Codes,
-    pairs: Sequence[PairCounts],
-) -> tuple[Design, Codes]:
-    """The design, and the configurations with more of them below, as far as their counts are known."""
-    groups = [_groups(*each) for each in zip(evidence, options, strict=True)]
-    finest = others[_finest(others, groups)]
-    together = [_finest_used(*each) for each in zip(np.concatenate([codes, finest]).T, groups, strict=True)]
-    for more in (np.concatenate([finest, np.array([together], dtype=codes.dtype)]), finest):
-        try:
-            extended = np.concatenate([codes, more])
-            return Design.of(evidence, options, extended, pairs), extended
-        except (MissingPairsError, TooManyColumnsError):
-            continue
-    return Design.of(evidence, options, codes, pairs), codes
+def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:
+    """The configurations whose maskings are all counted functions of the value: what they tell is there."""
+    sound = np.ones(len(codes), dtype=bool)
+    for known, names, column in zip(evidence, options, codes.T, strict=True):
+        sound &= np.array([is_counted_function(known, name) for name in names])[column]
+    return codes[sound]
 
 
-def _groups(evidence: AttributeEvidence, options: tuple[str, ...]) -> IntArray:
-    """(options,) how many masked values each has; 0 where its joint counts are not those of a function of the value."""
-    return np.array([groups_of(evidence, one) if _is_counted(evidence, one) else int(one == DROP) for one in options])
-
-
-def _is_counted(evidence: AttributeEvidence, option: str) -> bool:
-    if option in {IDENTITY, DROP}:
-        return option == IDENTITY and evidence.joint is not None
+def is_counted_function(evidence: AttributeEvidence, option: str) -> bool:
+    """Whether a masking is a function of the value, and its joint counts with the label are known."""
+    if option == DROP:
+        return True
+    if option == IDENTITY:
+        return evidence.joint is not None
     return determined_counts(evidence, masking_named(evidence, option)) is not None
 
 
-def _finest(codes: Codes, groups: Sequence[IntArray]) -> IntArray:
-    """Of the configurations whose maskings are all counted those with the most masked values, `MORE` at most."""
-    each = np.array([of[column] for column, of in zip(codes.T, groups, strict=True)])
-    counted = np.flatnonzero(each.all(axis=0))
-    return counted[np.argsort(-each[:, counted].sum(axis=0), kind="stable")][:MORE]
+def _missing(
+    design: Design, evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes
+) -> Iterator[tuple[str, str, str, str]]:
+    """Attribute and masking, twice, of every two whose pair counts configurations need."""
+    for (first, second), unknown in design.unknown.items():
+        needed = np.unique(codes[:, [first, second]], axis=0)
+        for code, other in needed[unknown[needed[:, 0], needed[:, 1]]].tolist():
+            yield evidence[first].name, options[first][code], evidence[second].name, options[second][other]
 
 
-def _finest_used(column: Codes, groups: IntArray) -> int:
-    """The code, among those used, of the masking with the most masked values."""
-    used = np.unique(column)
-    return int(used[groups[used].argmax()])
+def _promising(design: Design, codes: Codes) -> Codes:
+    """The configurations that tell most if attributes are added up, `MORE` at most."""
+    if len(codes) <= MORE:
+        return codes
+    alone = np.square(design.labels).sum(axis=1)
+    total = np.zeros(len(codes))
+    for column, of in zip(codes.T, design.columns, strict=True):
+        total += np.array([alone[columns].sum() for columns in of])[column]
+    return codes[np.argsort(-total, kind="stable")[:MORE]]
 
 
 def _less_bias(found: Traces, label_histogram: IntArray) -> FloatArray:

@@ -19,7 +19,7 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         others = advice.indistinguishable_count - 1
         yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
     if advice.joint is not None:
-        yield f"the attributes together: {advice.joint.reference_utility:.6f} is known to be there"
+        yield f"all attributes together: {advice.joint.reference_utility:.6f} is there to keep, as far as is known"
     ranking = [(each.configuration, each.deviation, each.utility) for each in advice.ranking or []]
     if ranking:
         yield from ("", *_table(("configuration", "deviation", "utility"), ranking))

@@ -145,7 +145,9 @@ class AttributeAdvice(Answer):
 class JointAdvice(Answer):
     """What a measure that takes attributes together found of them."""
 
-    reference_utility: float = Field(description="The most that is known to be there: deviations are measured from it")
+    reference_utility: float = Field(
+        description="The most that is known or estimated to be there: deviations are measured from it"
+    )
     lower_bound: float | None = Field(
         default=None, description="The true utility of all unmasked attributes is no less; null: nothing is certain"
     )
