@@ -42,7 +42,7 @@ class Answering:
             await self._advice.wait(advice_id)
             return None
         await self._advice.start(advice_id)
-        pairs = needs_pairs(advice.question)
+        pairs = needs_pairs(advice.question, frame.outline)
         return AdviceInput(
             version_id=advice.version_id,
             question=advice.question,

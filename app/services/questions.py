@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.advisor.advice import lacks_evidence, lacks_own_reference
-from app.advisor.evidence import EvidenceFlags, MaskingFlags
+from app.advisor.evidence import DROP, IDENTITY, EvidenceFlags, MaskingFlags
 from app.advisor.measures import MEASURES
 from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.configurations import ConfigurationTable
@@ -23,18 +24,18 @@ def refuse_unanswerable(
 ) -> None:
     """Raises InvalidDocumentError, with every fault of the question, if this version cannot answer it.
 
-    `has_pairs`: the version has counts of pairs, as far as the question needs any.
+    `has_pairs`: the version has counts of pairs, if the question may need any (`needs_pairs`).
     """
     faults = tuple(islice(_faults(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
-    if not has_pairs and len(_scored(question, [attribute.name for attribute in outline])) > 1:
+    kept = table.meeting(question.require)
+    if not has_pairs and _uses_pairs(question, outline, table, kept):
         raise InvalidDocumentError(
             f"The measure {question.measure!r} needs counts of pairs of attributes, and the entry has none: ask its "
             "provider for them (`aegis summarize --pairs`), or ask for another measure, or for a single attribute.",
             code="no_pairs",
         )
-    kept = table.meeting(question.require)
     weights = question.weights or {}
     for place in selected_places(question, outline):
         used = np.unique(table.codes[kept, place])
@@ -58,7 +59,7 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     for i, name in enumerate(question.attributes or ()):
         if name not in attributes:
             yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {_some(names)}.")
-    if needs_pairs(question):
+    if _is_joint(question):
         yield from _joint_faults(question, names)
     weights = question.weights or {}
     for name in weights:
@@ -79,10 +80,34 @@ def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fa
         yield Fault("/weights", detail)
 
 
-def needs_pairs(question: AdviceQuestion) -> bool:
-    """Whether the measure takes attributes together, and so needs counts of pairs of them."""
+def needs_pairs(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> bool:
+    """Whether the question takes several attributes together, and so may need counts of pairs of them."""
+    return _is_joint(question) and len(_scored(question, [attribute.name for attribute in outline])) > 1
+
+
+def _is_joint(question: AdviceQuestion) -> bool:
     measure = MEASURES.get(question.measure)
     return measure is not None and measure.is_joint
+
+
+def _uses_pairs(
+    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, kept: NDArray[np.bool_]
+) -> bool:
+    """Whether any configuration shares two of the attributes at once, each by more than one masked value."""
+    scored = _scored(question, [attribute.name for attribute in outline])
+    shared = np.zeros(int(kept.sum()), dtype=np.int64)
+    for attribute, options, column in zip(outline, table.options, table.codes.T, strict=True):
+        if attribute.name in scored:
+            shared += np.array([_tells(attribute, option) for option in options])[column[kept]]
+    return bool((shared > 1).any())
+
+
+def _tells(attribute: AttributeOutline, option: str) -> bool:
+    """Whether records have more than one masked value, as far as is known."""
+    if option in {IDENTITY, DROP}:
+        return option == IDENTITY and attribute.values > 1
+    masking = next(one for one in attribute.maskings if one.id == option)
+    return masking.occupied > 1 or not masking.counted
 
 
 def _scored(question: AdviceQuestion, names: Sequence[str]) -> list[str]:

@@ -82,6 +82,16 @@ async def test_an_entry_without_any_pairs_is_told_at_once(api):
         assert (await ask(api, head["id"], measure="joint", **question)).status_code == 202
 
 
+async def test_configurations_that_share_one_attribute_at_a_time_need_no_pairs(api, worker):
+    shared = {"c0": {"age": "age-4"}, "c1": {"zip": "zip-3"}}
+    names = ("age", "zip", "sex")
+    configurations = [{"id": one, "maskings": dict.fromkeys(names, "drop") | shown} for one, shown in shared.items()]
+    answer = await answer_to(api, worker, paired_entry(pairs=[], configurations=configurations))
+    assert answer["status"] == "succeeded", answer["problem"]
+    found = {row["configuration"]: row["utility"] for row in answer["ranking"]}
+    assert found == pytest.approx({one: trace(shown) for one, shown in shared.items()}, rel=1e-9)
+
+
 REFUSED = {
     "the own reference": ({"reference": "own"}, "/reference"),
     "unequal weights": ({"weights": {"age": 2}}, "/weights"),
