@@ -31,6 +31,7 @@ class Table:
         source: where it comes from, and under what terms.
         columns: by attribute (records,) the values.
         label: (records,) the classes.
+        held_out: it had no part in the choice of what the product does by default.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Table:
     source: str
     columns: Mapping[str, NDArray[np.str_]]
     label: NDArray[np.str_]
+    held_out: bool = False
 
     @property
     def records(self) -> int:

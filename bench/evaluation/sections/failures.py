@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 
 from app.advisor.measures import MEASURES
 from bench.evaluation.effectiveness import Effect, Outcome, levels
-from bench.evaluation.losses import Estimate
 from bench.evaluation.plots import turns
 from bench.evaluation.rankers import named
 from bench.evaluation.report import Section, figure_of, image, table, with_interval
@@ -56,7 +55,7 @@ def section(outcomes: Sequence[Outcome]) -> Section:
 def _turned(kind: str, chosen: Sequence[Outcome]) -> str:
     columns = ["ranker", *(each.study.name for each in chosen)]
     rows = [
-        [effect.entrant.title, *(with_interval(Estimate.of(each.by_id[effect.entrant.id].loss())) for each in chosen)]
+        [effect.entrant.title, *(with_interval(each.by_id[effect.entrant.id].mean_loss()) for each in chosen)]
         for effect in chosen[0].in_full
     ]
     return f"### {kind.capitalize()}\n\n{EXPLAINED[kind].strip()}\n\n{table(columns, rows)}"
@@ -64,9 +63,7 @@ def _turned(kind: str, chosen: Sequence[Outcome]) -> str:
 
 def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
     panels = {
-        kind: {
-            title: [Estimate.of(each.by_id[name].loss()) for each in chosen] for name, title in leading(chosen).items()
-        }
+        kind: {title: [each.by_id[name].mean_loss() for each in chosen] for name, title in leading(chosen).items()}
         for kind, chosen in kinds.items()
     }
     turned = {kind: [each.study.name.split()[-1] for each in chosen] for kind, chosen in kinds.items()}

@@ -22,7 +22,7 @@ class Difference:
     @classmethod
     def of(cls, joint: Effect, other: Effect) -> "Difference":
         """Paired: both on the same splits."""
-        return cls(Estimate.of(joint.loss() - other.loss()))
+        return cls(joint.estimate(joint.loss() - other.loss()))
 
     @property
     def verdict(self) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bench.evaluation.effectiveness import Outcome
-from bench.evaluation.losses import Estimate
 from bench.evaluation.plots import dots, heat_map, scatters
 from bench.evaluation.report import Section, figure_of, image, table
 from bench.evaluation.sections import leading, made_up, real
@@ -82,7 +81,7 @@ def _mean_and_worst(entrant: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
-    series = {title: [Estimate.of(each.by_id[name].loss()) for each in outcomes] for name, title in names.items()}
+    series = {title: [each.by_id[name].mean_loss() for each in outcomes] for name, title in names.items()}
     return dots([each.study.name for each in outcomes], series, "AUC lost, mean over the models, with 95 % interval")
 
 

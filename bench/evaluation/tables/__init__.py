@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bench.evaluation.study import Study
-from bench.evaluation.tables import health, real, synthetic
+from bench.evaluation.tables import health, held_out, real, synthetic
 
 
 def studies(*, short: bool) -> Iterator[Study]:
@@ -14,4 +14,5 @@ def studies(*, short: bool) -> Iterator[Study]:
         return
     yield health.study()
     yield from real.studies()
+    yield from held_out.studies()
     yield from synthetic.studies()
