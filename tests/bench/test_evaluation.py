@@ -99,7 +99,9 @@ def test_an_order_that_says_nothing_correlates_with_nothing():
     assert correlations(np.ones((2, 4)), np.arange(4.0)).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(("shift", "verdict"), [(-1.0, "better"), (-0.4, "same"), (0.4, "same"), (1.0, "worse")])
+@pytest.mark.parametrize(
+    ("shift", "verdict"), [(-1.0, "better"), (-0.4, "undecided"), (0.4, "undecided"), (1.0, "worse")]
+)
 def test_a_difference_is_told_by_its_interval(shift, verdict):
     assert Difference(Estimate(shift, 0.5)).verdict == verdict
 
