@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from app.advisor.arrays import FloatArray
 from bench.evaluation.losses import Estimate
+from bench.evaluation.report import figure_of
 
 #: Colours that people of any colour vision tell apart (Okabe & Ito 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999", "#F0E442")
@@ -51,7 +52,7 @@ def scatters(
             axes.tick_params(labelsize=7)
         line[0].set_ylabel(f"{row}\n{up}", fontsize=8)
     for column, axes in zip(columns, grid[0], strict=True):
-        axes.set_title(column, fontsize=8)
+        axes.set_title(column.replace(": ", ":\n"), fontsize=8)
     figure.supxlabel("utility by the ranker, higher to the right", fontsize=8)
     return figure
 
@@ -65,7 +66,9 @@ def heat_map(rows: Sequence[str], columns: Sequence[str], values: FloatArray) ->
     axes.set_yticks(range(len(rows)), rows, fontsize=9)
     for (row, column), value in np.ndenumerate(values):
         colour = "white" if abs(value) > 0.6 else "black"
-        axes.text(column, row, f"{value:.2f}".replace("0.", "."), ha="center", va="center", fontsize=8, color=colour)
+        axes.text(
+            column, row, figure_of(value, 2).replace("0.", "."), ha="center", va="center", fontsize=8, color=colour
+        )
     figure.colorbar(shown, ax=axes, shrink=0.6)
     return figure
 

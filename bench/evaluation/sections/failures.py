@@ -86,8 +86,8 @@ def _found(kind: str, chosen: Sequence[Outcome]) -> str:
     worst = ", where it does worst" if kind in FAILING else ""
     compared = "more" if losses[0] > losses[2] else "less"
     return (
-        f"{TOLD[kind]}: on `{shown.study.name}`{worst}, `joint` loses {joint}, {compared} than a random choice ({chance})."
-        f" Mutual information loses {information}."
+        f"{TOLD[kind]}: on `{shown.study.name}`{worst}, `joint` loses {joint}, {compared} than a random choice"
+        f" ({chance}). Mutual information loses {information}."
     )
 
 
