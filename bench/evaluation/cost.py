@@ -7,11 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullLocator
 
-from bench.evaluation.costs import ITERATIONS, MOST_TRAINED, Costs, extrapolated, measure_costs
+from bench.evaluation.costs import MOST_TRAINED, Costs, extrapolated, measure_costs
 from bench.evaluation.large_table import LABELS, WIDTHS, Size
 from bench.evaluation.plots import COLOURS
 from bench.evaluation.report import Section, image, table
 from bench.evaluation.study import Study
+from bench.evaluation.training import ITERATIONS
 
 FIGURE = "cost.svg"
 BASE = Size()
@@ -26,6 +27,12 @@ SHORT: Mapping[str, Sequence[int]] = {"attributes": (2, 3), "records": (200, 400
 RECORDS = "records"
 ONE_RUN = "In the one run that this page is of,"
 """Begins the sentence that differs from run to run."""
+
+#: Of the tables, after what grows.
+COLUMNS = (
+    *("summary", "references", "question", "summary with pairs", "joint question"),
+    *("Mascara", "sampling", "training", "Mascara / advice", "sampling / advice", "training / advice"),
+)
 
 Series = Mapping[str, Sequence[Costs]]
 """By what grows, the costs of growing sizes."""
@@ -78,19 +85,13 @@ times are medians where there was time for more than one go.
 
 
 def _growth(name: str, costs: Sequence[Costs]) -> str:
-    joint = any(one.joint is not None for one in costs)
-    columns = [name, "summary", "references", "question"]
-    columns += ["summary with pairs", "joint question"] if joint else []
-    columns += ["Mascara", "sampling", "training", "Mascara / advice", "sampling / advice", "training / advice"]
     rows = [[f"{getattr(one.size, name):,}", *_cells(one)] for one in costs]
-    return f"As **{name}** grow:\n\n{table(columns, rows)}"
+    return f"As **{name}** grow:\n\n{table([name, *COLUMNS], rows)}"
 
 
 def _cells(one: Costs) -> Iterator[str]:
     mark = r"\*" if one.extrapolated else ""
-    yield from map(duration, (one.summary, one.references, one.question))
-    if one.pair_summary is not None and one.joint is not None:
-        yield from map(duration, (one.pair_summary, one.joint))
+    yield from map(duration, (one.summary, one.references, one.question, one.pair_summary, one.joint))
     yield from map(duration, (one.mascara, one.sampling))
     yield f"{duration(_training(one))}{mark}"
     yield from (ratio(each / one.advice) for each in (one.mascara, one.sampling))
@@ -106,11 +107,11 @@ def _training(one: Costs) -> float:
 def _says(series: Series) -> str:
     everything = [one for costs in series.values() for one in costs]
     fewest, most = series[RECORDS][0], series[RECORDS][-1]
-    joint = [_training(one) / advice for one in everything if (advice := one.joint_advice) and not one.extrapolated]
-    also = f" (joint advice: {ratio(min(joint))} to {ratio(max(joint))})" if joint else ""
-    low, high = _saved(series)
+    low, high = map(ratio, _saved(series, lambda one: one.advice))
+    joint_low, joint_high = map(ratio, _saved(series, lambda one: one.joint_advice))
     return f"""\
-Where both were measured, exhaustive training takes {ratio(low)} to {ratio(high)} times as long as advice{also}. With
+Where both were measured, exhaustive training takes {low} to {high} times as long as advice by mutual information, and
+{joint_low} to {joint_high} times as long as joint advice. With
 {ratio(most.size.records / fewest.size.records)} times as many records the service's part takes
 {ratio(most.advice / fewest.advice)} times as long: it never sees a record. The provider's summary takes
 {ratio(most.summary / fewest.summary)} times as long ({duration(most.summary)} for {most.size.records:,} records), and
@@ -119,19 +120,19 @@ nothing to reconstruct, and looks at no label."""
 
 
 def _found(series: Series) -> str:
-    low, high = _saved(series)
+    low, high = map(ratio, _saved(series, lambda one: one.joint_advice))
     fewest, most = series[RECORDS][0], series[RECORDS][-1]
     return (
-        f"{ONE_RUN} exhaustive training takes {ratio(low)} to {ratio(high)} times as long as advice; with"
-        f" {most.size.records:,} records for {fewest.size.records:,}, advice takes {ratio(most.advice / fewest.advice)}"
-        " times as long."
+        f"{ONE_RUN} training on every configuration takes {low} to {high} times as long as asking by `joint`. With"
+        f" {most.size.records:,} records for {fewest.size.records:,}, asking takes"
+        f" {ratio(most.joint_advice / fewest.joint_advice)} times as long."
     )
 
 
-def _saved(series: Series) -> tuple[float, float]:
+def _saved(series: Series, advice: Callable[[Costs], float]) -> tuple[float, float]:
     """The least and the most of training over advice, where both were measured."""
     everything = [one for costs in series.values() for one in costs if not one.extrapolated]
-    found = [_training(one) / one.advice for one in everything]
+    found = [_training(one) / advice(one) for one in everything]
     return min(found), max(found)
 
 

@@ -12,9 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
 from aegis_sdk.provider import summarize
@@ -26,12 +23,13 @@ from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import Reference, reconstruct
 from app.domain.configurations import ConfigurationTable
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of
+from app.services.evidence import evidence_of, pairs_of
 from app.services.publications import publication_of
 from bench.evaluation.large_table import MEMORY, Size, made, plan, records_of
 from bench.evaluation.rivals.mascara import information_loss
 from bench.evaluation.rivals.sampling import Sampler
-from bench.evaluation.study import mapping_of
+from bench.evaluation.study import masked_by
+from bench.evaluation.training import logistic_regression
 
 TIMES = 5
 #: Seconds after which nothing is done once more for the sake of a median.
@@ -44,7 +42,6 @@ TRAINED = 3
 LONG = 4.0
 #: The largest table that models are trained on.
 MOST_TRAINED = 100_000
-ITERATIONS = 200
 INFORMATION = "mutual_information"
 #: The measure that sees attributes together.
 JOINT = "joint"
@@ -61,8 +58,8 @@ class Costs:
         summary: the provider counts the table, once.
         references: the service reconstructs every attribute, once.
         question: it ranks all configurations by mutual information.
-        pair_summary: the provider counts pairs of masked attributes as well, once; None without a joint measure.
-        joint: the service ranks all configurations jointly; None without a joint measure.
+        pair_summary: the provider counts pairs of masked attributes as well, once.
+        joint: the service ranks all configurations jointly.
         mascara: Mascara's estimator ranks them.
         sampling: the sampling baseline draws as many records as the table has and ranks them.
         training: one model for every configuration, on half of the records, asked for the other half; None where the
@@ -74,8 +71,8 @@ class Costs:
     summary: float
     references: float = math.nan
     question: float = math.nan
-    pair_summary: float | None = None
-    joint: float | None = None
+    pair_summary: float = math.nan
+    joint: float = math.nan
     mascara: float = math.nan
     sampling: float = math.nan
     training: float | None = None
@@ -87,9 +84,9 @@ class Costs:
         return self.references + self.question
 
     @property
-    def joint_advice(self) -> float | None:
+    def joint_advice(self) -> float:
         """The same by the joint measure."""
-        return None if self.joint is None else self.references + self.joint
+        return self.references + self.joint
 
 
 def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
@@ -100,34 +97,33 @@ def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
     """
     with threadpool_limits(1):
         prepared = [_prepared(size) for size in sizes]
-        _, rounds = _several(lambda: [_from_counts(*each) for _, *each in prepared], ROUNDS)
+        _, rounds = _several(lambda: [_from_counts(case) for _, case in prepared], ROUNDS)
     goes = zip(*rounds, strict=True)
-    return [replace(costs, **_medians(each)) for (costs, *_), each in zip(prepared, goes, strict=True)]
+    return [replace(costs, **_medians(each)) for (costs, _), each in zip(prepared, goes, strict=True)]
 
 
-def _prepared(size: Size) -> tuple[Costs, "_Case", "_Case | None"]:
-    """What needs the records or as many, and the counts of the table, without pairs and with them."""
+def _prepared(size: Size) -> tuple[Costs, "_Case"]:
+    """What needs the records or as many, and the counts of the table, with those of pairs."""
     with made(size) as path:
-        summary, entry = _timed(partial(_summaries, path, size))
+        summary, _ = _timed(partial(_summaries, path, size))
+        pair_summary, entry = _timed(partial(_summaries, path, size, pairs=True))
         case = _Case.of(entry)
-        pair_summary, paired = None, None
-        if JOINT in MEASURES:
-            pair_summary, with_pairs = _timed(partial(_summaries, path, size, pairs=True))
-            paired = _Case.of(with_pairs)
         training = _training(case, *records_of(path, entry)) if size.records <= MOST_TRAINED else None
     sampler = Sampler(MEASURES[INFORMATION])
     sampling, _ = _timed(partial(sampler.deviations, case.evidence, case.configurations))
     costs = Costs(size, summary, pair_summary=pair_summary, sampling=sampling, training=training)
-    return costs, case, paired
+    return costs, case
 
 
-def _from_counts(case: "_Case", paired: "_Case | None") -> dict[str, float]:
+def _from_counts(case: "_Case") -> dict[str, float]:
     """Seconds of what is done with counts alone."""
     references, found = _once(case.reconstructed)
-    taken = {"references": references, "question": _once(partial(case.ranked, found, INFORMATION))[0]}
-    if paired is not None:
-        taken["joint"] = _once(partial(paired.ranked, found, JOINT))[0]
-    return taken | {"mascara": _once(partial(information_loss, case.evidence, case.configurations))[0]}
+    return {
+        "references": references,
+        "question": _once(partial(case.ranked, found, INFORMATION))[0],
+        "joint": _once(partial(case.ranked, found, JOINT))[0],
+        "mascara": _once(partial(information_loss, case.evidence, case.configurations))[0],
+    }
 
 
 def _medians(goes: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -159,7 +155,7 @@ class _Case:
         """The case of an entry, whose counts become arrays."""
         content = publication_of(entry).content
         configurations = unpack_configurations(content.configuration_table, content.outline)
-        return cls(evidence_of(entry), configurations, _pairs(entry))
+        return cls(evidence_of(entry), configurations, pairs_of(entry))
 
     def reconstructed(self) -> list[Reference]:
         return [reconstruct(one) for one in self.evidence]
@@ -167,34 +163,20 @@ class _Case:
     def ranked(self, references: Sequence[Reference], measure: str) -> object:
         names = tuple(one.name for one in self.evidence)
         question = Question(measure, names, np.full(len(names), 1 / len(names)), limit=20)
-        asked = (self.evidence, references, self.configurations.codes, self.configurations.options, question)
-        return recommend(*asked, pairs=self.pairs) if measure == JOINT else recommend(*asked)
-
-    def masked(self, codes: IntArray, configuration: int) -> IntArray:
-        """(records, attributes) the values of a table under a configuration."""
-        chosen = zip(self.evidence, self.configurations.options, self.configurations.codes[configuration], strict=True)
-        maps = [mapping_of(one, options[code]) for one, options, code in chosen]
-        return np.stack([mapping[column] for mapping, column in zip(maps, codes.T, strict=True)], axis=1)
+        table = self.configurations
+        return recommend(self.evidence, references, table.codes, table.options, question, self.pairs)
 
 
 def _summaries(path: Path, size: Size, *, pairs: bool = False) -> dict[str, Any]:
-    asked = {"pairs": True} if pairs else {}
-    return summarize(path, plan(size), name="made-up", memory_limit=MEMORY, **asked)
-
-
-def _pairs(entry: dict[str, Any]) -> tuple[PairCounts, ...]:
-    place = {attribute["name"]: at for at, attribute in enumerate(entry["attributes"])}
-    return tuple(
-        PairCounts(tuple(place[name] for name in pair["attributes"]), tuple(pair["maskings"]), np.array(pair["joint"]))
-        for pair in entry.get("pairs", ())
-    )
+    return summarize(path, plan(size), name="made-up", memory_limit=MEMORY, pairs=pairs)
 
 
 def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
     """Seconds for one model for every configuration: the median of a few, times the number of configurations."""
     taken: list[float] = []
     for configuration in range(len(case.configurations.ids)):
-        taken.append(_once(partial(_trained, case.masked(codes, configuration), classes))[0])
+        masked = masked_by(case.evidence, case.configurations, codes, configuration)
+        taken.append(_once(partial(_trained, masked, classes))[0])
         if len(taken) == TRAINED or sum(taken) > LONG:
             break
     return median(taken) * len(case.configurations.ids)
@@ -202,7 +184,7 @@ def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
 
 def _trained(masked: IntArray, classes: IntArray) -> object:
     """A logistic regression, the cheapest of the models, trained on every other record and asked for the rest."""
-    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=ITERATIONS))
+    model = logistic_regression()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(masked[::2], classes[::2]).predict_proba(masked[1::2])

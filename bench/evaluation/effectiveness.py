@@ -14,7 +14,7 @@ from app.advisor.arrays import FloatArray, IntArray
 from bench.evaluation.losses import Estimate, correlations, lost, lost_in_split
 from bench.evaluation.rankers import Entrant, Scores, entrants
 from bench.evaluation.study import Study
-from bench.evaluation.training import METRICS, MODELS, Results, train
+from bench.evaluation.training import METRICS, MODELS, Results, sizes_of, train
 
 PROCESSES = 2
 SHORT_SPLITS = 2
@@ -26,15 +26,19 @@ LEVELS = (1.0, 2 / 3, 1 / 3)
 ByQuestion = FloatArray
 """(levels, metrics, models, splits)"""
 
+Measured = Callable[[FloatArray, FloatArray], FloatArray]
+"""(splits,) from results (splits, configurations) and what a ranker says of the configurations."""
+
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What an entrant is worth on a table.
+    """What an entrant is worth on a table; of one that draws at random, the mean over its draws.
 
     Attributes:
         entrant: who ranks.
-        scores: how.
-        tied: (levels,) how many configurations share the best utility.
+        scores: how; in the first draw.
+        tested_per_trained: records that models were tested on for each that they were trained on.
+        tied: (levels,) how many configurations share the best utility in the first draw.
         lost: (levels, metrics, models, splits) against the best by mean over the splits.
         lost_in_split: the same against the best of the same split.
         correlation: (levels, metrics, models, splits) Spearman's, of utilities and results.
@@ -42,6 +46,7 @@ class Effect:
 
     entrant: Entrant
     scores: Scores
+    tested_per_trained: float
     tied: tuple[int, ...]
     lost: ByQuestion
     lost_in_split: ByQuestion
@@ -52,13 +57,21 @@ class Effect:
         by_model = self.lost[:, METRICS.index(metric)].mean(axis=0)
         return by_model.mean(axis=0) if model is None else by_model[MODELS.index(model)]
 
+    def estimate(self, values: FloatArray) -> Estimate:
+        """The mean of something (splits,) that was found on the splits of this table."""
+        return Estimate.of(values, self.tested_per_trained)
+
+    def mean_loss(self, metric: str = "AUC", model: str | None = None) -> Estimate:
+        """What the pick loses on average over the splits, as `loss` tells it of each."""
+        return self.estimate(self.loss(metric, model))
+
     def loss_in_split(self, metric: str = "AUC") -> Estimate:
         """What the pick loses against the best of each split, mean over levels and models."""
-        return Estimate.of(self.lost_in_split[:, METRICS.index(metric)].mean(axis=(0, 1)))
+        return self.estimate(self.lost_in_split[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
     def spearman(self, metric: str = "AUC") -> Estimate:
         """How well it orders the configurations, mean over levels and models."""
-        return Estimate.of(self.correlation[:, METRICS.index(metric)].mean(axis=(0, 1)))
+        return self.estimate(self.correlation[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +108,7 @@ def outcomes(studies: Iterable[Study], *, short: bool, kept: Path | None = None)
 
 def outcome(study: Study, results: Results, taking_part: Sequence[Entrant]) -> Outcome:
     """Hold what everyone says of a study against the results of training."""
-    return Outcome(study, results, tuple(_effect(entrant, entrant.scores(study), results) for entrant in taking_part))
+    return Outcome(study, results, tuple(_effect(study, entrant, results) for entrant in taking_part))
 
 
 def levels(configurations: int) -> list[IntArray]:
@@ -103,25 +116,26 @@ def levels(configurations: int) -> list[IntArray]:
     return [np.arange(configurations - math.ceil(share * configurations - 1e-9), configurations) for share in LEVELS]
 
 
-def _effect(entrant: Entrant, scores: Scores, results: Results) -> Effect:
-    asked = levels(scores.utilities.size)
-    picks = [scores.pick(places) for places in asked]
-    orders = [scores.utilities[places] for places in asked]
+def _effect(study: Study, entrant: Entrant, results: Results) -> Effect:
+    draws = [ranked(study) for ranked in (entrant.scores, *entrant.again)]
+    asked = levels(len(study.configurations.ids))
+    trained, tested = sizes_of(study.table.records)
 
-    def each(measured: Callable[[FloatArray, FloatArray], FloatArray], said: Sequence[FloatArray]) -> ByQuestion:
-        by_level = zip(asked, said, strict=True)
-        return np.array(
-            [
-                [[measured(results.of(model, metric)[:, places], one) for model in MODELS] for metric in METRICS]
-                for places, one in by_level
-            ]
-        )
+    def mean(measured: Measured, said: Callable[[Scores, IntArray], FloatArray]) -> ByQuestion:
+        each = [[_of_models(measured, results, places, said(one, places)) for places in asked] for one in draws]
+        return np.mean(each, axis=0)
 
     return Effect(
         entrant,
-        scores,
-        tied=tuple(scores.tied(places) for places in asked),
-        lost=each(lost, picks),
-        lost_in_split=each(lost_in_split, picks),
-        correlation=each(correlations, orders),
+        draws[0],
+        tested / trained,
+        tied=tuple(draws[0].tied(places) for places in asked),
+        lost=mean(lost, Scores.pick),
+        lost_in_split=mean(lost_in_split, Scores.pick),
+        correlation=mean(correlations, lambda one, places: one.utilities[places]),
     )
+
+
+def _of_models(measured: Measured, results: Results, places: IntArray, said: FloatArray) -> FloatArray:
+    """(metrics, models, splits) what is measured of a pick or of utilities, among the configurations at some places."""
+    return np.array([[measured(results.of(model, metric)[:, places], said) for model in MODELS] for metric in METRICS])

@@ -12,18 +12,28 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over splits and the half-width of its 95 % interval (Student's t); not a number where there is none."""
+    """A mean over random splits of one table and the half-width of its 95 % interval; not a number where there is none.
+
+    Halves of one table share records, so that their results are not independent: the interval is that of the corrected
+    resampled t of Nadeau & Bengio 2003, Inference for the generalization error, Machine Learning 52, section 3.
+    """
 
     mean: float
     half_width: float
 
     @classmethod
-    def of(cls, values: FloatArray) -> "Estimate":
-        """From one value of each split (splits,)."""
+    def of(cls, values: FloatArray, tested_per_trained: float) -> "Estimate":
+        """The mean of J values, of variance (1/J + n_test/n_train) s^2, by Student's t of J - 1 degrees of freedom.
+
+        Args:
+            values: (splits,) one of each.
+            tested_per_trained: n_test/n_train; 0 gives the interval of independent values.
+        """
         if values.size < 2 or np.ptp(values) == 0:
             return cls(float(values.mean()), 0.0 if values.size > 1 else np.nan)
+        variance = (1 / values.size + tested_per_trained) * values.var(ddof=1)
         quantile = stats.t.ppf((1 + CONFIDENCE) / 2, values.size - 1)
-        return cls(float(values.mean()), float(quantile * stats.sem(values)))
+        return cls(float(values.mean()), float(quantile * np.sqrt(variance)))
 
     @property
     def lower(self) -> float:

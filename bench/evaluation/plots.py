@@ -8,11 +8,12 @@ from matplotlib.figure import Figure
 
 from app.advisor.arrays import FloatArray
 from bench.evaluation.losses import Estimate
+from bench.evaluation.report import figure_of
 
 #: Colours that people of any colour vision tell apart (Okabe & Ito 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999", "#F0E442")
 MARKERS = "osD^vP*X<>"
-INCH = 0.34
+INCH = 0.42
 """Of a row of a plot."""
 
 
@@ -42,7 +43,7 @@ def scatters(
     up: str,
 ) -> Figure:
     """Small plots, a row of them for each name: `points` by row and column, what goes right and what goes up."""
-    figure = Figure(figsize=(2.1 * len(columns) + 0.6, 1.9 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(1.5 * len(columns) + 0.6, 1.5 * len(rows) + 0.5), layout="constrained")
     grid = figure.subplots(len(rows), len(columns), squeeze=False, sharey="row")
     for row, line in zip(rows, grid, strict=True):
         for column, axes in zip(columns, line, strict=True):
@@ -51,21 +52,23 @@ def scatters(
             axes.tick_params(labelsize=7)
         line[0].set_ylabel(f"{row}\n{up}", fontsize=8)
     for column, axes in zip(columns, grid[0], strict=True):
-        axes.set_title(column, fontsize=8)
+        axes.set_title(column.replace(": ", ":\n"), fontsize=8)
     figure.supxlabel("utility by the ranker, higher to the right", fontsize=8)
     return figure
 
 
 def heat_map(rows: Sequence[str], columns: Sequence[str], values: FloatArray) -> Figure:
     """Correlations (rows, columns), from -1 to 1, each with its number."""
-    figure = Figure(figsize=(0.36 * len(columns) + 3.2, 0.27 * len(rows) + 1.6), layout="constrained")
+    figure = Figure(figsize=(0.75 * len(columns) + 2.6, 0.25 * len(rows) + 1.8), layout="constrained")
     axes = figure.subplots()
     shown = axes.imshow(values, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")
-    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=7)
-    axes.set_yticks(range(len(rows)), rows, fontsize=7)
+    axes.set_xticks(range(len(columns)), columns, rotation=35, ha="right", fontsize=9)
+    axes.set_yticks(range(len(rows)), rows, fontsize=9)
     for (row, column), value in np.ndenumerate(values):
         colour = "white" if abs(value) > 0.6 else "black"
-        axes.text(column, row, f"{value:.2f}".replace("0.", "."), ha="center", va="center", fontsize=5.5, color=colour)
+        axes.text(
+            column, row, figure_of(value, 2).replace("0.", "."), ha="center", va="center", fontsize=8, color=colour
+        )
     figure.colorbar(shown, ax=axes, shrink=0.6)
     return figure
 

@@ -14,6 +14,7 @@ from app.advisor.measures import MEASURES
 from app.advisor.reconstruction import Reference, reconstruct
 from bench.evaluation.rivals.mascara import mascara
 from bench.evaluation.rivals.mrmr import mrmr
+from bench.evaluation.rivals.sampling import SEED as SAMPLED
 from bench.evaluation.rivals.sampling import sampling, sampling_views
 from bench.evaluation.study import Study
 
@@ -32,6 +33,9 @@ PUBLISHED = ("mutual_information", "chi_square", "g3")
 """The measures that the published algorithm is evaluated with."""
 
 SEED = 11
+DRAWS = 5
+"""How often a ranker that draws at random ranks a study, each time with a seed of its own."""
+
 TIES = 1e-9
 """Utilities this close, relative to the largest, are a tie."""
 
@@ -71,12 +75,14 @@ class Entrant:
         group: what is known of the maskings (`KNOWLEDGE`), `otherwise` (the bias corrected, or not, unlike by default),
             `published` or `rivals`.
         scores: ranks the configurations of a study.
+        again: the same with other seeds, where it draws at random.
     """
 
     id: str
     title: str
     group: str
     scores: Callable[[Study], Scores]
+    again: tuple[Callable[[Study], Scores], ...] = ()
 
 
 def entrants() -> Iterator[Entrant]:
@@ -89,10 +95,13 @@ def entrants() -> Iterator[Entrant]:
             how = "bias corrected" if correct else "not corrected"
             yield Entrant(f"{measure.id}, {how}", f"{named(measure.id)}, {how}", "otherwise", asked)
     for measure in PUBLISHED:
-        asked = partial(_by_product, measure=measure, reference="own", rounding_seed=SEED)
-        yield Entrant(f"{measure}, own", f"published: {named(measure)}", "published", asked)
-    for title, ranker in RIVALS.items():
-        yield Entrant(title, title, "rivals", partial(outside, ranker=ranker))
+        drawn = [
+            partial(_by_product, measure=measure, reference="own", rounding_seed=SEED + draw) for draw in range(DRAWS)
+        ]
+        yield Entrant(f"{measure}, own", f"published: {named(measure)}", "published", drawn[0], tuple(drawn[1:]))
+    for title, rankers in RIVALS.items():
+        first, *again = (partial(outside, ranker=ranker) for ranker in rankers)
+        yield Entrant(title, title, "rivals", first, tuple(again))
     for knowledge in list(KNOWLEDGE)[1:]:
         yield from _by_knowledge(knowledge)
 
@@ -146,7 +155,7 @@ def _by_product(
     rounding_seed: int | None = None,
     bias_correction: bool | None = None,  # noqa: FBT001 -- bound by name
 ) -> Scores:
-    """The bias is corrected, and ties are broken, as in use: by mutual information, then by the configurations' order."""
+    """Bias and ties are seen to as in use: ties go by mutual information, then by the configurations' order."""
     if bias_correction is None:
         bias_correction = MEASURES[measure].corrected_by_default
     weights = np.full(len(study.evidence), 1 / len(study.evidence))
@@ -181,11 +190,15 @@ def _no_opinion(study: Study) -> FloatArray:
     return np.zeros(len(study.configurations.ids))
 
 
-RIVALS: Mapping[str, Ranker] = {
-    "Mascara": mascara,
-    "sampling": sampling,
-    "sampling in a view": sampling_views,
-    "mRMR": mrmr,
-    "random choice": _no_opinion,
+def _drawing(ranker: Callable[[Study, int], FloatArray]) -> tuple[Ranker, ...]:
+    return tuple(partial(ranker, seed=SAMPLED + draw) for draw in range(DRAWS))
+
+
+RIVALS: Mapping[str, tuple[Ranker, ...]] = {
+    "Mascara": (mascara,),
+    "sampling": _drawing(sampling),
+    "sampling in a view": _drawing(sampling_views),
+    "mRMR": (mrmr,),
+    "random choice": (_no_opinion,),
 }
-"""Rankers that are not the product, by title."""
+"""Rankers that are not the product, by title: of those that draw at random, one for each seed."""

@@ -46,9 +46,8 @@ def _found(found: Sequence[Reconstruction]) -> str:
     known, unknown = ([one.variants[name] for one in found] for name in ("known", "unknown"))
     held, bounds = _bounds_held(found)
     return (
-        f"The reconstructed joint counts are {_mean(known):.3f} from the true ones on average over the real tables"
-        f" (total variation distance, all masked tables and histograms known), {_mean(unknown):.3f} without histograms;"
-        f" {held:,} of {bounds:,} bounds hold."
+        f"Reconstructed joint counts are {_mean(known):.3f} from the true ones in total variation distance on average"
+        f" over the real tables, {_mean(unknown):.3f} without histograms. Of the bounds {held:,} of {bounds:,} hold."
     )
 
 

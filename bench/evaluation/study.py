@@ -31,6 +31,7 @@ class Table:
         source: where it comes from, and under what terms.
         columns: by attribute (records,) the values.
         label: (records,) the classes.
+        held_out: it had no part in the choice of what the product does by default.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Table:
     source: str
     columns: Mapping[str, NDArray[np.str_]]
     label: NDArray[np.str_]
+    held_out: bool = False
 
     @property
     def records(self) -> int:
@@ -97,13 +99,25 @@ class Study:
 
     def maskings(self, configuration: int) -> tuple[str, ...]:
         """Per attribute the masking id, `identity` or `drop` that a configuration uses."""
-        codes = self.configurations.codes[configuration]
-        return tuple(options[code] for options, code in zip(self.configurations.options, codes, strict=True))
+        return _maskings(self.configurations, configuration)
 
     def masked(self, configuration: int) -> IntArray:
         """The table under a configuration: (records, attributes) the place of each masked value; 0 where dropped."""
-        maps = [mapping_of(one, name) for one, name in zip(self.evidence, self.maskings(configuration), strict=True)]
-        return np.stack([mapping[column] for mapping, column in zip(maps, self.codes.T, strict=True)], axis=1)
+        return masked_by(self.evidence, self.configurations, self.codes, configuration)
+
+
+def masked_by(
+    evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, codes: IntArray, configuration: int
+) -> IntArray:
+    """(records, attributes) the places of the values under a configuration, from those without (the same shape)."""
+    names = _maskings(configurations, configuration)
+    maps = [mapping_of(one, name) for one, name in zip(evidence, names, strict=True)]
+    return np.stack([mapping[column] for mapping, column in zip(maps, codes.T, strict=True)], axis=1)
+
+
+def _maskings(configurations: ConfigurationTable, configuration: int) -> tuple[str, ...]:
+    codes = configurations.codes[configuration]
+    return tuple(options[code] for options, code in zip(configurations.options, codes, strict=True))
 
 
 def mapping_of(evidence: AttributeEvidence, masking: str) -> IntArray:

@@ -26,6 +26,7 @@ from bench.evaluation.study import Study
 MOST_TRAINED = 4_000
 SPLITS = 10
 SPLITS_OF_SMALL = 20
+SPLITS_OF_HELD_OUT = 6
 SMALL = 1_000
 SEED = 0
 
@@ -64,7 +65,7 @@ def train(study: Study, pool: Executor, splits: int | None = None, kept: Path | 
         kept: a folder that keeps results by what they depend on (library versions apart), and gives them again.
     """
     tables = [study.masked(configuration) for configuration in range(len(study.configurations.ids))]
-    halves = splits_of(study.classes, splits)
+    halves = splits_of(study.classes, splits or usual_splits(study))
     place = None if kept is None else kept / f"{_digest(tables, study.classes, halves)}.npy"
     if place is not None and place.exists():
         return Results(np.load(place))
@@ -83,16 +84,23 @@ def _digest(tables: Sequence[IntArray], classes: IntArray, halves: Sequence[Spli
     return digest.hexdigest()
 
 
-def splits_of(classes: IntArray, count: int | None = None) -> list[Split]:
-    """Random halves with the classes' shares kept: places of the records to train on, and of those to test on.
+def usual_splits(study: Study) -> int:
+    """More of small tables; fewer of those held out, which is what there is time for."""
+    if study.table.held_out:
+        return SPLITS_OF_HELD_OUT
+    return SPLITS_OF_SMALL if study.table.records < SMALL else SPLITS
 
-    By default 10, and 20 of tables below 1,000 records; at most 4,000 records are trained on.
-    """
-    count = count or (SPLITS_OF_SMALL if classes.size < SMALL else SPLITS)
-    half = classes.size // 2
-    drawn = StratifiedShuffleSplit(
-        count, train_size=min(half, MOST_TRAINED), test_size=classes.size - half, random_state=SEED
-    )
+
+def sizes_of(records: int) -> tuple[int, int]:
+    """How many records of a table are trained on, a half but at most 4,000, and how many are tested: the other half."""
+    half = records // 2
+    return min(half, MOST_TRAINED), records - half
+
+
+def splits_of(classes: IntArray, count: int) -> list[Split]:
+    """Random halves with the classes' shares kept: places of the records to train on, and of those to test on."""
+    trained, tested = sizes_of(classes.size)
+    drawn = StratifiedShuffleSplit(count, train_size=trained, test_size=tested, random_state=SEED)
     return list(drawn.split(np.zeros(classes.size), classes))
 
 
@@ -123,6 +131,11 @@ def _classifier(model: str) -> Classifier:
         return RandomForestClassifier(**FOREST, random_state=SEED, n_jobs=1)
     if model == "gradient boosting":
         return HistGradientBoostingClassifier(**BOOSTING, early_stopping=False, random_state=SEED)
+    return logistic_regression()
+
+
+def logistic_regression() -> Pipeline:
+    """Of one-hot masked values."""
     return make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=ITERATIONS))
 
 

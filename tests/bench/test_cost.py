@@ -57,10 +57,10 @@ def test_all_is_timed_and_training_only_where_it_is_affordable(monkeypatch):
     monkeypatch.setattr("bench.evaluation.costs.MOST_TRAINED", 300)
     small, large = measure_costs([replace(SMALL, records=300), SMALL])
     for one in (small, large):
-        parts = (one.summary, one.references, one.question, one.mascara, one.sampling)
+        parts = (one.summary, one.references, one.question, one.pair_summary, one.joint, one.mascara, one.sampling)
         assert min(parts) > 0
         assert one.advice == one.references + one.question
-        assert (one.joint is None) == (one.pair_summary is None) == (one.joint_advice is None)
+        assert one.joint_advice == one.references + one.joint
     assert small.training > 0
     assert large.training is None
 

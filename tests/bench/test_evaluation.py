@@ -1,6 +1,7 @@
 """The evaluation: its figures against independent computations, and its short form from end to end."""
 
 import hashlib
+import math
 import re
 import subprocess
 import sys
@@ -18,11 +19,11 @@ from bench.evaluation import cost
 from bench.evaluation.__main__ import evaluate
 from bench.evaluation.effectiveness import levels, outcome
 from bench.evaluation.losses import Estimate, correlations, lost, lost_in_split
-from bench.evaluation.rankers import KNOWLEDGE, Scores, ask, entrants, known, outside
+from bench.evaluation.rankers import DRAWS, KNOWLEDGE, Scores, ask, entrants, known, outside
 from bench.evaluation.report import Section, figure_of, table, write
 from bench.evaluation.sections.joint import Difference
 from bench.evaluation.tables import real, synthetic
-from bench.evaluation.training import METRICS, MODELS, Results, quality, splits_of
+from bench.evaluation.training import METRICS, MODELS, Results, quality, sizes_of, splits_of
 from tests.documents import ROOT
 
 RNG = np.random.default_rng(5)
@@ -41,12 +42,36 @@ def by_id():
 # -- losses
 
 
-def test_an_interval_is_that_of_the_t_test():
+def test_an_interval_of_independent_values_is_that_of_the_t_test():
     values = RNG.normal(size=12)
-    estimate = Estimate.of(values)
+    estimate = Estimate.of(values, 0.0)
     expected = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
     assert (estimate.lower, estimate.upper) == pytest.approx((expected.low, expected.high))
-    assert Estimate.of(np.full(5, 0.25)) == Estimate(0.25, 0.0)
+    assert Estimate.of(np.full(5, 0.25), 1.0) == Estimate(0.25, 0.0)
+
+
+def test_an_interval_over_overlapping_halves_is_that_of_the_corrected_resampled_t():
+    values = [0.03, 0.01, 0.04, 0.01, 0.05]
+    mean = sum(values) / 5
+    spread = sum((value - mean) ** 2 for value in values) / 4
+    half_width = 2.7764451 * math.sqrt(
+        (1 / 5 + 300 / 200) * spread
+    )  # the tabled 0.975 quantile of 4 degrees of freedom
+    assert Estimate.of(np.array(values), 300 / 200) == Estimate(
+        pytest.approx(mean), pytest.approx(half_width, rel=1e-6)
+    )
+
+
+def test_the_interval_covers_what_overlapping_halves_have_in_common():
+    """Each split is its table's own error, shared by all splits, and one of its own: half of the variance is shared."""
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(2_000, 1)) + rng.normal(size=(2_000, 10))
+    corrected, independent = (
+        np.mean([one.lower < 0 < one.upper for one in (Estimate.of(row, ratio) for row in values)])
+        for ratio in (1.0, 0.0)
+    )
+    assert corrected == pytest.approx(0.95, abs=0.02)
+    assert independent < 0.6
 
 
 def test_what_a_pick_loses_is_what_listing_the_results_says():
@@ -74,7 +99,9 @@ def test_an_order_that_says_nothing_correlates_with_nothing():
     assert correlations(np.ones((2, 4)), np.arange(4.0)).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(("shift", "verdict"), [(-1.0, "better"), (-0.4, "same"), (0.4, "same"), (1.0, "worse")])
+@pytest.mark.parametrize(
+    ("shift", "verdict"), [(-1.0, "better"), (-0.4, "undecided"), (0.4, "undecided"), (1.0, "worse")]
+)
 def test_a_difference_is_told_by_its_interval(shift, verdict):
     assert Difference(Estimate(shift, 0.5)).verdict == verdict
 
@@ -98,14 +125,14 @@ def test_quality_is_that_of_brute_force_and_scikit_learn():
 
 def test_splits_are_halves_with_the_classes_shares():
     classes = np.repeat([0, 1], [180, 20])
-    halves = splits_of(classes)
+    halves = splits_of(classes, 20)
     assert len(halves) == 20
     for train, test in halves:
         assert sorted([*train, *test]) == list(range(200))
         assert np.bincount(classes[train]).tolist() == [90, 10]
     assert len({train.tobytes() for train, _ in halves}) == 20
-    many = splits_of(np.repeat([0, 1], [6_000, 6_000]))
-    assert {(train.size, test.size) for train, test in many} == {(4_000, 6_000)}
+    many = splits_of(np.repeat([0, 1], [6_000, 6_001]), 2)
+    assert {(train.size, test.size) for train, test in many} == {(4_000, 6_001)} == {sizes_of(12_001)}
 
 
 # -- rankers
@@ -207,11 +234,23 @@ def test_an_outcome_holds_scores_against_results(wine, by_id):
     for model, name in enumerate(MODELS):
         assert effect.loss("AUC", name) == pytest.approx(expected[model])
     assert effect.loss() == pytest.approx(expected.mean(axis=0))
+    assert effect.mean_loss() == Estimate.of(expected.mean(axis=0), 89 / 89)
     assert found.by_id["random choice"].spearman().mean == 0.0
     assert found.auc[2] == pytest.approx(results.values[2, :, :, 1].mean())
 
 
 # -- the page
+
+
+def test_what_draws_at_random_is_worth_the_mean_over_its_draws(wine, by_id):
+    results = Results(RNG.random((8, len(MODELS), 4, len(METRICS))))
+    drawing = by_id["sampling"]
+    seeds = [replace(drawing, scores=ranked, again=()) for ranked in (drawing.scores, *drawing.again)]
+    mean, *each = (outcome(wine, results, [one]).effects[0] for one in (drawing, *seeds))
+    assert len({one.scores.utilities.tobytes() for one in each}) == len(each) == DRAWS
+    assert mean.loss() == pytest.approx(np.mean([one.loss() for one in each], axis=0))
+    assert mean.correlation == pytest.approx(np.mean([one.correlation for one in each], axis=0))
+    assert [len(by_id[name].again) for name in ("g3, own", "Mascara")] == [DRAWS - 1, 0]
 
 
 def test_figures_have_no_negative_zero():

@@ -5,11 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.stats.contingency import crosstab
+from statsmodels.datasets import modechoice
 
 from app.advisor.evidence import find_faults
 from bench.evaluation.study import Study, mapping_of
-from bench.evaluation.tables import health, real, synthetic
-from bench.evaluation.tables.rounding import STEPS, quarters, texts
+from bench.evaluation.tables import health, held_out, real, synthetic
+from bench.evaluation.tables.rounding import STEPS, quarters, texts, thirds
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,45 @@ def test_numbers_of_many_values_are_rounded_to_steps_of_their_range():
 
 def test_quarters_hold_a_quarter_of_the_records_each():
     assert np.unique(quarters(np.arange(100.0)), return_counts=True)[1].tolist() == [25, 25, 25, 25]
+
+
+def test_thirds_are_of_the_records_and_equals_share_theirs():
+    assert np.unique(thirds(np.arange(99.0)), return_counts=True)[1].tolist() == [33, 33, 33]
+    assert thirds(np.array([1.0, 1.0, 1.0, 2.0, 3.0, 4.0])).tolist() == ["lowest third"] * 3 + [
+        *("middle third", "highest third", "highest third")
+    ]
+
+
+def test_a_record_of_travel_is_a_traveller_with_what_each_way_would_have_taken():
+    table = held_out.travel()
+    rows = modechoice.load_pandas().data.to_dict("records")
+    expected = {(name, way): [] for name in ("ttme", "invc") for way in held_out.MODES.values()}
+    ways = []
+    for traveller in range(1, 211):
+        for row in (row for row in rows if row["individual"] == traveller):
+            for name in ("ttme", "invc"):
+                expected[name, held_out.MODES[row["mode"]]].append(row[name])
+            if row["choice"]:
+                ways.append(held_out.MODES[row["mode"]])
+    assert table.label.tolist() == ways
+    assert "ttme car" not in table.columns  # always 0
+    for way in ("air", "train", "bus"):
+        np.testing.assert_array_equal(table.columns[f"ttme {way}"].astype(float), expected["ttme", way])
+    np.testing.assert_array_equal(table.columns["invc car"], texts(np.array(expected["invc", "car"])))
+
+
+def test_schools_do_not_tell_the_share_that_is_asked_for():
+    table = held_out.schools()
+    assert len(table.columns) == 20
+    assert not {"NABOVE", "NBELOW"} & set(table.columns)
+    assert np.unique(table.label, return_counts=True)[1].tolist() == [101, 101, 101]
+
+
+def test_held_out_are_the_tables_that_had_no_part_in_any_choice(wine, example):
+    chosen_by = (real.affairs, real.election, real.vote, real.breast_cancer, real.digits, real.diabetes)
+    assert not any(make().held_out for make in chosen_by)
+    assert not any(study.table.held_out for study in (wine, example))
+    assert all(table.held_out for table in (held_out.schools(), held_out.travel(), held_out.iris(5).table))
 
 
 def test_exclusive_or_tells_nothing_alone_and_everything_together():

@@ -26,15 +26,15 @@ from bench.evaluation.study import Study, mapping_of
 SEED = 2026
 
 
-def sampling(study: Study) -> FloatArray:
+def sampling(study: Study, seed: int = SEED) -> FloatArray:
     """(configurations,) deviations of records drawn from the histograms, by mutual information, sign changed."""
-    sampler = Sampler(MEASURES["mutual_information"])
+    sampler = Sampler(MEASURES["mutual_information"], seed=seed)
     return -sampler.deviations(study.evidence, study.configurations)
 
 
-def sampling_views(study: Study) -> FloatArray:
+def sampling_views(study: Study, seed: int = SEED) -> FloatArray:
     """(configurations,) deviations of records drawn from the finest views, by mutual information, sign changed."""
-    sampler = Sampler(MEASURES["mutual_information"], from_views=True)
+    sampler = Sampler(MEASURES["mutual_information"], from_views=True, seed=seed)
     return -sampler.deviations(study.evidence, study.configurations)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from bench.evaluation.effectiveness import Effect, Outcome
-from bench.evaluation.losses import Estimate
 from bench.evaluation.report import Section, folded, table, with_interval
 from bench.evaluation.training import MODELS
 
@@ -34,10 +33,10 @@ def _one(outcome: Outcome) -> str:
 
 def _row(effect: Effect) -> list[str]:
     estimates = [
-        *(Estimate.of(effect.loss("AUC", model)) for model in MODELS),
-        Estimate.of(effect.loss()),
+        *(effect.mean_loss("AUC", model) for model in MODELS),
+        effect.mean_loss(),
         effect.loss_in_split(),
-        Estimate.of(effect.loss("accuracy")),
+        effect.mean_loss("accuracy"),
     ]
     orders = [effect.spearman(), effect.spearman("accuracy")]
     return [

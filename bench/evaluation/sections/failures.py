@@ -7,15 +7,22 @@ from matplotlib.figure import Figure
 
 from app.advisor.measures import MEASURES
 from bench.evaluation.effectiveness import Effect, Outcome, levels
-from bench.evaluation.losses import Estimate
 from bench.evaluation.plots import turns
 from bench.evaluation.rankers import named
 from bench.evaluation.report import Section, figure_of, image, table, with_interval
-from bench.evaluation.sections import leading
+from bench.evaluation.sections import G3, JOINT, MUTUAL_INFORMATION, RANDOM, leading
 from bench.evaluation.tables.synthetic import KINDS
 
 TIED = ("ranker", "questions with a tie for the best", "most tied", "in", "distinct utilities, mean share", "fewest")
-G3 = "g3, counts"
+TOLD: Mapping[str, str] = {
+    "redundant attributes": "Attributes that repeat each other",
+    "interactions": "Attributes that tell only together",
+    "near-unique attributes": "Attributes of nearly as many values as records",
+    "imbalance": "Rare labels",
+}
+
+FAILING = ("interactions", "imbalance")
+"""What the joint measure does not see; of the others it is made to."""
 
 EXPLAINED: Mapping[str, str] = {
     "redundant attributes": """
@@ -56,7 +63,7 @@ def section(outcomes: Sequence[Outcome]) -> Section:
 def _turned(kind: str, chosen: Sequence[Outcome]) -> str:
     columns = ["ranker", *(each.study.name for each in chosen)]
     rows = [
-        [effect.entrant.title, *(with_interval(Estimate.of(each.by_id[effect.entrant.id].loss())) for each in chosen)]
+        [effect.entrant.title, *(with_interval(each.by_id[effect.entrant.id].mean_loss()) for each in chosen)]
         for effect in chosen[0].in_full
     ]
     return f"### {kind.capitalize()}\n\n{EXPLAINED[kind].strip()}\n\n{table(columns, rows)}"
@@ -64,9 +71,7 @@ def _turned(kind: str, chosen: Sequence[Outcome]) -> str:
 
 def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
     panels = {
-        kind: {
-            title: [Estimate.of(each.by_id[name].loss()) for each in chosen] for name, title in leading(chosen).items()
-        }
+        kind: {title: [each.by_id[name].mean_loss() for each in chosen] for name, title in leading(chosen).items()}
         for kind, chosen in kinds.items()
     }
     turned = {kind: [each.study.name.split()[-1] for each in chosen] for kind, chosen in kinds.items()}
@@ -74,10 +79,16 @@ def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
 
 
 def _found(kind: str, chosen: Sequence[Outcome]) -> str:
-    ends = [chosen[0], chosen[-1]]
-    losses = {title: [each.by_id[name].loss().mean() for each in ends] for name, title in leading(chosen).items()}
-    told = "; ".join(f"{title} {figure_of(first)} and {figure_of(last)}" for title, (first, last) in losses.items())
-    return f"{kind.capitalize()}, on `{ends[0].study.name}` and on `{ends[1].study.name}` the pick loses: {told}."
+    """Of the table where the property is turned furthest, or where the joint measure fails most."""
+    shown = max(chosen, key=lambda each: each.by_id[JOINT].loss().mean()) if kind in FAILING else chosen[-1]
+    losses = [float(shown.by_id[name].loss().mean()) for name in (JOINT, MUTUAL_INFORMATION, RANDOM)]
+    joint, information, chance = map(figure_of, losses)
+    worst = ", where it does worst" if kind in FAILING else ""
+    compared = "more" if losses[0] > losses[2] else "less"
+    return (
+        f"{TOLD[kind]}: on `{shown.study.name}`{worst}, `joint` loses {joint}, {compared} than a random choice"
+        f" ({chance}). Mutual information loses {information}."
+    )
 
 
 def _ties(outcomes: Sequence[Outcome]) -> str:

@@ -6,22 +6,35 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bench.evaluation.effectiveness import Outcome
-from bench.evaluation.losses import Estimate
 from bench.evaluation.plots import dots, heat_map, scatters
 from bench.evaluation.report import Section, figure_of, image, table
-from bench.evaluation.sections import leading, made_up, real
+from bench.evaluation.sections import (
+    JOINT,
+    MUTUAL_INFORMATION,
+    PUBLISHED,
+    RANDOM,
+    VIEW,
+    held_out,
+    leading,
+    made_up,
+    mean_loss,
+    real,
+    took_part,
+    worst_loss,
+)
 
 COLUMNS = ("ranker", "AUC lost, mean", "AUC lost, worst", "in", "accuracy lost, mean", "Spearman, mean", "worst")
 SCATTERED = ("health", "breast cancer", "digits", "copies 8", "interaction 100%")
-RANDOM = "random choice"
+UNSCATTERED = (RANDOM, VIEW)
+"""The one has no utility, the other one for each draw."""
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """A table for the real and one for the made-up tables, and the plots."""
+    """A table for each kind of tables, and the plots."""
     names = leading(outcomes)
     figures = {
         "losses.svg": _losses(outcomes, names),
-        "spearman.svg": _spearman(outcomes),
+        "spearman.svg": _spearman(outcomes, names),
         "scatter.svg": _scatter(outcomes, names),
     }
     text = f"""
@@ -29,11 +42,15 @@ AUC lost is that of the configuration with the highest mean AUC less that of the
 the models and the three questions to each table. Random choice loses what the mean configuration does. Spearman's
 correlation is that of the ranker's utility and the AUC, over the configurations that a question is about.
 
-Real tables ({len(real(outcomes))}):
+Real tables that took part in the choice of the defaults ({len(took_part(outcomes))}):
 
-{table(COLUMNS, _rows(real(outcomes)))}
+{table(COLUMNS, _rows(took_part(outcomes)))}
 
-Made-up tables ({len(made_up(outcomes))}):
+Real tables that were held out ({len(held_out(outcomes))}):
+
+{table(COLUMNS, _rows(held_out(outcomes)))}
+
+Made-up tables ({len(made_up(outcomes))}), which took part:
 
 {table(COLUMNS, _rows(made_up(outcomes)))}
 
@@ -43,11 +60,12 @@ Made-up tables ({len(made_up(outcomes))}):
 
 {image("scatter.svg", "Utility against AUC of the configurations, for a few tables and rankers")}
 """
-    return Section("What the picks lose", text, figures, [_found(kind, chosen) for kind, chosen in _kinds(outcomes)])
-
-
-def _kinds(outcomes: Sequence[Outcome]) -> list[tuple[str, list[Outcome]]]:
-    return [("real", real(outcomes)), ("made-up", made_up(outcomes))]
+    found = [
+        _found("took part in choosing the product's defaults", took_part(outcomes)),
+        _found("had no part in any choice", held_out(outcomes)),
+        _found_rivals(real(outcomes)),
+    ]
+    return Section("What the picks lose", text, figures, found)
 
 
 def _rows(outcomes: Sequence[Outcome]) -> list[list[str]]:
@@ -71,30 +89,45 @@ def _row(entrant: str, outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def _found(kind: str, outcomes: Sequence[Outcome]) -> str:
-    told = "; ".join(f"{title} {_mean_and_worst(name, outcomes)}" for name, title in leading(outcomes).items())
-    return f"On the {len(outcomes)} {kind} tables the pick loses, in AUC, on average and at worst: {told}."
+def _found(part: str, outcomes: Sequence[Outcome]) -> str:
+    joint, information, chance = (
+        f"{mean_loss(name, outcomes)} and {worst_loss(name, outcomes)}" for name in (JOINT, MUTUAL_INFORMATION, RANDOM)
+    )
+    return (
+        f"{len(outcomes)} real tables {part}. There the pick by `joint` loses {joint} of AUC, on average and at worst;"
+        f" by mutual information {information}; a random choice {chance}."
+    )
 
 
-def _mean_and_worst(entrant: str, outcomes: Sequence[Outcome]) -> str:
-    losses = [each.by_id[entrant].loss().mean() for each in outcomes]
-    return f"{figure_of(np.mean(losses))} and {figure_of(max(losses))}"
+def _found_rivals(outcomes: Sequence[Outcome]) -> str:
+    titles = {
+        "mRMR": "mRMR",
+        "Mascara": "Mascara",
+        VIEW: VIEW,
+        "sampling": "sampling",
+        PUBLISHED: "the algorithm as published",
+    }
+    rivals = ", ".join(f"{title} {mean_loss(name, outcomes)}" for name, title in titles.items())
+    return (
+        f"On all {len(outcomes)} real tables `joint` loses {mean_loss(JOINT, outcomes)} on average. Its rivals lose:"
+        f" {rivals}."
+    )
 
 
 def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
-    series = {title: [Estimate.of(each.by_id[name].loss()) for each in outcomes] for name, title in names.items()}
+    series = {title: [each.by_id[name].mean_loss() for each in outcomes] for name, title in names.items()}
     return dots([each.study.name for each in outcomes], series, "AUC lost, mean over the models, with 95 % interval")
 
 
-def _spearman(outcomes: Sequence[Outcome]) -> Figure:
-    ordering = [effect.entrant for effect in outcomes[0].in_full if effect.entrant.title != RANDOM]
-    values = np.array([[each.by_id[entrant.id].spearman().mean for each in outcomes] for entrant in ordering])
-    return heat_map([entrant.title for entrant in ordering], [each.study.name for each in outcomes], values)
+def _spearman(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
+    titles = {name: title for name, title in names.items() if name != RANDOM}
+    values = np.array([[each.by_id[name].spearman().mean for name in titles] for each in outcomes])
+    return heat_map([each.study.name for each in outcomes], list(titles.values()), values)
 
 
 def _scatter(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
     shown = [each for each in outcomes if each.study.name in SCATTERED] or list(outcomes)
-    titles = {name: title for name, title in names.items() if title != RANDOM}
+    titles = {name: title for name, title in names.items() if name not in UNSCATTERED}
     points = {
         (each.study.name, title): (each.by_id[name].scores.utilities, each.auc)
         for each in shown

@@ -14,7 +14,7 @@ from bench.evaluation.tables.rounding import quarters, texts
 
 SEED = 1
 PARTIES = ("strong D", "weak D", "independent D", "independent", "independent R", "weak R", "strong R")
-_SKLEARN = "scikit-learn"
+SKLEARN = "scikit-learn"
 
 
 def studies() -> Iterator[Study]:
@@ -31,7 +31,7 @@ def affairs() -> Table:
         name="affairs",
         about="survey of married women (Fair 1978); label: any extramarital affair",
         source="statsmodels (fair), included there with permission of the author",
-        columns=_columns(data, [name for name in data.columns if name != "affairs"]),
+        columns=columns_of(data, [name for name in data.columns if name != "affairs"]),
         label=np.where(data["affairs"] > 0, "some", "none"),
     )
 
@@ -43,7 +43,7 @@ def election() -> Table:
         name="election",
         about="American National Election Study 1996; label: party identification",
         source="statsmodels (anes96), in the public domain",
-        columns=_columns(data, [name for name in data.columns if name not in {"PID", "vote"}]),
+        columns=columns_of(data, [name for name in data.columns if name not in {"PID", "vote"}]),
         label=np.array(PARTIES)[data["PID"].to_numpy().astype(np.int64)],
     )
 
@@ -55,7 +55,7 @@ def vote() -> Table:
         name="vote",
         about="American National Election Study 1996; label: expected vote",
         source="statsmodels (anes96), in the public domain",
-        columns=_columns(data, [name for name in data.columns if name != "vote"]),
+        columns=columns_of(data, [name for name in data.columns if name != "vote"]),
         label=np.where(data["vote"] > 0, "Dole", "Clinton"),
     )
 
@@ -66,8 +66,8 @@ def breast_cancer() -> Table:
     return Table(
         name="breast cancer",
         about="Wisconsin diagnostic breast cancer, 30 numbers of each tumour; label: malignant or benign",
-        source=f"{_SKLEARN} (breast_cancer); UCI repository, CC BY 4.0",
-        columns=_numbers(bunch.data, bunch.feature_names),
+        source=f"{SKLEARN} (breast_cancer); UCI repository, CC BY 4.0",
+        columns=numbers(bunch.data, bunch.feature_names),
         label=bunch.target_names[bunch.target].astype(str),
     )
 
@@ -78,8 +78,8 @@ def digits() -> Table:
     return Table(
         name="digits",
         about="handwritten digits of 8 x 8 pixels; label: the digit",
-        source=f"{_SKLEARN} (digits); UCI repository, CC BY 4.0",
-        columns=_numbers(bunch.data, bunch.feature_names),
+        source=f"{SKLEARN} (digits); UCI repository, CC BY 4.0",
+        columns=numbers(bunch.data, bunch.feature_names),
         label=bunch.target.astype(str),
     )
 
@@ -90,8 +90,8 @@ def diabetes() -> Table:
     return Table(
         name="diabetes",
         about="442 patients (Efron et al. 2004); label: progression of the disease in a year, in quarters",
-        source=f"{_SKLEARN} (diabetes); published with the paper",
-        columns=_numbers(bunch.data, bunch.feature_names),
+        source=f"{SKLEARN} (diabetes); published with the paper",
+        columns=numbers(bunch.data, bunch.feature_names),
         label=quarters(bunch.target),
     )
 
@@ -102,18 +102,18 @@ def wine(configurations: int = CONFIGURATIONS, attributes: int | None = None) ->
     table = Table(
         name="wine",
         about="chemical analysis of 178 wines; label: which of three growers",
-        source=f"{_SKLEARN} (wine); UCI repository, CC BY 4.0",
-        columns=_numbers(bunch.data[:, :attributes], bunch.feature_names[:attributes]),
+        source=f"{SKLEARN} (wine); UCI repository, CC BY 4.0",
+        columns=numbers(bunch.data[:, :attributes], bunch.feature_names[:attributes]),
         label=bunch.target_names[bunch.target].astype(str),
     )
     return Study.of(table, drawn_plan(table, SEED, count=configurations))
 
 
-def _columns(data: Any, names: Sequence[str]) -> Mapping[str, NDArray[np.str_]]:  # noqa: ANN401 -- a data frame
+def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, NDArray[np.str_]]:  # noqa: ANN401 -- a data frame
     return {name: texts(data[name].to_numpy(dtype=np.float64)) for name in names}
 
 
-def _numbers(data: NDArray[np.float64], names: Sequence[str]) -> Mapping[str, NDArray[np.str_]]:
+def numbers(data: NDArray[np.float64], names: Sequence[str]) -> Mapping[str, NDArray[np.str_]]:
     """The attributes that have two values or more."""
     columns = zip(names, data.T, strict=True)
     return {str(name): texts(column) for name, column in columns if np.unique(column).size > 1}

@@ -1,9 +1,12 @@
 """Numbers as texts of finite domains, by named rules that the report states."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 STEPS = 40
+THIRDS = ("lowest third", "middle third", "highest third")
 QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
 
 
@@ -20,10 +23,20 @@ def steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.minimum(np.floor((values - lowest) / (highest - lowest) * STEPS), STEPS - 1)
 
 
+def thirds(values: NDArray[np.float64]) -> NDArray[np.str_]:
+    """The third of the records, by size, that each value is in; values that are equal share theirs."""
+    return _parts(values, THIRDS)
+
+
 def quarters(values: NDArray[np.float64]) -> NDArray[np.str_]:
     """The quarter of the records, by size, that each value is in; values that are equal share theirs."""
-    cuts = np.quantile(values, (0.25, 0.5, 0.75))
-    return np.array(QUARTERS)[np.searchsorted(cuts, values, side="left")]
+    return _parts(values, QUARTERS)
+
+
+def _parts(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.str_]:
+    """The equal part of the records, of as many as there are names."""
+    cuts = np.quantile(values, np.arange(1, len(names)) / len(names))
+    return np.array(names)[np.searchsorted(cuts, values, side="left")]
 
 
 def _plain(values: NDArray[np.float64]) -> NDArray[np.str_]:
