@@ -10,7 +10,7 @@ def studies(*, short: bool) -> Iterator[Study]:
     """All of them, real ones first; in the short form a small one of each kind."""
     if short:
         yield real.wine(configurations=5, attributes=6)
-        yield held_out.iris(configurations=5)
+        yield held_out.iris(configurations=5, attributes=2)
         yield synthetic.redundant(4, records=300, configurations=5)
         return
     yield health.study()

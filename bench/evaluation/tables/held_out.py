@@ -54,14 +54,14 @@ def travel() -> Table:
     )
 
 
-def iris(configurations: int = CONFIGURATIONS) -> Study:
-    """Tiny and easy."""
+def iris(configurations: int = CONFIGURATIONS, attributes: int | None = None) -> Study:
+    """Tiny and easy. With the first so many of the attributes, all by default."""
     bunch = datasets.load_iris()
     table = Table(
         name="iris",
         about="150 irises, four lengths of each (Fisher 1936); label: the species",
         source=f"{SKLEARN} (iris); UCI repository, CC BY 4.0",
-        columns=numbers(bunch.data, bunch.feature_names),
+        columns=numbers(bunch.data[:, :attributes], bunch.feature_names[:attributes]),
         label=bunch.target_names[bunch.target].astype(str),
         held_out=True,
     )
