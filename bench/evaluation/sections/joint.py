@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.advisor.measures import MEASURES
 from bench.evaluation.effectiveness import Effect, Outcome
 from bench.evaluation.losses import Estimate
 from bench.evaluation.report import Section, figure_of, table, with_interval
@@ -11,7 +10,8 @@ from bench.evaluation.sections import JOINT, MUTUAL_INFORMATION, RANDOM, VIEW, h
 
 JOINTS = {JOINT: "joint", "joint, not corrected": "joint, not corrected"}
 RIVALS = (MUTUAL_INFORMATION, "Mascara", VIEW, "mRMR", RANDOM)
-_HOW = ("counts", "otherwise")
+_TOLD_ALL = frozenset({"counts", "otherwise"})
+"""The groups of entrants that are told all counts, by default or not."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,7 @@ def _cells(outcome: Outcome, other: Effect) -> list[str]:
 
 def best_other(outcome: Outcome) -> Effect:
     """The measure of single attributes, told all counts, whose pick loses least on average; corrected or not."""
-    names = [f"{measure.id}, {how}" for measure in MEASURES.values() if not measure.is_joint for how in _HOW]
-    others = [outcome.by_id[name] for name in names if name in outcome.by_id]
+    others = [one for one in outcome.effects if one.entrant.group in _TOLD_ALL and one.entrant.id not in JOINTS]
     return min(others, key=lambda effect: float(effect.loss().mean()))
 
 
