@@ -33,7 +33,7 @@ def evaluate(output: Path, *, short: bool, kept: Path | None = None) -> None:
     chosen = list(studies(short=short))
     found = outcomes(chosen, short=short, kept=kept)
     sections = [
-        text.METHOD,
+        text.method(found),
         data.section(found),
         overview.section(found),
         joint.section(found),
@@ -43,7 +43,7 @@ def evaluate(output: Path, *, short: bool, kept: Path | None = None) -> None:
         text.limits(found),
         details.section(found),
     ]
-    write(output, text.HEAD, sections)
+    write(output, text.head(found, short=short), sections)
 
 
 if __name__ == "__main__":

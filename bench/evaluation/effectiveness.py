@@ -39,6 +39,7 @@ class Effect:
         scores: how; in the first draw.
         tested_per_trained: records that models were tested on for each that they were trained on.
         tied: (levels,) how many configurations share the best utility in the first draw.
+        picks: (levels,) of each (configurations that it leaves,) the probability that each is picked.
         lost: (levels, metrics, models, splits) against the best by mean over the splits.
         lost_in_split: the same against the best of the same split.
         correlation: (levels, metrics, models, splits) Spearman's, of utilities and results.
@@ -48,6 +49,7 @@ class Effect:
     scores: Scores
     tested_per_trained: float
     tied: tuple[int, ...]
+    picks: tuple[FloatArray, ...]
     lost: ByQuestion
     lost_in_split: ByQuestion
     correlation: ByQuestion
@@ -56,6 +58,10 @@ class Effect:
         """(splits,) what the pick loses, mean over the levels; and over the models, if none is named."""
         by_model = self.lost[:, METRICS.index(metric)].mean(axis=0)
         return by_model.mean(axis=0) if model is None else by_model[MODELS.index(model)]
+
+    def picks_as(self, other: "Effect") -> bool:
+        """Whether both pick the same in every question."""
+        return all(map(np.array_equal, self.picks, other.picks))
 
     def estimate(self, values: FloatArray) -> Estimate:
         """The mean of something (splits,) that was found on the splits of this table."""
@@ -86,6 +92,11 @@ class Outcome:
     def by_id(self) -> dict[str, Effect]:
         """The effect of each entrant."""
         return {effect.entrant.id: effect for effect in self.effects}
+
+    @property
+    def splits(self) -> int:
+        """How many halves were trained on."""
+        return self.results.values.shape[2]
 
     @property
     def in_full(self) -> list[Effect]:
@@ -130,6 +141,7 @@ def _effect(study: Study, entrant: Entrant, results: Results) -> Effect:
         draws[0],
         tested / trained,
         tied=tuple(draws[0].tied(places) for places in asked),
+        picks=tuple(np.mean([one.pick(places) for one in draws], axis=0) for places in asked),
         lost=mean(lost, Scores.pick),
         lost_in_split=mean(lost_in_split, Scores.pick),
         correlation=mean(correlations, lambda one, places: one.utilities[places]),

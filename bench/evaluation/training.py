@@ -26,7 +26,6 @@ from bench.evaluation.study import Study
 MOST_TRAINED = 4_000
 SPLITS = 10
 SPLITS_OF_SMALL = 20
-SPLITS_OF_HELD_OUT = 6
 SMALL = 1_000
 SEED = 0
 
@@ -85,9 +84,7 @@ def _digest(tables: Sequence[IntArray], classes: IntArray, halves: Sequence[Spli
 
 
 def usual_splits(study: Study) -> int:
-    """More of small tables; fewer of those held out, which is what there is time for."""
-    if study.table.held_out:
-        return SPLITS_OF_HELD_OUT
+    """More of small tables."""
     return SPLITS_OF_SMALL if study.table.records < SMALL else SPLITS
 
 

@@ -21,7 +21,7 @@ from bench.evaluation.effectiveness import levels, outcome
 from bench.evaluation.losses import Estimate, correlations, lost, lost_in_split
 from bench.evaluation.rankers import DRAWS, KNOWLEDGE, Scores, ask, entrants, known, outside
 from bench.evaluation.report import Section, figure_of, table, write
-from bench.evaluation.sections.joint import Difference
+from bench.evaluation.sections.joint import Difference, best_other
 from bench.evaluation.tables import real, synthetic
 from bench.evaluation.training import METRICS, MODELS, Results, quality, sizes_of, splits_of
 from tests.documents import ROOT
@@ -104,6 +104,31 @@ def test_an_order_that_says_nothing_correlates_with_nothing():
 )
 def test_a_difference_is_told_by_its_interval(shift, verdict):
     assert Difference(Estimate(shift, 0.5)).verdict == verdict
+
+
+def test_the_same_pick_in_all_questions_is_no_open_difference(wine, by_id):
+    results = Results(RNG.random((8, len(MODELS), 4, len(METRICS))))
+    entrants = [by_id["mutual_information, counts"], by_id["theils_u, counts"], by_id["random choice"]]
+    information, again, chance = outcome(wine, results, entrants).effects
+    assert str(Difference.of(information, again)) == "same pick"
+    assert Difference.of(information, chance).verdict != "same pick"
+
+
+@pytest.mark.parametrize("best", ["mutual_information, bias corrected", "g3, counts"])
+def test_the_best_in_hindsight_is_chosen_among_all_measures_of_single_attributes(wine, by_id, best):
+    names = ["joint, counts", "joint, not corrected", "mutual_information, counts", "random choice"]
+    names += ["mutual_information, bias corrected", "g3, counts"]
+    results = Results(RNG.random((8, len(MODELS), 4, len(METRICS))))
+    found = outcome(wine, results, [by_id[name] for name in names])
+    losing = {name: np.full_like(found.effects[0].lost, 0.2) for name in names}
+    losing |= {
+        best: losing[best] / 2,
+        names[0]: losing[best] * 0,
+        names[1]: losing[best] * 0,
+        names[3]: losing[best] * 0,
+    }
+    effects = tuple(replace(each, lost=losing[each.entrant.id]) for each in found.effects)
+    assert best_other(replace(found, effects=effects)).entrant.id == best
 
 
 # -- training
@@ -234,7 +259,8 @@ def test_an_outcome_holds_scores_against_results(wine, by_id):
     for model, name in enumerate(MODELS):
         assert effect.loss("AUC", name) == pytest.approx(expected[model])
     assert effect.loss() == pytest.approx(expected.mean(axis=0))
-    assert effect.mean_loss() == Estimate.of(expected.mean(axis=0), 89 / 89)
+    interval = Estimate.of(expected.mean(axis=0), 89 / 89)
+    assert effect.mean_loss() == Estimate(pytest.approx(interval.mean), pytest.approx(interval.half_width))
     assert found.by_id["random choice"].spearman().mean == 0.0
     assert found.auc[2] == pytest.approx(results.values[2, :, :, 1].mean())
 

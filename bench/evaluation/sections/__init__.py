@@ -10,6 +10,8 @@ from bench.evaluation.tables import synthetic
 
 JOINT = "joint, counts"
 MUTUAL_INFORMATION = "mutual_information, counts"
+CORRECTED = "mutual_information, bias corrected"
+CHI_SQUARE_CORRECTED = "chi_square, bias corrected"
 G3 = "g3, counts"
 PUBLISHED = "mutual_information, own"
 RANDOM = "random choice"

@@ -20,14 +20,17 @@ COLUMNS = (
 
 def section(outcomes: Sequence[Outcome]) -> Section:
     """What each ranker's pick loses with each model, with intervals."""
-    head = "With 95 % intervals over the splits; means over the models, and over the three questions. Ties are of each."
+    head = """\
+With 95 % intervals over the splits; means over the models, and over the three questions.
+
+* **Against the best of each split**: AUC lost, mean, where in each split the best is what happens to be best in it.
+* **Tied**: how many configurations share the ranker's best utility, in each of the three questions; 1 is no tie."""
     text = "\n\n".join([head, *map(_one, outcomes)])
     return Section("Every table", text)
 
 
 def _one(outcome: Outcome) -> str:
-    splits = outcome.results.values.shape[2]
-    summary = f"{outcome.study.name}: {outcome.study.table.about} ({splits} splits)"
+    summary = f"{outcome.study.name}: {outcome.study.table.about} ({outcome.splits} splits)"
     return folded(summary, table(COLUMNS, [_row(effect) for effect in outcome.in_full]))
 
 

@@ -6,34 +6,53 @@ from dataclasses import dataclass
 from bench.evaluation.effectiveness import Effect, Outcome
 from bench.evaluation.losses import Estimate
 from bench.evaluation.report import Section, figure_of, table, with_interval
-from bench.evaluation.sections import JOINT, MUTUAL_INFORMATION, RANDOM, VIEW, held_out, made_up, took_part
+from bench.evaluation.sections import (
+    CORRECTED,
+    JOINT,
+    MUTUAL_INFORMATION,
+    RANDOM,
+    VIEW,
+    held_out,
+    made_up,
+    took_part,
+)
 
 JOINTS = {JOINT: "joint", "joint, not corrected": "joint, not corrected"}
-RIVALS = (MUTUAL_INFORMATION, "Mascara", VIEW, "mRMR", RANDOM)
+RIVALS = (MUTUAL_INFORMATION, CORRECTED, "Mascara", VIEW, "mRMR", RANDOM)
+SAME = "same pick"
+VERDICTS = ("better", "worse", SAME, "undecided")
 _TOLD_ALL = frozenset({"counts", "otherwise"})
 """The groups of entrants that are told all counts, by default or not."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """AUC that the joint measure's pick loses more than another's, over the splits; negative is better."""
+    """AUC that the joint measure's pick loses more than another's, over the splits; negative is better.
+
+    Attributes:
+        estimate: the mean and its interval.
+        same_pick: both pick the same in every question, so that there is no difference in any split.
+    """
 
     estimate: Estimate
+    same_pick: bool = False
 
     @classmethod
     def of(cls, joint: Effect, other: Effect) -> "Difference":
         """Paired: both on the same splits."""
-        return cls(joint.estimate(joint.loss() - other.loss()))
+        return cls(joint.estimate(joint.loss() - other.loss()), joint.picks_as(other))
 
     @property
     def verdict(self) -> str:
-        """Where the interval lies: below 0, above, or around it."""
+        """Where the interval lies, below 0, above, or around it; or that there is nothing to tell apart."""
+        if self.same_pick:
+            return SAME
         if self.estimate.upper < 0:
             return "better"
         return "worse" if self.estimate.lower > 0 else "undecided"
 
     def __str__(self) -> str:
-        return f"{with_interval(self.estimate)} {self.verdict}"
+        return SAME if self.same_pick else f"{with_interval(self.estimate)} {self.verdict}"
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
@@ -44,15 +63,16 @@ have in common, from the counts of every two of them. By default it is taken les
 corrected* it has the guarantee of an exact ranking.
 
 Below is the AUC that its pick loses less what another's loses, on the same splits, mean over the models and questions,
-with the 95 % interval over the splits: *better* and *worse* where the interval is off 0, *undecided* where it is not.
+with the 95 % interval over the splits: *better* and *worse* where the interval is off 0, *undecided* where it is not,
+*same pick* where both pick the same in all questions.
 
 On the tables that were held out of every choice, the default against others:
 
 {table(_opponents(outcomes), [_verdicts(each) for each in held_out(outcomes)])}
 
-The rest is of all tables. Against mutual information:
+The rest is of all tables. Against mutual information, as it is and bias corrected:
 
-{table(["table", "it loses", *_columns()], [_against_information(each) for each in outcomes])}
+{table(["table", "it loses", *_columns(), *_corrected_columns()], [_against_information(each) for each in outcomes])}
 
 Against whichever measure of single attributes lost least on that table, which nobody knows before:
 
@@ -77,9 +97,15 @@ def _columns() -> list[str]:
     return [column for title in JOINTS.values() for column in (f"{title} loses", "difference")]
 
 
+def _corrected_columns() -> list[str]:
+    return ["mutual information, bias corrected, loses", "joint against mutual information, bias corrected"]
+
+
 def _against_information(outcome: Outcome) -> list[str]:
     other = outcome.by_id[MUTUAL_INFORMATION]
-    return [outcome.study.name, figure_of(other.loss().mean()), *_cells(outcome, other)]
+    corrected = outcome.by_id[CORRECTED]
+    told = [figure_of(corrected.loss().mean()), str(Difference.of(outcome.by_id[JOINT], corrected))]
+    return [outcome.study.name, figure_of(other.loss().mean()), *_cells(outcome, other), *told]
 
 
 def _against_best(outcome: Outcome) -> list[str]:
@@ -99,22 +125,29 @@ def best_other(outcome: Outcome) -> Effect:
 
 
 def _found(outcomes: Sequence[Outcome]) -> str:
+    plain, corrected = (_verdicts_on(outcomes, other) for other in (MUTUAL_INFORMATION, CORRECTED))
+    return (
+        f"Beyond the intervals, `joint` against mutual information as it is: {plain}."
+        f" Against mutual information, bias corrected: {corrected}."
+    )
+
+
+def _verdicts_on(outcomes: Sequence[Outcome], other: str) -> str:
+    """How many tables of each kind have each verdict, and which are worse."""
     kinds = {
         "real tables that took part": took_part(outcomes),
         "held out": held_out(outcomes),
         "made-up ones": made_up(outcomes),
     }
-    told = "; ".join(f"{_counted(chosen)} of {len(chosen)} {kind}" for kind, chosen in kinds.items())
-    worse = [each.study.name for each in outcomes if _against(each).verdict == "worse"]
-    return (
-        f"Beyond the intervals, `joint` is better than mutual information on {told}."
-        f" It is worse on {', '.join(f'`{name}`' for name in worse) or 'none'}; the other tables leave it open."
-    )
+    told = "; ".join(f"{len(chosen)} {kind}, {_counted(chosen, other)}" for kind, chosen in kinds.items())
+    worse = [f"`{each.study.name}`" for each in outcomes if _against(each, other) == "worse"]
+    return f"{told} (worse: {', '.join(worse)})" if worse else told
 
 
-def _against(outcome: Outcome) -> Difference:
-    return Difference.of(outcome.by_id[JOINT], outcome.by_id[MUTUAL_INFORMATION])
+def _against(outcome: Outcome, other: str) -> str:
+    return Difference.of(outcome.by_id[JOINT], outcome.by_id[other]).verdict
 
 
-def _counted(outcomes: Sequence[Outcome]) -> int:
-    return sum(_against(each).verdict == "better" for each in outcomes)
+def _counted(outcomes: Sequence[Outcome], other: str) -> str:
+    found = [_against(each, other) for each in outcomes]
+    return ", ".join(f"{verdict} on {found.count(verdict)}" for verdict in VERDICTS)

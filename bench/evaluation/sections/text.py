@@ -12,10 +12,6 @@ from bench.evaluation.training import (
     FOREST,
     ITERATIONS,
     MOST_TRAINED,
-    SMALL,
-    SPLITS,
-    SPLITS_OF_HELD_OUT,
-    SPLITS_OF_SMALL,
 )
 
 HEAD = """
@@ -28,13 +24,13 @@ is than the one that Aegis picked. This page is written by `make evaluate`, figu
 typed in. Seeds are fixed: a rerun gives the same tables and plots, but for times.
 """
 
-METHOD = Section(
-    "How it was done",
-    f"""
+
+def method(outcomes: Sequence[Outcome]) -> Section:
+    """How tables are split, trained on and asked about, and how intervals are found."""
+    text = f"""
 For each table and each of its configurations the masked table is split at random into halves, with the shares of the
-classes kept, {SPLITS} times ({SPLITS_OF_SMALL} times below {SMALL:,} records, {SPLITS_OF_HELD_OUT} times where it was
-held out, for the sake of time), the same for all configurations. On one half, or {MOST_TRAINED:,} records of it, three
-models are trained, which the other half tests:
+classes kept, {_splits(outcomes)}, the same for all configurations.
+On one half, or {MOST_TRAINED:,} records of it, three models are trained, which the other half tests:
 
 * logistic regression, one-hot, at most {ITERATIONS} iterations;
 * a random forest of {FOREST["n_estimators"]} trees, at least {FOREST["min_samples_leaf"]} records in a leaf;
@@ -70,8 +66,29 @@ breast cancer, digits, affairs, election and health, with configurations drawn o
 first form of this evaluation, with all of its tables. What it finds on these is therefore somewhat too good. Three real
 tables were added afterwards, which had no part in any choice: schools, travel and iris. They are reported apart. They
 are small: nothing else that comes with the packages and suits has more than 500 records.
-""",
-)
+"""
+    return Section("How it was done", text)
+
+
+def _splits(outcomes: Sequence[Outcome]) -> str:
+    """How often the tables of the run were split."""
+    found: dict[int, list[str]] = {}
+    for each in outcomes:
+        found.setdefault(each.splits, []).append(each.study.name)
+    most, *others = sorted(found, key=lambda number: -len(found[number]))
+    apart = "; ".join(f"{', '.join(found[number])}: {number} times" for number in others)
+    return f"{most} times ({apart})" if apart else f"{most} times"
+
+
+def head(outcomes: Sequence[Outcome], *, short: bool) -> str:
+    """The title and what the page is for; the short form says first that it is one."""
+    title, about = HEAD.strip().split("\n\n", 1)
+    return "\n\n".join([title, _warning(outcomes), about]) if short else HEAD
+
+
+def _warning(outcomes: Sequence[Outcome]) -> str:
+    splits = max(each.splits for each in outcomes)
+    return f"**This is the short form ({len(outcomes)} tables, {splits} splits): its figures mean nothing.**"
 
 
 def limits(outcomes: Sequence[Outcome]) -> Section:
