@@ -25,6 +25,9 @@ GROWING: Mapping[str, Sequence[int]] = {
 }
 SHORT: Mapping[str, Sequence[int]] = {"attributes": (2, 3), "records": (200, 400)}
 RECORDS = "records"
+SLACK = 0.1
+"""Times this close, relative to each other, are told as the same."""
+
 ONE_RUN = "In the one run that this page is of,"
 """Begins the sentence that differs from run to run."""
 
@@ -113,9 +116,9 @@ def _says(series: Series) -> str:
 Where both were measured, exhaustive training takes {low} to {high} times as long as advice by mutual information, and
 {joint_low} to {joint_high} times as long as joint advice. With
 {ratio(most.size.records / fewest.size.records)} times as many records the service's part takes
-{ratio(most.advice / fewest.advice)} times as long: it never sees a record. The provider's summary takes
-{ratio(most.summary / fewest.summary)} times as long ({duration(most.summary)} for {most.size.records:,} records), and
-sampling {ratio(most.sampling / fewest.sampling)} times. Mascara takes {_span(everything)} of the time of advice: it has
+{as_long(most.advice / fewest.advice)}: it never sees a record. The provider's summary takes
+{as_long(most.summary / fewest.summary)} ({duration(most.summary)} for {most.size.records:,} records), and
+sampling {as_long(most.sampling / fewest.sampling)}. Mascara takes {_span(everything)} of the time of advice: it has
 nothing to reconstruct, and looks at no label."""
 
 
@@ -125,7 +128,7 @@ def _found(series: Series) -> str:
     return (
         f"{ONE_RUN} training on every configuration takes {low} to {high} times as long as asking by `joint`. With"
         f" {most.size.records:,} records for {fewest.size.records:,}, asking takes"
-        f" {ratio(most.joint_advice / fewest.joint_advice)} times as long."
+        f" {as_long(most.joint_advice / fewest.joint_advice)}."
     )
 
 
@@ -147,6 +150,11 @@ def duration(seconds: float) -> str:
         if seconds >= 2 * length or (unit == "s" and seconds >= 1):
             return f"{ratio(seconds / length)} {unit}"
     return f"{ratio(seconds * 1e3)} ms"
+
+
+def as_long(times: float) -> str:
+    """How many times as long something takes, to be read after "takes"; a tenth more or less is no difference."""
+    return "no longer" if 1 - SLACK <= times <= 1 + SLACK else f"{ratio(times)} times as long"
 
 
 def ratio(number: float) -> str:

@@ -17,8 +17,8 @@ INCH = 0.42
 """Of a row of a plot."""
 
 
-def dots(rows: Sequence[str], series: Mapping[str, Sequence[Estimate]], axis: str) -> Figure:
-    """A row for each name, a dot with its interval for each series."""
+def dots(rows: Sequence[str], series: Mapping[str, Sequence[Estimate]], axis: str, ends: Sequence[int] = ()) -> Figure:
+    """A row for each name, a dot with its interval for each series, and a line below the rows at `ends`."""
     figure = Figure(figsize=(8, 1.6 + INCH * len(rows)), layout="constrained")
     axes = figure.subplots()
     step = 0.7 / max(len(series), 1)
@@ -28,6 +28,8 @@ def dots(rows: Sequence[str], series: Mapping[str, Sequence[Estimate]], axis: st
         axes.errorbar(means, heights, xerr=errors, label=name, linestyle="none", markersize=4, **_style(place))
     for place in range(0, len(rows), 2):
         axes.axhspan(place - 0.5, place + 0.5, color="#f2f2f2", zorder=0)
+    for place in ends:
+        axes.axhline(place + 0.5, color="black", linewidth=0.6)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlabel(axis)

@@ -1,5 +1,6 @@
 """The page: sections, each with its Markdown, its plots, and what it found."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,10 @@ _REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
 _NO_METADATA = {"Date": None, "Creator": None}
 
 
+_NUMBER = re.compile(r"[*-]*\d")
+"""Begins a cell that tells a number, bold or not."""
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of the page.
@@ -26,12 +31,14 @@ class Section:
         markdown: what stands below the heading; plots are shown with `image`.
         figures: the plots by file name (without folder, ending in .svg).
         found: sentences for the head of the page, each of them with its figures.
+        shown: Markdown that stands below those sentences, such as a plot of the section; none if empty.
     """
 
     title: str
     markdown: str
     figures: Mapping[str, Figure] = field(default_factory=dict)
     found: Sequence[str] = ()
+    shown: str = ""
 
 
 def write(output: Path, head: str, sections: Sequence[Section]) -> None:
@@ -49,14 +56,15 @@ def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
     yield head.strip()
     yield "## What was found"
     yield "\n".join(f"* {sentence}" for section in sections for sentence in section.found)
+    yield from (section.shown for section in sections if section.shown)
     for section in sections:
         yield f"## {section.title}"
         yield section.markdown.strip()
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, its first column flush left and the others flush right."""
-    rule = ["---", *("---:" for _ in columns[1:])]
+    """A Markdown table, its columns of text flush left and those of numbers flush right."""
+    rule = ["---:" if any(_NUMBER.match(row[place]) for row in rows) else "---" for place in range(len(columns))]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from aegis_sdk.provider import summarize
 from bench.evaluation import cost
-from bench.evaluation.cost import FIGURE, ONE_RUN, duration, ratio, run
+from bench.evaluation.cost import FIGURE, ONE_RUN, as_long, duration, ratio, run
 from bench.evaluation.costs import Costs, extrapolated, measure_costs
 from bench.evaluation.large_table import LABELS, LARGEST, WIDTHS, Size, made, plan, records_of
 
@@ -90,6 +90,14 @@ def test_figures_have_two_digits_and_no_exponent():
         "2 h",
         "12 d",
     ]
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [(0.89, "0.89 times as long"), (0.9, "no longer"), (1.1, "no longer"), (1.11, "1.1 times as long")],
+)
+def test_a_tenth_more_or_less_is_no_longer(times, told):
+    assert as_long(times) == told
 
 
 def test_the_section_has_a_row_for_every_size_and_marks_what_is_extrapolated(monkeypatch):

@@ -286,11 +286,14 @@ def test_figures_have_no_negative_zero():
 
 def test_a_page_has_what_its_sections_found_first(tmp_path):
     page = tmp_path / "evaluation.md"
-    sections = [Section("One", table(["a", "b"], [["x", "1"]]), found=["Found."]), Section("Two", "Text.")]
+    sections = [
+        Section("One", table(["a", "b", "c"], [["x", "-1", "y"]]), found=["Found."], shown="Shown."),
+        Section("Two", "Text."),
+    ]
     write(page, "# Title", sections)
     assert page.read_text().split("\n\n") == [
-        *("# Title", "## What was found", "* Found.", "## One"),
-        "| a | b |\n| --- | ---: |\n| x | 1 |",
+        *("# Title", "## What was found", "* Found.", "Shown.", "## One"),
+        "| a | b | c |\n| --- | ---: | --- |\n| x | -1 | y |",
         *("## Two", "Text.\n"),
     ]
 
@@ -334,6 +337,8 @@ def test_every_plot_is_shown_and_every_entrant_listed(pages, by_id):
     assert shown == {path.name for path in (pages[0] / "evaluation").iterdir()}
     assert all(f"| {entrant.title} |" in text for entrant in by_id.values())
     assert "nan" not in text.replace("finance", "")
+    assert text.split("\n\n")[1].startswith("**This is the short form (3 tables, 2 splits)")
+    assert "classes kept, 2 times, the same" in text
 
 
 def test_plots_are_drawn_with_paths_and_no_date(pages):

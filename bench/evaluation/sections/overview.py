@@ -1,6 +1,7 @@
 """All entrants over all tables."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -54,8 +55,6 @@ Made-up tables ({len(made_up(outcomes))}), which took part:
 
 {table(COLUMNS, _rows(made_up(outcomes)))}
 
-{image("losses.svg", "AUC lost by ranker and table, with 95 % intervals over the splits")}
-
 {image("spearman.svg", "Spearman correlation of utility and AUC by ranker and table")}
 
 {image("scatter.svg", "Utility against AUC of the configurations, for a few tables and rankers")}
@@ -65,7 +64,8 @@ Made-up tables ({len(made_up(outcomes))}), which took part:
         _found("had no part in any choice", held_out(outcomes)),
         _found_rivals(real(outcomes)),
     ]
-    return Section("What the picks lose", text, figures, found)
+    shown = image("losses.svg", "AUC lost by ranker and table, with 95 % intervals over the splits")
+    return Section("What the picks lose", text, figures, found, shown)
 
 
 def _rows(outcomes: Sequence[Outcome]) -> list[list[str]]:
@@ -116,7 +116,15 @@ def _found_rivals(outcomes: Sequence[Outcome]) -> str:
 
 def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
     series = {title: [each.by_id[name].mean_loss() for each in outcomes] for name, title in names.items()}
-    return dots([each.study.name for each in outcomes], series, "AUC lost, mean over the models, with 95 % interval")
+    axis = "AUC lost, mean over the models, with 95 % interval"
+    return dots([each.study.name for each in outcomes], series, axis, _ends(outcomes))
+
+
+def _ends(outcomes: Sequence[Outcome]) -> list[int]:
+    """The last places of tables that took part and of those held out, before tables of another kind."""
+    kinds = [kind(outcomes) for kind in (took_part, held_out, made_up)]
+    of = [next(place for place, chosen in enumerate(kinds) if each in chosen) for each in outcomes]
+    return [place for place, (kind, after) in enumerate(pairwise(of)) if kind != after]
 
 
 def _spearman(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
