@@ -102,7 +102,7 @@ def _as_well(outcome: Outcome) -> str:
     """How chi-square does when it is corrected as the joint measure is."""
     joint, other = outcome.by_id[JOINT], outcome.by_id[CHI_SQUARE_CORRECTED]
     verdict = Difference.of(joint, other).verdict
-    compared = {"better": "does worse", "worse": "does better"}.get(verdict, "does as well")
+    compared = {"better": "does worse", "worse": "does better", SAME: "does as well"}.get(verdict, "is not told apart")
     loses = f"{compared}: it loses {figure_of(float(other.loss().mean()))}"
     return f"{loses}, with the {SAME}" if verdict == SAME else loses
 
