@@ -92,8 +92,9 @@ def assess(
     """
     exact = exact_utilities(evidence, measure)
     found = measure(reference.joint, reference.statistics)
-    # Unmasked counts are the truth: a view that beats them is not what its provider says.
-    known = [] if evidence.joint is not None else [*exact.values(), *_other_utilities(evidence, reference, measure)]
+    known = [*exact.values(), *_other_utilities(evidence, reference, measure)]
+    if evidence.joint is not None and measure.monotone:
+        known = []  # unmasked counts are the truth: a view that beats them is not what its provider says
     reference_utility = measure.best([found, *known])
     bound, bound_value = _bound(evidence, reference, measure, list(exact.values()), found)
     maskings: dict[str, MaskingDeviation] = {}

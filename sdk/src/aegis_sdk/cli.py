@@ -100,7 +100,9 @@ def publish(
 @app.command(epilog="Example: aegis advise ENTRY_ID --measure mutual_information --require k=5")
 def advise(
     entry_id: Annotated[str, typer.Argument(metavar="ENTRY_ID", help="What `aegis publish` printed.")],
-    measure: Annotated[str, typer.Option(help="mutual_information, chi_square, g3, ...")],
+    measure: Annotated[
+        str, typer.Option(help="mutual_information, chi_square, joint, g3, ...; GET /v1/measures lists all.")
+    ],
     require: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=NUMBER", help="Privacy to vouch for, as k=5; repeatable."),
@@ -110,7 +112,7 @@ def advise(
         bool | None,
         typer.Option(
             "--bias-correction/--no-bias-correction",
-            help="Less the bias of small samples, or not. By default as the measure does.",
+            help="Less the bias of small samples, or not; by default joint is, the others are not.",
             show_default=False,
         ),
     ] = None,
@@ -181,7 +183,7 @@ def _explained(error: AegisError) -> str:
     if not faults:
         return str(error)
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{error}; {faults[0].pointer}: {faults[0].detail}{more}"
+    return f"{str(error).rstrip('.')}; {faults[0].pointer}: {faults[0].detail}{more}"
 
 
 def _say(progress: str) -> None:
