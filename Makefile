@@ -17,7 +17,7 @@ $(STAMP): pyproject.toml sdk/pyproject.toml constraints.txt
 	@echo "Installing into .venv (once; takes a minute) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable './sdk[provider]' --editable '.[embedded,dev]'
+		--editable './sdk[provider,postgres,plots]' --editable '.[embedded,dev]'
 	@touch $@
 
 demo: $(STAMP) ## the whole path on the example: summarise, publish, ask, mask

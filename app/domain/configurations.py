@@ -11,7 +11,7 @@ from app.domain.arrays import PackedArray
 from app.domain.errors import InvalidDocumentError
 
 #: Guarantees of which more is better; of the others (`t`, `epsilon`) less is.
-_AT_LEAST = frozenset({"k", "l"})
+_AT_LEAST = frozenset({"k", "l", "entropy_l"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,8 +125,8 @@ def test_privacy_is_vouched_for_in_finite_numbers(value):
     assert entry_pointers(document) == ["/configurations/0/privacy/k"]
 
 
-def test_privacy_has_four_names():
-    privacy = {"k": 5, "l": 2, "t": 0.1, "epsilon": 1, "delta": 1e-6}
+def test_privacy_has_the_names_of_the_contract():
+    privacy = {"k": 5, "l": 2, "t": 0.1, "epsilon": 1, "alpha": 0.5, "delta": 1e-6}
     assert entry_pointers(changed(("configurations", 0, "privacy"), privacy)) == ["/configurations/0/privacy/delta"]
 
 

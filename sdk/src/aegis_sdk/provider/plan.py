@@ -34,23 +34,34 @@ class Configuration:
     One way to mask the whole table.
 
     `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: what the
-    provider vouches for, numbers by name (`k`, `l`, `t`, `epsilon`); not verified here.
+    provider vouches for, numbers by name (`k`, `l`, `t`, ...). `suppressed`: how many records are left out, those of
+    the classes that break this promise; `None` where none is.
     """
 
     id: str
     maskings: Mapping[str, str]
     privacy: Mapping[str, int | float]
+    suppressed: int | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan file, read and checked. `about`: its title, description, keywords and license, if stated."""
+    """
+    A plan file, read and checked.
+
+    `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (the label perhaps)
+    whose value nobody should learn of a person. `quasi_identifiers`: those by which someone may know a person.
+    `seed`: what the draws of the maskings that are left to chance come from.
+    """
 
     source: str
     label: str
     attributes: tuple[Attribute, ...]
     configurations: tuple[Configuration, ...]
     about: Mapping[str, str | list[str]]
+    sensitive: tuple[str, ...]
+    quasi_identifiers: tuple[str, ...]
+    seed: int = 0
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Reads the plan file (YAML), strictly: what it does not know it refuses, naming the place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,10 +11,12 @@ from aegis_sdk.provider.errors import PlanError
 from aegis_sdk.provider.plan import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_element import Element, nearest
 from aegis_sdk.provider.plan_masking import read_function
+from aegis_sdk.provider.plan_roles import read_roles
 from aegis_sdk.provider.values import ValueType
 from aegis_sdk.wire import PRIVACY_NAMES
 
 _ABOUT: Final = ("title", "description", "license")
+_OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords")
 
 
 class _TextLoader(yaml.BaseLoader):
@@ -40,13 +43,14 @@ def load_plan(path: Path) -> Plan:
     Raises `PlanError`: `plan.yaml: attributes.age.maskings.age-5y: ...`.
     """
     root = Element(path.name, "", _parse(path))
-    fields = root.fields("label", "attributes", "configurations", optional=("privacy", "keywords", *_ABOUT))
+    fields = root.fields("label", "attributes", "configurations", optional=(*_OPTIONAL, *_ABOUT))
     label = fields["label"].name()
     attributes = tuple(_attributes(fields["attributes"], label, path.parent))
-    privacy = _privacy(fields.get("privacy"))
-    configurations = tuple(_configurations(fields["configurations"], attributes, privacy))
-    _refuse_strays(fields, privacy, configurations)
-    return Plan(path.name, label, attributes, configurations, _about(fields))
+    configurations = tuple(_configurations(fields["configurations"], attributes, _Promises.of(fields)))
+    _refuse_strays(fields, configurations)
+    sensitive, quasi_identifiers = read_roles(fields, label, attributes)
+    seed = fields["seed"].integer(at_least=0) if "seed" in fields else 0
+    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed)
 
 
 def _parse(path: Path) -> object:
@@ -91,8 +95,25 @@ def _maskings(element: Element, folder: Path) -> Iterator[Masking]:
         yield Masking(masking_id, read_function(masking, folder), f"{masking.source}: {masking.path}")
 
 
+@dataclass(frozen=True)
+class _Promises:
+    """By configuration id: the privacy vouched for, and the number of records left out."""
+
+    privacy: Mapping[str, dict[str, int | float]]
+    suppressed: Mapping[str, int]
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Element]) -> "_Promises":
+        privacy = fields["privacy"].items() if "privacy" in fields else ()
+        suppressed = fields["suppressed"].items() if "suppressed" in fields else ()
+        return cls(
+            {configuration_id: _privacy(vouches) for configuration_id, vouches in privacy},
+            {configuration_id: records.integer(at_least=0) for configuration_id, records in suppressed},
+        )
+
+
 def _configurations(
-    element: Element, attributes: tuple[Attribute, ...], privacy: dict[str, dict[str, int | float]]
+    element: Element, attributes: tuple[Attribute, ...], promises: _Promises
 ) -> Iterator[Configuration]:
     known = {each.name: [masking.id for masking in each.maskings] + [IDENTITY, DROP] for each in attributes}
     if not list(element.items()):
@@ -104,16 +125,12 @@ def _configurations(
             if choice.text() not in known[name]:
                 choice.fail(f"unknown masking {choice.value!r}; {nearest(choice.value, known[name])}")
         maskings = {name: chosen[name].value if name in chosen else IDENTITY for name in known}
-        yield Configuration(configuration_id, maskings, privacy.get(configuration_id, {}))
+        privacy = promises.privacy.get(configuration_id, {})
+        yield Configuration(configuration_id, maskings, privacy, promises.suppressed.get(configuration_id))
 
 
-def _privacy(element: Element | None) -> dict[str, dict[str, int | float]]:
-    if element is None:
-        return {}
-    return {
-        configuration_id: {name: _vouched(vouched) for name, vouched in vouches.fields(optional=PRIVACY_NAMES).items()}
-        for configuration_id, vouches in element.items()
-    }
+def _privacy(element: Element) -> dict[str, int | float]:
+    return {name: _vouched(vouched) for name, vouched in element.fields(optional=PRIVACY_NAMES).items()}
 
 
 def _vouched(element: Element) -> int | float:
@@ -123,15 +140,12 @@ def _vouched(element: Element) -> int | float:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def _refuse_strays(
-    fields: dict[str, Element], privacy: dict[str, Any], configurations: tuple[Configuration, ...]
-) -> None:
+def _refuse_strays(fields: dict[str, Element], configurations: tuple[Configuration, ...]) -> None:
     known = {configuration.id: configuration for configuration in configurations}
-    for configuration_id in privacy:
-        if configuration_id not in known:
-            fields["privacy"].fail(
-                f"unknown configuration {configuration_id!r}; {nearest(configuration_id, list(known))}"
-            )
+    for promise in (fields[key] for key in ("privacy", "suppressed") if key in fields):
+        for configuration_id in dict(promise.items()):
+            if configuration_id not in known:
+                promise.fail(f"unknown configuration {configuration_id!r}; {nearest(configuration_id, list(known))}")
 
 
 def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:

@@ -96,4 +96,5 @@ def _masking(counted: CountedAttribute, masking: Masking, masked: MaskedDomain) 
 
 def _configuration(configuration: Configuration) -> dict[str, Any]:
     privacy = {"privacy": dict(configuration.privacy)} if configuration.privacy else {}
-    return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy}
+    suppressed = {} if configuration.suppressed is None else {"suppressed": configuration.suppressed}
+    return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **suppressed}

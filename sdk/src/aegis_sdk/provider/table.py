@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from aegis_sdk.provider.errors import TableError
 from aegis_sdk.provider.plan_element import nearest
@@ -18,6 +19,7 @@ _PARQUET_MAGIC = b"PAR1"
 _DELIMITERS = ";,\t|:"
 _SHOWN = 60
 _THREADS = 4
+_RECORDS_PER_BATCH = 1 << 16
 
 
 #: DuckDB would take directories named like `age=7` for columns, in the place of those in the file.
@@ -53,6 +55,33 @@ class Table:
         """Runs SQL. Raises `TableError` where the file turns out to be unreadable."""
         try:
             return self.connection.execute(sql, parameters)
+        except duckdb.Error as error:
+            raise TableError(f"{self.path}: {_explained(str(error))}") from error
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """
+        The texts of these columns, some thousand records at a time, in the table's order; columns called `v0, v1, ...`.
+
+        Raises `TableError` as `positions` and `execute` do.
+        """
+        columns = ", ".join(f"{as_text(place)} AS v{n}" for n, place in enumerate(self.positions(names)))
+        query = f"SELECT {columns} FROM {self.source}"  # noqa: S608 - places and our own source, no names
+        try:
+            reader: Iterator[pa.RecordBatch] = self.connection.sql(query).to_arrow_reader(_RECORDS_PER_BATCH)
+            yield from reader
+        except duckdb.Error as error:
+            raise TableError(f"{self.path}: {_explained(str(error))}") from error
+
+    def combinations(self, names: Sequence[str]) -> pa.Table:
+        """
+        Every combination of the texts of these columns that occurs, and its number of records: `v0, v1, ..., n`.
+
+        Raises `TableError` as `positions` and `execute` do.
+        """
+        columns = ", ".join(f"{as_text(place)} AS v{n}" for n, place in enumerate(self.positions(names)))
+        query = f"SELECT {columns}, count(*) AS n FROM {self.source} GROUP BY ALL"  # noqa: S608 - see above
+        try:
+            return self.connection.sql(query).to_arrow_table()
         except duckdb.Error as error:
             raise TableError(f"{self.path}: {_explained(str(error))}") from error
 

@@ -44,6 +44,13 @@ class MaskingFunction(Request):
     parameters: JsonObject = Field(default_factory=dict, description="Its parameters, any JSON")
 
 
+class Discretization(Request):
+    """By which rule the values of a continuous attribute became those of its domain; the service never runs it."""
+
+    rule: Identifier = Field(description="Name of the rule, such as `equal_width`")
+    parameters: JsonObject = Field(default_factory=dict, description="Its parameters and the edges it found, any JSON")
+
+
 class Noise(Request):
     """Noise that was added to each joint count of a masking by itself, as differential privacy does it."""
 
@@ -133,6 +140,9 @@ class Attribute(Request):
     name: Identifier = Field(description="Name of the attribute")
     type: Literal["string", "integer", "number", "boolean", "date"] = Field(description="Type of its values")
     domain: Domain = Field(description="Values of the attribute as text, in order")
+    discretization: Discretization | None = Field(
+        default=None, description="How the provider made these values of the continuous ones that the table holds"
+    )
     histogram: CountList | None = Field(
         default=None, description="Records per value of `domain`; their sum is `records`"
     )

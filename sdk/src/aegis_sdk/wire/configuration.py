@@ -10,8 +10,8 @@ from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Identifiers, Number, repeats
 
-PRIVACY_NAMES = ("k", "l", "t", "epsilon")
-"""What a provider may vouch for."""
+PRIVACY_NAMES = ("k", "l", "entropy_l", "t", "ordered_t", "alpha", "beta", "delta_disclosure", "epsilon")
+"""What a provider may vouch for: k, l and entropy_l of at least a number, the others of at most one."""
 
 _Vouched = TypeVar("_Vouched")
 
@@ -19,14 +19,14 @@ _Vouched = TypeVar("_Vouched")
 def _privacy_only(value: dict[str, _Vouched]) -> dict[str, _Vouched]:
     """The numbers in one order, or a fault per name that privacy does not have."""
     unknown = (name for name in value if name not in PRIVACY_NAMES)
-    refuse("privacy", (((name,), "Privacy is vouched for by k, l, t and epsilon") for name in unknown))
+    refuse("privacy", (((name,), f"Privacy is vouched for by {', '.join(PRIVACY_NAMES)}") for name in unknown))
     return {name: value[name] for name in PRIVACY_NAMES if name in value}
 
 
 _NAMES_SCHEMA = Field(json_schema_extra={"propertyNames": {"enum": list(PRIVACY_NAMES)}})
 
 Privacy = Annotated[dict[str, Number], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA]
-"""Privacy by name: `k`, `l`, `t`, `epsilon`."""
+"""Privacy by name, as `PRIVACY_NAMES` lists them."""
 
 PrivacyColumns = Annotated[
     dict[str, Annotated[list[Number | None], LONG_LIST]], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA

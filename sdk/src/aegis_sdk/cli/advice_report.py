@@ -1,8 +1,9 @@
 """An advice as text for people: what `aegis advise` prints."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
+from aegis_sdk.cli.saying import aligned
 from aegis_sdk.wire import Advice
 
 
@@ -22,11 +23,11 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         yield f"all attributes together: {advice.joint.reference_utility:.6f} is there to keep, as far as is known"
     ranking = [(each.configuration, each.deviation, each.utility) for each in advice.ranking or []]
     if ranking:
-        yield from ("", *_table(("configuration", "deviation", "utility"), ranking))
+        yield from ("", *aligned(("configuration", "deviation", "utility"), ranking))
     costs = _costs(advice, _maskings_of(schema, advice.configuration))
     header = ("attribute", "masking", "deviation", "utility", "of", "source")
     alone = "" if advice.joint is None else ", each attribute by itself"
-    yield from ("", f"what {advice.configuration} costs{alone}:", *_table(header, costs))
+    yield from ("", f"what {advice.configuration} costs{alone}:", *aligned(header, costs))
 
 
 def _maskings_of(schema: dict[str, Any], configuration: str | None) -> dict[str, str]:
@@ -49,16 +50,3 @@ def _costs(advice: Advice, maskings: dict[str, str]) -> list[tuple[str | float, 
             whole = attribute.reference_utility
             costs.append((attribute.name, masking, score.deviation, score.utility, whole, score.source))
     return sorted(costs, key=lambda cost: cost[2], reverse=True)
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
-    """Aligned columns, numbers to the right."""
-    cells = [[cell if isinstance(cell, str) else f"{cell:.6f}" for cell in row] for row in [header, *rows]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    numeric = [not isinstance(cell, str) for cell in (rows or [()])[0]] or [False] * len(header)
-    for row in cells:
-        aligned = (
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(row, widths, numeric, strict=True)
-        )
-        yield "  " + "  ".join(aligned).rstrip()

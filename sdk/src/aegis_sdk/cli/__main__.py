@@ -1,0 +1,3 @@
+from aegis_sdk.cli.main import main
+
+main()

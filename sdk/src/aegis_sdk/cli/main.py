@@ -1,0 +1,43 @@
+"""Every command under its name, and how one ends."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from aegis_sdk._errors import AegisError
+from aegis_sdk.cli.advise import advise
+from aegis_sdk.cli.apply import apply
+from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
+from aegis_sdk.cli.publish import publish
+from aegis_sdk.cli.summarize import summarize
+
+app = typer.Typer(
+    name="aegis",
+    help="Find the masking configuration that keeps the most predictive utility, without showing a record.",
+    epilog="The service and the key: AEGIS_URL (http://127.0.0.1:8000) and AEGIS_API_KEY.",
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+# In the order in which a provider comes to need them.
+app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")(
+    summarize
+)
+app.command(epilog="Example: aegis publish entry.json")(publish)
+app.command(epilog="Example: aegis advise ENTRY_ID --measure mutual_information --require k=5")(advise)
+app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")(apply)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr."""
+    try:
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        code = app(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        code = fail(error.format_message(), BAD_INPUT)
+    except AegisError as error:
+        code = fail(explained(error), exit_code(error))
+    except OSError as error:
+        code = fail(str(error), FAILED)
+    sys.exit(code)

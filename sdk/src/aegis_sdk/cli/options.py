@@ -1,0 +1,36 @@
+"""Arguments and options that several commands have, and how their texts are read."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aegis_sdk.cli.failing import InputError
+
+TableArgument = Annotated[Path, typer.Argument(metavar="TABLE", help="CSV with a header, or Parquet.")]
+PlanOption = Annotated[Path, typer.Option("--plan", help="The plan file (YAML).")]
+DelimiterOption = Annotated[str, typer.Option(help="Between the fields of a CSV table; `tab` for a tab.")]
+MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory; the rest goes to disk.")]
+RequireOption = Annotated[
+    list[str] | None,
+    typer.Option("--require", metavar="NAME=NUMBER", help="Privacy to hold, as k=5; repeatable."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter that the option's text means."""
+    return {"tab": "\t", "\\t": "\t"}.get(text, text)
+
+
+def requirements_of(texts: list[str] | None) -> dict[str, float]:
+    """Privacy by name. Raises `InputError` for a text that is not NAME=NUMBER."""
+    return dict(_requirement(text) for text in texts or [])
+
+
+def _requirement(text: str) -> tuple[str, float]:
+    found = re.fullmatch(r"(\w+)=(\d+\.?\d*|\.\d+)", text, re.ASCII)
+    if not found:
+        raise InputError(f"--require is NAME=NUMBER, as k=5, not {text!r}")
+    return found[1], float(found[2])

@@ -1,0 +1,56 @@
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from aegis_sdk._client import Client
+from aegis_sdk._errors import ConflictError
+from aegis_sdk.cli.failing import InputError
+from aegis_sdk.cli.files import document_of, read
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.saying import print_json, say
+from aegis_sdk.wire import EntryDocument
+
+
+def publish(
+    entry: Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")],
+    update: Annotated[bool, typer.Option("--update", help="Publish a new version if it has changed.")] = False,  # noqa: FBT002 - a flag
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Publish an entry and print its id. One that is published already, unchanged, is left as it is."""
+    content = read(entry)
+    document = document_of(entry, content)
+    with Client() as client:
+        say(f"publishing {document.name} ...")
+        entry_id = _published(client, document, content, update=update)
+    if as_json:
+        print_json({"id": entry_id, "name": document.name})
+    else:
+        typer.echo(entry_id)
+
+
+def _published(client: Client, document: EntryDocument, content: bytes, *, update: bool) -> str:
+    """The id of the entry that has this content now."""
+    try:
+        return client.publish(content).id
+    except ConflictError as conflict:
+        if conflict.entry is None:
+            raise
+        if update:
+            client.update(conflict.entry, content)
+        elif not _same(document, client.summaries(conflict.entry)):
+            raise InputError(
+                f"{document.name!r} is published as {conflict.entry} with other content; "
+                "say --update to publish a new version"
+            ) from None
+        return conflict.entry
+
+
+def _same(document: EntryDocument, published: dict[str, Any]) -> bool:
+    """Whether the entries are one but for their visibility, which is no part of a version."""
+    try:
+        other = EntryDocument.model_validate(published)
+    except ValidationError:  # a service that is newer than this command
+        return False
+    return document.model_copy(update={"visibility": other.visibility}) == other
