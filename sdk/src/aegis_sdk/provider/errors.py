@@ -22,6 +22,10 @@ class OutputError(ProviderError):
     """The result has nowhere to go."""
 
 
+class NothingHoldsError(AegisError):
+    """No configuration of the plan holds what is required: an answer, of a table and a plan that are in order."""
+
+
 class UnmaskableValueError(ValueError):
     """A masking function has no masked value for `text`; `reason` ends the sentence "'x' ..."."""
 
