@@ -62,4 +62,5 @@ def preferred(nodes: Places, shares: Shares, most: int) -> Places:
     standing_for_a_choice = np.unique(np.concatenate(firsts))
     others = np.setdiff1d(np.arange(len(ordered)), standing_for_a_choice)
     chosen = np.concatenate([standing_for_a_choice, others])[:most]
-    return ordered[np.sort(chosen)]
+    kept: Places = ordered[np.sort(chosen)]
+    return kept

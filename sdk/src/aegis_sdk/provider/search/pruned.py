@@ -43,22 +43,21 @@ def search(lattice: Lattice, holds: Callable[[Node], bool], progress: Progress =
 
 def _path(tags: Tags, node: Node, random: Random) -> list[Node]:
     """A way up from a node, in single steps, through nodes of which nothing is known, as far as there are any."""
-    path, place = [node], sum(each * stride for each, stride in zip(node, tags.strides, strict=True))
-    known, choices, strides = tags.bytes, tags.lattice.choices, tags.strides
-    axes = list(range(len(node)))
-    random.shuffle(axes)
-    here = list(node)
-    climbing = True
-    while climbing:
-        climbing = False
-        for axis in axes:
-            for step in choices[axis].coarser[here[axis]]:
-                above = place + (step - here[axis]) * strides[axis]
-                if known[above] == UNKNOWN:
-                    here[axis], place, climbing = step, above, True
-                    path.append(tuple(here))
-                    break
+    path = [node]
+    while step := _step_up(tags, path[-1], random):
+        path.append(step)
     return path
+
+
+def _step_up(tags: Tags, node: Node, random: Random) -> Node | None:
+    """A node of which nothing is known, coarser by a step of an attribute; `None` if there is none."""
+    place = tags.place(node)
+    axes = random.sample(range(len(node)), len(node))
+    for axis in axes:
+        for step in tags.lattice.choices[axis].coarser[node[axis]]:
+            if tags.bytes[place + (step - node[axis]) * tags.strides[axis]] == UNKNOWN:
+                return (*node[:axis], step, *node[axis + 1 :])
+    return None
 
 
 def _bisect(tags: Tags, path: list[Node], holds: Callable[[Node], bool]) -> int:

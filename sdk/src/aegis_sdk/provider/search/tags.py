@@ -1,6 +1,7 @@
 """What is known of every node of a lattice: that it holds, that it fails, or nothing yet."""
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -51,9 +52,9 @@ class Tags:
         shape = self.lattice.shape
         return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
-    def __getitem__(self, node: Node) -> int:
-        """What is known of a node."""
-        return self.bytes[sum(place * stride for place, stride in zip(node, self.strides, strict=True))]
+    def place(self, node: Node) -> int:
+        """Where the node's byte is."""
+        return sum(map(operator.mul, node, self.strides))
 
     def tag(self, node: Node, *, holds: bool) -> None:
         """Notes that a node holds, and so do all coarser ones; or that it fails, and so do all finer ones."""
