@@ -1,9 +1,9 @@
 """How many equivalence classes there are of each size: all that re-identification and suppression depend on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aegis_sdk.provider.counts import Counts
 from aegis_sdk.provider.privacy.classes import Classes
@@ -32,7 +32,7 @@ class ClassSizes:
         found = (self.sizes >= least) & (True if most is None else self.sizes <= most)
         return int(self.classes[found].sum()), int(self.sizes[found] @ self.classes[found])
 
-    def suppressed_for(self, ks: NDArray[np.int64]) -> Counts:
+    def suppressed_for(self, ks: Sequence[int]) -> Counts:
         """
         (ks,) the fewest records to suppress so that what is left has k-anonymity, for each k.
 
