@@ -1,0 +1,142 @@
+"""The page about the privacy of a table and its releases: `aegis risk --html`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from aegis_sdk.provider.output import written_whole
+from aegis_sdk.provider.privacy import Assessed, Assessment
+from aegis_sdk.provider.report.page import Part, Section, Terms, TextTable, render_page
+from aegis_sdk.provider.report.risk_figures import class_sizes, percent, risks, risks_of_all, suppression
+from aegis_sdk.provider.report.risk_words import CRITERIA, RISKS, ROLES
+
+
+def write_risk_page(found: Assessment, table: str, path: Path) -> None:
+    """Writes the page as one HTML file, whole or not at all; `table`: its name. Raises `OutputError`."""
+    with written_whole(path) as part:
+        part.write_text(risk_page(found, table), encoding="utf-8")
+
+
+def risk_page(found: Assessment, table: str) -> str:
+    """The page: of one release in detail, of several beside each other, of a table alone where there is none."""
+    alone = found.releases[0] if len(found.releases) == 1 else None
+    title = f"Privacy of {table}" + (f", as {alone.id} masks it" if alone else "")
+    sections = [Section("At a glance", list(_glance(found))), _looked_at(found)]
+    if len(found.releases) > 1:
+        sections += [_all_releases(found)]
+    else:
+        sections += [_criteria(alone or found.as_it_is), _risk(found, alone)]
+    terms = Terms([(f"{name}: {word}", meaning) for name, (word, meaning) in CRITERIA.items()])
+    sections.append(Section("What the numbers mean", [Terms(ROLES), Terms(RISKS), terms]))
+    return render_page(title, sections)
+
+
+def _glance(found: Assessment) -> Iterator[str]:
+    before = found.as_it_is.risk
+    if before is not None:
+        yield (
+            f"The table has {before.records:,} records. As it is, {percent(before.unique_share)} of them are alone: no "
+            f"other record agrees with them on all quasi-identifiers. {percent(before.above[0.2])} have a risk of "
+            "re-identification above 1 in 5."
+        )
+    for each in (found.as_it_is, *found.releases) if len(found.releases) < 2 else ():  # noqa: PLR2004 - one or none
+        if each.promise or each.id:
+            yield _verdict_sentence(each)
+    if len(found.releases) > 1:
+        yield _tally(found)
+
+
+def _verdict_sentence(release: Assessed) -> str:
+    name = release.id or "The table"
+    if release.left_to_chance:
+        return f"{name} leaves {', '.join(release.left_to_chance)} to chance: only the masked table shows its privacy."
+    if release.risk is None:
+        return f"{name} leaves no record."
+    left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
+    risk = f" Its highest risk of re-identification is {percent(release.risk.highest)}.{left_out}"
+    if not release.promise:
+        return f"{name} promises nothing.{risk}"
+    if release.broken:
+        broken = ", ".join(
+            f"{each.name} (promised {each.promised:g}, reached {each.reached:g})" for each in release.broken
+        )
+        return f"{name} BREAKS its promise: {broken}.{risk}"
+    return f"{name} holds what it promises.{risk}"
+
+
+def _tally(found: Assessment) -> str:
+    broken = [each.id for each in found.releases if each.broken]
+    chance = sum(bool(each.left_to_chance) for each in found.releases)
+    held = sum(bool(each.promise) and not each.broken and not each.left_to_chance for each in found.releases)
+    said = f"Of {len(found.releases)} configurations, {held} hold what they promise and {len(broken)} break it."
+    said += f" These break it: {', '.join(broken)}." if broken else ""
+    return said + (f" {chance} are left to chance and have to be measured on the masked table." if chance else "")
+
+
+def _looked_at(found: Assessment) -> Section:
+    rows = [(name, "quasi-identifier") for name in found.plan.quasi_identifiers]
+    rows += [(name, "sensitive") for name in found.plan.sensitive]
+    text = f"As {found.plan.source} says. Who knows other attributes of a person than these is a greater danger."
+    return Section("What was looked at", [text, TextTable(("column", "taken for"), rows)])
+
+
+def _all_releases(found: Assessment) -> Section:
+    header = ("configuration", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
+    rows = [_release_row(each) for each in (found.as_it_is, *found.releases)]
+    measured = [each for each in found.releases if each.risk is not None]
+    plots: list[Part] = [class_sizes([("table as it is", found.as_it_is)])]
+    plots += [risks_of_all(found.as_it_is, measured), suppression(found.as_it_is, measured)] if measured else []
+    return Section("The configurations", [TextTable(header, rows), *plots])
+
+
+def _release_row(release: Assessed) -> tuple[str | float, ...]:
+    privacy = [release.privacy.get(name, "-") for name in ("k", "l", "t")]
+    risk = release.risk
+    shares = ("-", "-") if risk is None else (percent(risk.unique_share), percent(risk.above[0.2]))
+    return (release.id or "(as it is)", *privacy, *shares, release.suppressed, _word(release))
+
+
+def _word(release: Assessed) -> str:
+    if release.left_to_chance:
+        return "left to chance"
+    if release.broken:
+        return "BROKEN: " + ", ".join(f"{each.name} {each.promised:g}" for each in release.broken)
+    return (
+        "holds " + ", ".join(f"{name} {limit:g}" for name, limit in release.promise.items()) if release.promise else ""
+    )
+
+
+def _criteria(release: Assessed) -> Section:
+    broken = {each.name for each in release.broken}
+    rows = [
+        (name, CRITERIA[name].word, reached, _promise(release, name), "BROKEN" if name in broken else "")
+        for name, reached in release.privacy.items()
+    ]
+    unseen = [each.name for each in release.verdicts if each.reached is None]
+    texts = [f"No table can show whether this is held: {', '.join(unseen)}."] if unseen and rows else []
+    return Section("Privacy criteria", [TextTable(("", "criterion", "reached", "promised", ""), rows), *texts])
+
+
+def _promise(release: Assessed, name: str) -> str:
+    return f"{release.promise[name]:g}" if name in release.promise else ""
+
+
+def _risk(found: Assessment, release: Assessed | None) -> Section:
+    compared = [("table as it is", found.as_it_is)]
+    if release is not None and release.risk is not None:
+        compared.append((release.id, release))
+    plots = [risks(compared), class_sizes(compared), suppression(found.as_it_is, [each for _, each in compared[1:]])]
+    header = ("", *(name for name, _ in compared))
+    return Section("Risk of re-identification", [TextTable(header, list(_risk_rows(compared))), *plots])
+
+
+def _risk_rows(compared: list[tuple[str, Assessed]]) -> Iterator[tuple[str, ...]]:
+    found = [each.risk for _, each in compared]
+    known = [each for each in found if each is not None]
+    yield ("records", *(f"{each.records:,}" for each in known))
+    yield ("equivalence classes", *(f"{each.classes:,}" for each in known))
+    yield ("prosecutor risk, highest", *(percent(each.highest) for each in known))
+    yield ("prosecutor risk, average", *(percent(each.average) for each in known))
+    yield ("records above 1 in 5", *(percent(each.above[0.2]) for each in known))
+    yield ("records above 1 in 20", *(percent(each.above[0.05]) for each in known))
+    yield ("marketer risk", *(percent(each.marketer) for each in known))
+    yield ("records alone", *(f"{each.uniques:,} ({percent(each.unique_share)})" for each in known))
