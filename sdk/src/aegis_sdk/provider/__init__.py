@@ -10,29 +10,36 @@ Everything raised here is a `ProviderError` whose text is one line.
 """
 
 from aegis_sdk.provider.entry_file import write_entry
-from aegis_sdk.provider.errors import OutputError, PlanError, ProviderError, TableError
+from aegis_sdk.provider.errors import NothingHoldsError, OutputError, PlanError, ProviderError, TableError
 from aegis_sdk.provider.masked_table import apply
 from aegis_sdk.provider.output import refuse_overwriting
 from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_file import load_plan
+from aegis_sdk.provider.plan_output import write_plan
 from aegis_sdk.provider.privacy import assess, plan_of_roles
+from aegis_sdk.provider.search import Found, Requirement, find_configurations
 from aegis_sdk.provider.summary import revealing_attributes, summarize
 
 __all__ = [
     "Attribute",
     "Configuration",
+    "Found",
     "Masking",
+    "NothingHoldsError",
     "OutputError",
     "Plan",
     "PlanError",
     "ProviderError",
+    "Requirement",
     "TableError",
     "apply",
     "assess",
+    "find_configurations",
     "load_plan",
     "plan_of_roles",
     "refuse_overwriting",
     "revealing_attributes",
     "summarize",
     "write_entry",
+    "write_plan",
 ]
