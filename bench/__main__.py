@@ -1,6 +1,6 @@
 """All benchmarks, one after the other, so that each has the machine to itself."""
 
-from bench import advice, entries, growth, joint, noise, pool, scale, solver, training
+from bench import advice, configurations, entries, growth, joint, noise, pool, scale, solver, training
 from bench.figures import run
 
 if __name__ == "__main__":
@@ -14,4 +14,5 @@ if __name__ == "__main__":
         pool.main,
         noise.main,
         training.main,
+        configurations.main,
     )

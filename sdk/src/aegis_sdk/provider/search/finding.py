@@ -67,17 +67,29 @@ def find_configurations(
     requirement.check(plan)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
-        lattice = lattice_of(counted, plan)
-        evaluation = _evaluation(counted, plan, lattice, requirement)
+        evaluation = evaluation_of(counted, plan, requirement)
     minimal = minimal_nodes(evaluation, plan.source, most, progress)
     if not len(minimal.nodes):
         raise NothingHoldsError(_nearest(evaluation, requirement, plan, counted.records))
-    shares = information_kept(counted, lattice.choices)
+    shares = information_kept(counted, evaluation.lattice.choices)
     kept = preferred(minimal.nodes, shares, most)
     return _found(evaluation, plan, minimal, kept, tuple(scores(kept, shares).tolist()))
 
 
-def lattice_of(counted: CountedTable, plan: Plan) -> Lattice:
+def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -> Evaluation:
+    """
+    What is required of the counted table, and the lattice of the plan's maskings to find it in.
+
+    Raises `TableError` as `CountedTable.of` does.
+    """
+    lattice = _lattice(counted, plan)
+    names = [each.attribute for each in lattice.choices]
+    records = DistinctRecords.of(counted, [*names, *plan.sensitive])
+    suppressed = floor(Decimal(str(requirement.suppress_at_most)) * counted.records)
+    return Evaluation(lattice, records, plan.sensitive, requirement.privacy, suppressed)
+
+
+def _lattice(counted: CountedTable, plan: Plan) -> Lattice:
     """The choices for every quasi-identifier, those that form a chain first: they are quicker to search."""
     attributes = {each.attribute.name: each for each in counted.attributes}
     choices = [_choices(counted, name, attributes.get(name)) for name in plan.quasi_identifiers]
@@ -146,10 +158,3 @@ def _nearest(evaluation: Evaluation, requirement: Requirement, plan: Plan, recor
         f"{plan.source}: nothing holds {requirement.described()}; with everything masked as far as it goes, "
         f"{values}, and {broken} of {records} records would be suppressed"
     )
-
-
-def _evaluation(counted: CountedTable, plan: Plan, lattice: Lattice, requirement: Requirement) -> Evaluation:
-    names = [each.attribute for each in lattice.choices]
-    records = DistinctRecords.of(counted, [*names, *plan.sensitive])
-    allowed = floor(Decimal(str(requirement.suppress_at_most)) * counted.records)
-    return Evaluation(lattice, records, plan.sensitive, requirement.privacy, allowed)
