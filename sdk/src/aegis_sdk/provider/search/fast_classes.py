@@ -60,8 +60,7 @@ class ClassCounter:
     def _keys(self, node: Node) -> tuple[Keys, int]:
         """(rows,) a number for the class of each row, below the size that is returned too."""
         keys, size = np.zeros(len(self.counts), dtype=np.int64), 1
-        room = _LARGEST_KEY >> self._row_bits
-        room //= max(values for _, values in self.sensitive)
+        room = _LARGEST_KEY >> (self._row_bits + max(_bits(values) for _, values in self.sensitive))
         for groups, number in self._chosen(node):
             if size * number > room:
                 occurring, keys = np.unique(keys, return_inverse=True)
@@ -78,23 +77,25 @@ class ClassCounter:
 
     def _classes(self, keys: Keys, size: int, column: Places, values: int) -> tuple[Counts, Counts]:
         """(classes,) the records of each class, and how many values of a sensitive attribute it has."""
-        cells = keys * values + column
-        if size * values <= _CELLS_PER_ROW * len(cells):
-            table = np.bincount(cells, self.counts, size * values).reshape(size, values)
-            table = table[table.any(axis=1)]
-            return table.sum(axis=1).astype(np.int64), np.count_nonzero(table, axis=1)
-        cells, counts = self._sorted(cells)
-        starts = np.flatnonzero(_changes(cells // values))
+        if size * values <= _CELLS_PER_ROW * len(keys):
+            table = np.bincount(keys * values + column, self.counts, size * values).reshape(size, values)
+            sizes = table.sum(axis=1)
+            return sizes[sizes > 0].astype(np.int64), np.count_nonzero(table[sizes > 0], axis=1)
+        bits = _bits(values)
+        cells, counts = self._sorted((keys << bits) + column)
+        starts = np.flatnonzero(_changes(cells >> bits))
         sizes = np.diff(starts, append=len(cells)) if counts is None else np.add.reduceat(counts, starts)
         return sizes, np.add.reduceat(_changes(cells), starts, dtype=np.int64)
 
     def _sorted(self, cells: Keys) -> tuple[Keys, Counts | None]:
         """The cells in order, and their counts, where any is not 1. The row in the low bits outruns an `argsort`."""
         if self._all_single:
-            return np.sort(cells), None
-        bits = self._row_bits
-        packed = np.sort((cells << bits) + np.arange(len(cells)))
-        return packed >> bits, self.counts[packed & ((1 << bits) - 1)]
+            cells.sort()
+            return cells, None
+        cells <<= self._row_bits
+        cells += np.arange(len(cells))
+        cells.sort()
+        return cells >> self._row_bits, self.counts[cells & ((1 << self._row_bits) - 1)]
 
     @cached_property
     def _all_single(self) -> bool:
@@ -107,6 +108,11 @@ class ClassCounter:
 
 def _codes(records: DistinctRecords, name: str) -> Places:
     return records.codes[:, records.columns.index(name)]
+
+
+def _bits(values: int) -> int:
+    """How many bits the places of so many values need."""
+    return (values - 1).bit_length()
 
 
 def _narrow(partition: Partition, codes: Places) -> NDArray[Any]:
