@@ -36,7 +36,7 @@ def configurations(
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Find the configurations that hold what is required and mask no more than that takes."""
+    """Find the configurations that hold what is required. None of them masks more than that takes."""
     part = provider()
     intended = part.load_plan(plan, configurations_needed=False)
     part.refuse_overwriting(output, table, plan)
