@@ -50,11 +50,11 @@ def verdict(release: "Assessed") -> str:
     """In a few words, whether the release holds what it promises."""
     if release.left_to_chance:
         return f"left to chance ({', '.join(release.left_to_chance)}): measure the masked table"
-    if release.risk is None:
-        return "no record is left"
     if release.broken:
         said = [f"{each.name} is {_short(each.reached)}, not {_short(each.promised)}" for each in release.broken]
         return f"BROKEN: {'; '.join(said)}"
+    if release.risk is None:
+        return "no record is left"
     held = [f"{each.name} {_short(each.promised)}" for each in release.verdicts if each.reached is not None]
     unseen = [each.name for each in release.verdicts if each.reached is None]
     said = ([f"holds {', '.join(held)}"] if held else []) + ([f"{', '.join(unseen)} not measured"] if unseen else [])

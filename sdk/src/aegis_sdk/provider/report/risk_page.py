@@ -6,8 +6,8 @@ from pathlib import Path
 from aegis_sdk.provider.output import written_whole
 from aegis_sdk.provider.privacy import Assessed, Assessment
 from aegis_sdk.provider.report.page import Part, Section, Terms, TextTable, render_page
-from aegis_sdk.provider.report.risk_figures import class_sizes, percent, risks, risks_of_all, suppression
-from aegis_sdk.provider.report.risk_words import CRITERIA, RISKS, ROLES
+from aegis_sdk.provider.report.risk_figures import class_sizes, risks, risks_of_all, suppression
+from aegis_sdk.provider.report.risk_words import CRITERIA, RISKS, ROLES, consequence, percent
 
 
 def write_risk_page(found: Assessment, table: str, path: Path) -> None:
@@ -83,7 +83,7 @@ def _all_releases(found: Assessment) -> Section:
     header = ("configuration", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
     rows = [_release_row(each) for each in (found.as_it_is, *found.releases)]
     measured = [each for each in found.releases if each.risk is not None]
-    plots: list[Part] = [class_sizes([("table as it is", found.as_it_is)])]
+    plots: list[Part] = [class_sizes([found.as_it_is])]
     plots += [risks_of_all(found.as_it_is, measured), suppression(found.as_it_is, measured)] if measured else []
     return Section("The configurations", [TextTable(header, rows), *plots])
 
@@ -108,30 +108,31 @@ def _word(release: Assessed) -> str:
 def _criteria(release: Assessed) -> Section:
     broken = {each.name for each in release.broken}
     rows = [
-        (name, CRITERIA[name].word, reached, _promise(release, name), "BROKEN" if name in broken else "")
+        (f"{name}: {CRITERIA[name].word}", reached, _promise(release, name, broken), consequence(name, reached))
         for name, reached in release.privacy.items()
     ]
     unseen = [each.name for each in release.verdicts if each.reached is None]
     texts = [f"No table can show whether this is held: {', '.join(unseen)}."] if unseen and rows else []
-    return Section("Privacy criteria", [TextTable(("", "criterion", "reached", "promised", ""), rows), *texts])
+    return Section(
+        "Privacy criteria", [TextTable(("criterion", "reached", "promised", "in the worst class"), rows), *texts]
+    )
 
 
-def _promise(release: Assessed, name: str) -> str:
-    return f"{release.promise[name]:g}" if name in release.promise else ""
+def _promise(release: Assessed, name: str, broken: set[str]) -> str:
+    if name not in release.promise:
+        return ""
+    return f"{release.promise[name]:g}, BROKEN" if name in broken else f"{release.promise[name]:g}, held"
 
 
 def _risk(found: Assessment, release: Assessed | None) -> Section:
-    compared = [("table as it is", found.as_it_is)]
-    if release is not None and release.risk is not None:
-        compared.append((release.id, release))
-    plots = [risks(compared), class_sizes(compared), suppression(found.as_it_is, [each for _, each in compared[1:]])]
-    header = ("", *(name for name, _ in compared))
+    compared = [found.as_it_is, *([release] if release is not None and release.risk is not None else [])]
+    plots = [risks(compared), class_sizes(compared), suppression(found.as_it_is, compared[1:])]
+    header = ("", "table as it is", *(each.id for each in compared[1:]))
     return Section("Risk of re-identification", [TextTable(header, list(_risk_rows(compared))), *plots])
 
 
-def _risk_rows(compared: list[tuple[str, Assessed]]) -> Iterator[tuple[str, ...]]:
-    found = [each.risk for _, each in compared]
-    known = [each for each in found if each is not None]
+def _risk_rows(compared: list[Assessed]) -> Iterator[tuple[str, ...]]:
+    known = [each.risk for each in compared if each.risk is not None]
     yield ("records", *(f"{each.records:,}" for each in known))
     yield ("equivalence classes", *(f"{each.classes:,}" for each in known))
     yield ("prosecutor risk, highest", *(percent(each.highest) for each in known))
