@@ -42,9 +42,10 @@ def risk(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """
-    Measure the privacy of a table and of what its plan releases, and the risk that people are re-identified.
+    Measure the privacy of a table and of its releases. With it comes the risk that people are re-identified.
 
-    A table without plan, such as one that is masked already, needs --quasi-identifiers, --sensitive or both.
+    The releases are the configurations of the plan. A table without plan, such as one that is masked already, needs
+    --quasi-identifiers, --sensitive or both.
     """
     part = provider()
     page = None if html is None else with_extra("plots", "aegis_sdk.provider.report.risk_page")
