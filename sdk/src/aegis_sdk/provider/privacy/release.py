@@ -41,6 +41,7 @@ class PrivacyTable:
         mappings = {
             (each.attribute.name, masking): np.array(domain.mapping, dtype=np.intp)
             for each in counted.attributes
+            if each.attribute.name in columns
             for masking, domain in counted.masked_domains(each).items()
         }
         records = DistinctRecords.of(counted, columns)
