@@ -53,7 +53,7 @@ def risk(
     required = _required(require)
     if html is not None:
         part.refuse_overwriting(html, table, *([plan] if plan else []))
-    say(f"measuring {table} ...")
+    say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
         found = part.assess(
             table,
@@ -65,7 +65,7 @@ def risk(
             progress=progress,
         )
     if html is not None and page is not None:
-        page.write_risk_page(found, table.name, html)
+        page.write_risk_page(found, Path(str(table)).name, html)
     _tell(found, in_full=configuration is not None or plan is None, as_json=as_json)
     if check:
         _refuse_broken(found)
