@@ -13,6 +13,7 @@ from aegis_sdk.provider import PlanError, TableError, apply
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.plan import DROP
 from aegis_sdk.provider.privacy import (
+    MEASURED,
     Classes,
     ClassSizes,
     PrivacyTable,
@@ -22,6 +23,7 @@ from aegis_sdk.provider.privacy import (
     measure_privacy,
     plan_of_roles,
 )
+from aegis_sdk.provider.report.risk_words import CRITERIA, consequence, percent
 from aegis_sdk.provider.table import open_table
 from tests.sdk.provider import oracle
 from tests.sdk.provider.privacy_tables import records_of
@@ -226,3 +228,34 @@ def test_what_is_left_to_chance_is_not_guessed(table, plan):
     assert chance.left_to_chance(plan.configurations[0]) == ["a"]
     with pytest.raises(PlanError, match="c leaves a to chance; measure the masked table"):
         chance.released(plan.configurations[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "reached", "said"),
+    [
+        ("k", 1, "stands alone"),
+        ("k", 12, "one of at least 12"),
+        ("l", 1, "for certain"),
+        ("l", 3, "at least 3 values"),
+        ("entropy_l", 1.7546, "among 1.75 equally"),
+        ("t", 0.25, "25 % of its records"),
+        ("ordered_t", 0.25, "25 % of their range"),
+        ("alpha", 0.75, "75 % of the cases"),
+        ("beta", 1.5, "2.5 times as likely"),
+        ("delta_disclosure", np.log(4), "4 times more or less likely"),
+    ],
+)
+def test_what_a_criterion_means_is_said_with_its_number(name, reached, said):
+    assert said in consequence(name, reached)
+
+
+def test_every_criterion_is_explained():
+    assert tuple(CRITERIA) == MEASURED
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0, "0 %"), (1e-9, "< 0.1 %"), (0.001, "0.1 %"), (0.0123, "1.2 %"), (0.2414, "24.1 %"), (1, "100 %")],
+)
+def test_no_risk_is_shown_as_none(share, said):
+    assert percent(share) == said

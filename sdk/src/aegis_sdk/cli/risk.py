@@ -104,15 +104,15 @@ def _required(texts: list[str] | None) -> dict[str, float]:
 
 def _tell(found: "Assessment", *, in_full: bool, as_json: bool) -> None:
     if as_json:
-        print_json(_document(found))
+        print_json(_document(found, in_full=in_full))
     else:
         typer.echo("\n".join(one_release(found) if in_full else all_releases(found)))
 
 
-def _document(found: "Assessment") -> dict[str, Any]:
+def _document(found: "Assessment", *, in_full: bool) -> dict[str, Any]:
     roles = {"quasi_identifiers": list(found.plan.quasi_identifiers), "sensitive": list(found.plan.sensitive)}
-    releases = [as_document(each) for each in found.releases]
-    return {**roles, "as_it_is": as_document(found.as_it_is), "configurations": releases}
+    releases = [as_document(each, in_full=in_full) for each in found.releases]
+    return {**roles, "as_it_is": as_document(found.as_it_is, in_full=in_full), "configurations": releases}
 
 
 def _refuse_broken(found: "Assessment") -> None:

@@ -61,8 +61,8 @@ def verdict(release: "Assessed") -> str:
     return "; ".join(said) or "promises nothing"
 
 
-def as_document(release: "Assessed") -> dict[str, Any]:
-    """The release as JSON values; `holds` is null where nothing was measured."""
+def as_document(release: "Assessed", *, in_full: bool) -> dict[str, Any]:
+    """The release as JSON values; `holds` is null where nothing was measured. `in_full`: with the class sizes."""
     measured = release.sizes is not None
     return {
         "id": release.id or None,
@@ -73,8 +73,8 @@ def as_document(release: "Assessed") -> dict[str, Any]:
         "suppressed": release.suppressed if measured else None,
         "privacy": dict(release.privacy),
         "risk": _risk_document(release.risk),
-        "class_sizes": [] if release.sizes is None else _class_sizes(release.sizes),
         "suppression": {} if release.sizes is None else {k: records for k, records, _ in _suppression(release.sizes)},
+        **({"class_sizes": _class_sizes(release.sizes)} if in_full and release.sizes is not None else {}),
     }
 
 
