@@ -134,8 +134,10 @@ def test_a_broken_promise_fails_the_check_and_nothing_else(aegis, people, plan, 
 
 
 def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
-    arguments = (people, "--quasi-identifiers", "age", "--require", "k=4", "--check")
-    assert aegis(*arguments)[::2] == (1, "aegis: the table: BROKEN: k is 3, not 4\n")
+    arguments = (people, "--quasi-identifiers", "age", "--check")
+    assert aegis(*arguments, "--require", "k=4")[::2] == (1, "aegis: the table: BROKEN: k is 3, not 4\n")
+    assert aegis(*arguments, "--require", "l=1")[::2] == (1, "aegis: the table: l not measured\n")
+    assert aegis(*arguments, "--require", "k=3")[::2] == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,7 @@ def test_the_page_of_a_configuration_compares_it_with_the_table_as_it_is(aegis, 
     assert page.texts.count("Privacy of health.csv, as c40 masks it") == 2
     assert page.elements["svg"] == 3
     assert {"7, held", "2, BROKEN", "4,875 (24.1 %)", "0 (0 %)"} <= set(page.texts)
-    assert any(text.startswith("c40 BREAKS its promise: l (promised 2, reached 1).") for text in page.texts)
+    assert any(text.startswith("c40: BROKEN: l is 1, not 2. The highest risk") for text in page.texts)
 
 
 def test_the_page_of_a_table_without_plan(aegis, people, tmp_path):
@@ -245,5 +247,5 @@ def test_a_release_without_records_has_a_page(aegis, people, plan, tmp_path):
     plan.write_text(PLAN.replace("coarse: {k: 4, alpha: 0.75}", "coarse: {k: 9}").replace("coarse: 3", "coarse: 7"))
     code, out, _ = aegis(people, "--plan", plan, "--configuration", "coarse", "--html", tmp_path / "risk.html")
     assert (code, out.splitlines()[0]) == (0, "coarse: no record is left")
-    assert "coarse leaves no record." in Page(tmp_path / "risk.html").texts
+    assert "coarse: no record is left. 7 records are left out." in Page(tmp_path / "risk.html").texts
     assert aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")[0] == 0

@@ -144,6 +144,21 @@ def test_records_of_classes_that_break_the_promise_are_left_out(table, plan):
     assert release.broken == ()
 
 
+@pytest.mark.parametrize(
+    ("promise", "holds", "words"),
+    [
+        ({}, True, "promises nothing"),
+        ({"k": 2}, True, "holds k 2"),
+        ({"k": 2, "epsilon": 0.5}, None, "holds k 2; epsilon not measured"),
+        ({"epsilon": 0.5}, None, "epsilon not measured"),
+        ({"k": 3, "t": 0.1}, False, "BROKEN: k is 2, not 3; t is 0.428571, not 0.1"),
+    ],
+)
+def test_what_is_not_measured_is_not_said_to_hold(table, plan, promise, holds, words):
+    [release] = assess(table, with_promises(plan, privacy=promise)).releases
+    assert (release.holds, release.in_words()) == (holds, words)
+
+
 def test_a_wrong_number_of_suppressed_records_breaks_the_promise(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 3}, suppressed=1)).releases
     assert [(each.name, each.promised, each.reached) for each in release.broken] == [("suppressed", 1, 2)]
@@ -152,7 +167,7 @@ def test_a_wrong_number_of_suppressed_records_breaks_the_promise(table, plan):
 def test_a_broken_promise_is_found(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 3, "l": 1, "alpha": 0.7, "epsilon": 1})).releases
     assert [(each.name, each.reached) for each in release.broken] == [("k", 2), ("alpha", 1)]
-    assert [each.reached for each in release.verdicts if each.name == "epsilon"] == [None]
+    assert (release.unseen, release.holds) == (("epsilon",), False)
 
 
 def test_the_stricter_of_promise_and_requirement_counts(table, plan):
@@ -164,7 +179,8 @@ def test_the_stricter_of_promise_and_requirement_counts(table, plan):
 
 def test_nothing_is_left_of_a_table_that_is_all_suppressed(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 8}, suppressed=7)).releases
-    assert (release.privacy, release.risk, release.suppressed, release.broken) == ({}, None, 7, ())
+    assert (release.privacy, release.risk, release.suppressed) == ({}, None, 7)
+    assert (release.broken, release.unseen, release.holds) == ((), (), True)
 
 
 def test_a_dropped_sensitive_attribute_is_not_measured_and_a_masked_one_is_as_masked(table, plan_of):

@@ -17,7 +17,7 @@ from aegis_sdk.cli.options import (
     delimiter_of,
     requirements_of,
 )
-from aegis_sdk.cli.risk_report import all_releases, as_document, one_release, verdict
+from aegis_sdk.cli.risk_report import all_releases, as_document, one_release
 from aegis_sdk.cli.saying import print_json, progress_bar, say
 from aegis_sdk.wire import PRIVACY_NAMES
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]
 
+_NEVER_MEASURED = ("epsilon",)
+"""What a mechanism has, not a table: who vouches for it knows why."""
+
 
 def risk(
     table: TableArgument,
@@ -35,7 +38,7 @@ def risk(
     quasi_identifiers: ColumnsOption = None,
     sensitive: ColumnsOption = None,
     require: RequireOption = None,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 where a promise is broken.")] = False,  # noqa: FBT002 - a flag
+    check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is held.")] = False,  # noqa: FBT002 - a flag
     html: Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")] = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
@@ -116,12 +119,12 @@ def _document(found: "Assessment", *, in_full: bool) -> dict[str, Any]:
 
 
 def _refuse_broken(found: "Assessment") -> None:
-    """Raises `AegisError` for a promise that is broken, or that nothing here can check."""
+    """Raises `AegisError` for a promise that is broken, or that could be measured elsewhere but not here."""
     failing = [each for each in (found.as_it_is, *found.releases) if _fails(each)]
     if failing:
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
-        raise AegisError(f"{failing[0].id or 'the table'}: {verdict(failing[0])}{more}")
+        raise AegisError(f"{failing[0].id or 'the table'}: {failing[0].in_words()}{more}")
 
 
 def _fails(release: "Assessed") -> bool:
-    return bool(release.broken or (release.left_to_chance and release.promise))
+    return bool(release.broken) or any(name not in _NEVER_MEASURED for name in release.unseen)

@@ -69,7 +69,8 @@ class PrivacyTable:
         chosen = {name: self.mappings[name, choice] for name, choice in self._masked(configuration).items()}
         shared = [name for name in self.records.columns if configuration.maskings.get(name) != DROP]
         quasi_identifiers = [name for name in shared if name in self.plan.quasi_identifiers]
-        return classes_of(self.records, chosen, quasi_identifiers, [x for x in shared if x in self.plan.sensitive])
+        sensitive = [name for name in shared if name in self.plan.sensitive]
+        return classes_of(self.records, chosen, quasi_identifiers, sensitive)
 
     def released(self, configuration: Configuration) -> Classes:
         """

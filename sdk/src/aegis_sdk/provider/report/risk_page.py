@@ -38,38 +38,27 @@ def _glance(found: Assessment) -> Iterator[str]:
             f"other record agrees with them on all quasi-identifiers. {percent(before.above[0.2])} have a risk of "
             "re-identification above 1 in 5."
         )
-    for each in (found.as_it_is, *found.releases) if len(found.releases) < 2 else ():  # noqa: PLR2004 - one or none
-        if each.promise or each.id:
-            yield _verdict_sentence(each)
     if len(found.releases) > 1:
         yield _tally(found)
+    elif found.releases:
+        yield _verdict_sentence(found.releases[0])
+    elif found.as_it_is.promise:
+        yield _verdict_sentence(found.as_it_is)
 
 
 def _verdict_sentence(release: Assessed) -> str:
-    name = release.id or "The table"
-    if release.left_to_chance:
-        return f"{name} leaves {', '.join(release.left_to_chance)} to chance: only the masked table shows its privacy."
-    if release.risk is None:
-        return f"{name} leaves no record."
     left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
-    risk = f" Its highest risk of re-identification is {percent(release.risk.highest)}.{left_out}"
-    if not release.promise:
-        return f"{name} promises nothing.{risk}"
-    if release.broken:
-        broken = ", ".join(
-            f"{each.name} (promised {each.promised:g}, reached {each.reached:g})" for each in release.broken
-        )
-        return f"{name} BREAKS its promise: {broken}.{risk}"
-    return f"{name} holds what it promises.{risk}"
+    risk = f" The highest risk of re-identification is {percent(release.risk.highest)}." if release.risk else ""
+    return f"{release.id or 'The table'}: {release.in_words()}.{risk}{left_out}"
 
 
 def _tally(found: Assessment) -> str:
     broken = [each.id for each in found.releases if each.broken]
-    chance = sum(bool(each.left_to_chance) for each in found.releases)
-    held = sum(bool(each.promise) and not each.broken and not each.left_to_chance for each in found.releases)
+    unknown = sum(each.holds is None for each in found.releases)
+    held = sum(bool(each.verdicts and each.holds) for each in found.releases)
     said = f"Of {len(found.releases)} configurations, {held} hold what they promise and {len(broken)} break it."
     said += f" These break it: {', '.join(broken)}." if broken else ""
-    return said + (f" {chance} are left to chance and have to be measured on the masked table." if chance else "")
+    return said + (f" Of {unknown} this cannot be told here." if unknown else "")
 
 
 def _looked_at(found: Assessment) -> Section:
@@ -92,17 +81,7 @@ def _release_row(release: Assessed) -> tuple[str | float, ...]:
     privacy = [release.privacy.get(name, "-") for name in ("k", "l", "t")]
     risk = release.risk
     shares = ("-", "-") if risk is None else (percent(risk.unique_share), percent(risk.above[0.2]))
-    return (release.id or "(as it is)", *privacy, *shares, release.suppressed, _word(release))
-
-
-def _word(release: Assessed) -> str:
-    if release.left_to_chance:
-        return "left to chance"
-    if release.broken:
-        return "BROKEN: " + ", ".join(f"{each.name} {each.promised:g}" for each in release.broken)
-    return (
-        "holds " + ", ".join(f"{name} {limit:g}" for name, limit in release.promise.items()) if release.promise else ""
-    )
+    return (release.id or "(as it is)", *privacy, *shares, release.suppressed, release.in_words())
 
 
 def _criteria(release: Assessed) -> Section:
@@ -111,11 +90,12 @@ def _criteria(release: Assessed) -> Section:
         (f"{name}: {CRITERIA[name].word}", reached, _promise(release, name, broken), consequence(name, reached))
         for name, reached in release.privacy.items()
     ]
-    unseen = [each.name for each in release.verdicts if each.reached is None]
-    texts = [f"No table can show whether this is held: {', '.join(unseen)}."] if unseen and rows else []
-    return Section(
-        "Privacy criteria", [TextTable(("criterion", "reached", "promised", "in the worst class"), rows), *texts]
-    )
+    parts: list[Part] = [TextTable(("criterion", "reached", "promised", "in the worst class"), rows)] if rows else []
+    if not rows:
+        parts.append("Nothing could be measured.")
+    if release.unseen:
+        parts.append(f"Whether this is held cannot be told here: {', '.join(release.unseen)}.")
+    return Section("Privacy criteria", parts)
 
 
 def _promise(release: Assessed, name: str, broken: set[str]) -> str:
