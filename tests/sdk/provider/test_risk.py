@@ -13,6 +13,7 @@ from aegis_sdk.provider import PlanError, TableError, apply
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.plan import DROP
 from aegis_sdk.provider.privacy import (
+    MEASURED,
     Classes,
     ClassSizes,
     PrivacyTable,
@@ -22,6 +23,7 @@ from aegis_sdk.provider.privacy import (
     measure_privacy,
     plan_of_roles,
 )
+from aegis_sdk.provider.report.risk_words import CRITERIA, consequence, percent
 from aegis_sdk.provider.table import open_table
 from tests.sdk.provider import oracle
 from tests.sdk.provider.privacy_tables import records_of
@@ -142,6 +144,21 @@ def test_records_of_classes_that_break_the_promise_are_left_out(table, plan):
     assert release.broken == ()
 
 
+@pytest.mark.parametrize(
+    ("promise", "holds", "words"),
+    [
+        ({}, True, "promises nothing"),
+        ({"k": 2}, True, "holds k 2"),
+        ({"k": 2, "epsilon": 0.5}, None, "holds k 2; epsilon not measured"),
+        ({"epsilon": 0.5}, None, "epsilon not measured"),
+        ({"k": 3, "t": 0.1}, False, "BROKEN: k is 2, not 3; t is 0.428571, not 0.1"),
+    ],
+)
+def test_what_is_not_measured_is_not_said_to_hold(table, plan, promise, holds, words):
+    [release] = assess(table, with_promises(plan, privacy=promise)).releases
+    assert (release.holds, release.in_words()) == (holds, words)
+
+
 def test_a_wrong_number_of_suppressed_records_breaks_the_promise(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 3}, suppressed=1)).releases
     assert [(each.name, each.promised, each.reached) for each in release.broken] == [("suppressed", 1, 2)]
@@ -150,7 +167,7 @@ def test_a_wrong_number_of_suppressed_records_breaks_the_promise(table, plan):
 def test_a_broken_promise_is_found(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 3, "l": 1, "alpha": 0.7, "epsilon": 1})).releases
     assert [(each.name, each.reached) for each in release.broken] == [("k", 2), ("alpha", 1)]
-    assert [each.reached for each in release.verdicts if each.name == "epsilon"] == [None]
+    assert (release.unseen, release.holds) == (("epsilon",), False)
 
 
 def test_the_stricter_of_promise_and_requirement_counts(table, plan):
@@ -162,7 +179,8 @@ def test_the_stricter_of_promise_and_requirement_counts(table, plan):
 
 def test_nothing_is_left_of_a_table_that_is_all_suppressed(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 8}, suppressed=7)).releases
-    assert (release.privacy, release.risk, release.suppressed, release.broken) == ({}, None, 7, ())
+    assert (release.privacy, release.risk, release.suppressed) == ({}, None, 7)
+    assert (release.broken, release.unseen, release.holds) == ((), (), True)
 
 
 def test_a_dropped_sensitive_attribute_is_not_measured_and_a_masked_one_is_as_masked(table, plan_of):
@@ -226,3 +244,34 @@ def test_what_is_left_to_chance_is_not_guessed(table, plan):
     assert chance.left_to_chance(plan.configurations[0]) == ["a"]
     with pytest.raises(PlanError, match="c leaves a to chance; measure the masked table"):
         chance.released(plan.configurations[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "reached", "said"),
+    [
+        ("k", 1, "stands alone"),
+        ("k", 12, "one of at least 12"),
+        ("l", 1, "for certain"),
+        ("l", 3, "at least 3 values"),
+        ("entropy_l", 1.7546, "among 1.75 equally"),
+        ("t", 0.25, "25 % of its records"),
+        ("ordered_t", 0.25, "25 % of their range"),
+        ("alpha", 0.75, "75 % of the cases"),
+        ("beta", 1.5, "2.5 times as likely"),
+        ("delta_disclosure", np.log(4), "4 times more or less likely"),
+    ],
+)
+def test_what_a_criterion_means_is_said_with_its_number(name, reached, said):
+    assert said in consequence(name, reached)
+
+
+def test_every_criterion_is_explained():
+    assert tuple(CRITERIA) == MEASURED
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0, "0 %"), (1e-9, "< 0.1 %"), (0.001, "0.1 %"), (0.0123, "1.2 %"), (0.2414, "24.1 %"), (1, "100 %")],
+)
+def test_no_risk_is_shown_as_none(share, said):
+    assert percent(share) == said

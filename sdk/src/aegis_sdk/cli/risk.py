@@ -17,7 +17,7 @@ from aegis_sdk.cli.options import (
     delimiter_of,
     requirements_of,
 )
-from aegis_sdk.cli.risk_report import all_releases, as_document, one_release, verdict
+from aegis_sdk.cli.risk_report import all_releases, as_document, one_release
 from aegis_sdk.cli.saying import print_json, progress_bar, say
 from aegis_sdk.wire import PRIVACY_NAMES
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]
 
+_NEVER_MEASURED = ("epsilon",)
+"""What a mechanism has, not a table: who vouches for it knows why."""
+
 
 def risk(
     table: TableArgument,
@@ -35,16 +38,17 @@ def risk(
     quasi_identifiers: ColumnsOption = None,
     sensitive: ColumnsOption = None,
     require: RequireOption = None,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 where a promise is broken.")] = False,  # noqa: FBT002 - a flag
+    check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is held.")] = False,  # noqa: FBT002 - a flag
     html: Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")] = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """
-    Measure the privacy of a table and of what its plan releases, and the risk that people are re-identified.
+    Measure the privacy of a table and of its releases. With it comes the risk that people are re-identified.
 
-    A table without plan, such as one that is masked already, needs --quasi-identifiers, --sensitive or both.
+    The releases are the configurations of the plan. A table without plan, such as one that is masked already, needs
+    --quasi-identifiers, --sensitive or both.
     """
     part = provider()
     page = None if html is None else with_extra("plots", "aegis_sdk.provider.report.risk_page")
@@ -52,7 +56,7 @@ def risk(
     required = _required(require)
     if html is not None:
         part.refuse_overwriting(html, table, *([plan] if plan else []))
-    say(f"measuring {table} ...")
+    say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
         found = part.assess(
             table,
@@ -64,7 +68,7 @@ def risk(
             progress=progress,
         )
     if html is not None and page is not None:
-        page.write_risk_page(found, table.name, html)
+        page.write_risk_page(found, Path(str(table)).name, html)
     _tell(found, in_full=configuration is not None or plan is None, as_json=as_json)
     if check:
         _refuse_broken(found)
@@ -103,24 +107,24 @@ def _required(texts: list[str] | None) -> dict[str, float]:
 
 def _tell(found: "Assessment", *, in_full: bool, as_json: bool) -> None:
     if as_json:
-        print_json(_document(found))
+        print_json(_document(found, in_full=in_full))
     else:
         typer.echo("\n".join(one_release(found) if in_full else all_releases(found)))
 
 
-def _document(found: "Assessment") -> dict[str, Any]:
+def _document(found: "Assessment", *, in_full: bool) -> dict[str, Any]:
     roles = {"quasi_identifiers": list(found.plan.quasi_identifiers), "sensitive": list(found.plan.sensitive)}
-    releases = [as_document(each) for each in found.releases]
-    return {**roles, "as_it_is": as_document(found.as_it_is), "configurations": releases}
+    releases = [as_document(each, in_full=in_full) for each in found.releases]
+    return {**roles, "as_it_is": as_document(found.as_it_is, in_full=in_full), "configurations": releases}
 
 
 def _refuse_broken(found: "Assessment") -> None:
-    """Raises `AegisError` for a promise that is broken, or that nothing here can check."""
+    """Raises `AegisError` for a promise that is broken, or that could be measured elsewhere but not here."""
     failing = [each for each in (found.as_it_is, *found.releases) if _fails(each)]
     if failing:
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
-        raise AegisError(f"{failing[0].id or 'the table'}: {verdict(failing[0])}{more}")
+        raise AegisError(f"{failing[0].id or 'the table'}: {failing[0].in_words()}{more}")
 
 
 def _fails(release: "Assessed") -> bool:
-    return bool(release.broken or (release.left_to_chance and release.promise))
+    return bool(release.broken) or any(name not in _NEVER_MEASURED for name in release.unseen)

@@ -26,7 +26,7 @@ def all_releases(found: "Assessment") -> Iterator[str]:
 def one_release(found: "Assessment") -> Iterator[str]:
     """Lines: everything about the only release, or about the table where there is none."""
     release = found.releases[0] if found.releases else found.as_it_is
-    yield f"{release.id or 'the table as it is'}: {verdict(release)}"
+    yield f"{release.id or 'the table as it is'}: {release.in_words()}"
     yield from _roles(found)
     if release.suppressed:
         yield f"suppressed: {release.suppressed} records"
@@ -46,35 +46,20 @@ def one_release(found: "Assessment") -> Iterator[str]:
     yield from ("", "to suppress, so that the others have:", *aligned(("", "records", "share"), suppression))
 
 
-def verdict(release: "Assessed") -> str:
-    """In a few words, whether the release holds what it promises."""
-    if release.left_to_chance:
-        return f"left to chance ({', '.join(release.left_to_chance)}): measure the masked table"
-    if release.risk is None:
-        return "no record is left"
-    if release.broken:
-        said = [f"{each.name} is {_short(each.reached)}, not {_short(each.promised)}" for each in release.broken]
-        return f"BROKEN: {'; '.join(said)}"
-    held = [f"{each.name} {_short(each.promised)}" for each in release.verdicts if each.reached is not None]
-    unseen = [each.name for each in release.verdicts if each.reached is None]
-    said = ([f"holds {', '.join(held)}"] if held else []) + ([f"{', '.join(unseen)} not measured"] if unseen else [])
-    return "; ".join(said) or "promises nothing"
-
-
-def as_document(release: "Assessed") -> dict[str, Any]:
-    """The release as JSON values; `holds` is null where nothing was measured."""
+def as_document(release: "Assessed", *, in_full: bool) -> dict[str, Any]:
+    """The release as JSON values; `holds` is null where it cannot be told. `in_full`: with the class sizes."""
     measured = release.sizes is not None
     return {
         "id": release.id or None,
         "promise": dict(release.promise),
-        "holds": not release.broken if measured else None,
+        "holds": release.holds,
         "broken": [vars(each) for each in release.broken],
         "left_to_chance": list(release.left_to_chance),
         "suppressed": release.suppressed if measured else None,
         "privacy": dict(release.privacy),
         "risk": _risk_document(release.risk),
-        "class_sizes": [] if release.sizes is None else _class_sizes(release.sizes),
         "suppression": {} if release.sizes is None else {k: records for k, records, _ in _suppression(release.sizes)},
+        **({"class_sizes": _class_sizes(release.sizes)} if in_full and release.sizes is not None else {}),
     }
 
 
@@ -89,7 +74,7 @@ def _row(release: "Assessed") -> tuple[str | float, ...]:
     if release.sizes is not None and release.risk is not None:
         share = next(share for k, _, share in _suppression(release.sizes) if k == _USUAL_K)
     alone = "-" if release.risk is None else release.risk.unique_share
-    return (release.id or "(as it is)", *privacy, alone, share, verdict(release))
+    return (release.id or "(as it is)", *privacy, alone, share, release.in_words())
 
 
 def _risks(risk: "Risk") -> Iterator[tuple[str, float]]:
@@ -124,7 +109,3 @@ def _risk_document(risk: "Risk | None") -> dict[str, Any] | None:
 
 def _plain(number: float) -> float:
     return int(number) if float(number).is_integer() else number
-
-
-def _short(number: float | None) -> str:
-    return "unknown" if number is None else f"{number:.6g}"

@@ -10,7 +10,8 @@ The privacy of a table: its equivalence classes, the criteria they meet, and the
 Of a table in a file, with or without its plan: `assess`.
 """
 
-from aegis_sdk.provider.privacy.assessment import Assessed, Assessment, Verdict, assess
+from aegis_sdk.provider.privacy.assessed import Assessed, Verdict
+from aegis_sdk.provider.privacy.assessment import Assessment, assess
 from aegis_sdk.provider.privacy.class_sizes import ClassSizes
 from aegis_sdk.provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
 from aegis_sdk.provider.privacy.criteria import AT_LEAST, MEASURED, breaks, by_class, holds, measure_privacy

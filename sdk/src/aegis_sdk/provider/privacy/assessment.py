@@ -9,67 +9,12 @@ from aegis_sdk.provider.errors import PlanError
 from aegis_sdk.provider.pair_counts import Progress
 from aegis_sdk.provider.plan import Configuration, Plan
 from aegis_sdk.provider.plan_element import nearest
+from aegis_sdk.provider.privacy.assessed import Assessed
 from aegis_sdk.provider.privacy.class_sizes import ClassSizes
 from aegis_sdk.provider.privacy.classes import Classes
-from aegis_sdk.provider.privacy.criteria import AT_LEAST, holds, measure_privacy
+from aegis_sdk.provider.privacy.criteria import AT_LEAST, measure_privacy
 from aegis_sdk.provider.privacy.release import PrivacyTable
-from aegis_sdk.provider.privacy.risk import Risk
 from aegis_sdk.provider.table import open_table
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A promise and what the release reaches; `reached` is `None` where the table cannot show it."""
-
-    name: str
-    promised: float
-    reached: float | None
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether the release is known not to hold it."""
-        if self.reached is None:
-            return False
-        if self.name == "suppressed":
-            return self.reached != self.promised
-        return not holds(self.name, self.reached, self.promised)
-
-
-@dataclass(frozen=True, eq=False)
-class Assessed:
-    """
-    A release: what it promises and what it reaches.
-
-    `id`: of its configuration. `privacy`: what it reaches, by name, and `sizes`: the sizes of its equivalence classes,
-    both after suppression. `suppressed`: how many records are left out; `declared`: how many the plan says are.
-    `left_to_chance`: the attributes for which nothing could be measured; then `sizes` is `None`.
-    """
-
-    id: str
-    promise: Mapping[str, float]
-    privacy: Mapping[str, float]
-    sizes: ClassSizes | None
-    suppressed: int = 0
-    declared: int | None = None
-    left_to_chance: tuple[str, ...] = ()
-
-    @property
-    def risk(self) -> Risk | None:
-        """Of re-identification; `None` where nothing was measured, or no record is left."""
-        return None if self.sizes is None else Risk.of(self.sizes)
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """Every promise, and the number of suppressed records where the plan declares one."""
-        found = [Verdict(name, promised, self.privacy.get(name)) for name, promised in self.promise.items()]
-        if self.declared is not None and self.sizes is not None:
-            found.append(Verdict("suppressed", self.declared, self.suppressed))
-        return tuple(found)
-
-    @property
-    def broken(self) -> tuple[Verdict, ...]:
-        """The promises that it does not hold."""
-        return tuple(each for each in self.verdicts if each.is_broken)
 
 
 @dataclass(frozen=True, eq=False)

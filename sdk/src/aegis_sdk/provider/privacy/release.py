@@ -41,6 +41,7 @@ class PrivacyTable:
         mappings = {
             (each.attribute.name, masking): np.array(domain.mapping, dtype=np.intp)
             for each in counted.attributes
+            if each.attribute.name in columns
             for masking, domain in counted.masked_domains(each).items()
         }
         records = DistinctRecords.of(counted, columns)
@@ -68,7 +69,8 @@ class PrivacyTable:
         chosen = {name: self.mappings[name, choice] for name, choice in self._masked(configuration).items()}
         shared = [name for name in self.records.columns if configuration.maskings.get(name) != DROP]
         quasi_identifiers = [name for name in shared if name in self.plan.quasi_identifiers]
-        return classes_of(self.records, chosen, quasi_identifiers, [x for x in shared if x in self.plan.sensitive])
+        sensitive = [name for name in shared if name in self.plan.sensitive]
+        return classes_of(self.records, chosen, quasi_identifiers, sensitive)
 
     def released(self, configuration: Configuration) -> Classes:
         """

@@ -16,6 +16,7 @@ def drawing() -> Iterator[None]:
     """The style of all figures; draw within it, and turn the figure into SVG or a file there too."""
     style = mpl.rc_context(
         {
+            "axes.axisbelow": True,
             "axes.grid": True,
             "axes.spines.right": False,
             "axes.spines.top": False,

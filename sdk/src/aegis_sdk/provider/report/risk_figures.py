@@ -13,39 +13,39 @@ from aegis_sdk.provider.report.page import Plot
 
 # Told apart by the colour-blind, and in grey.
 _BEFORE, _AFTER, _OTHERS = "#d55e00", "#0072b2", "#56b4e9"
+AS_IT_IS, RELEASED = "table as it is", "as released"
+"""What the plots call the table before and after masking."""
+
 _BANDS: Final = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 _KS = range(2, 51)
 _CURVES = 100
 
-Named = tuple[str, Assessed]
 
-
-def class_sizes(releases: Sequence[Named]) -> Plot:
-    """Which share of the records is in classes of which size."""
+def class_sizes(releases: Sequence[Assessed]) -> Plot:
+    """Which share of the records is in classes of which size: the table as it is, and perhaps a release."""
     with drawing():
         figure, axes = _figure(2.8)
         names = [_band(*band) for band in _BANDS]
-        for number, (name, release) in enumerate(releases):
+        for number, release in enumerate(releases):
             heights = [_share(release.sizes, *band) for band in _BANDS]
-            _bars(axes, heights, number, len(releases), name)
+            _bars(axes, heights, number, len(releases))
         axes.set_xticks(range(len(names)), names)
         axes.set_xlabel("records in the equivalence class")
         axes.set_ylabel("share of the records")
-        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         axes.grid(visible=False, axis="x")
         return _plot(figure, "How many records share their quasi-identifiers with how many. Further right is safer.")
 
 
-def risks(releases: Sequence[Named]) -> Plot:
-    """The risks of some releases beside each other."""
+def risks(releases: Sequence[Assessed]) -> Plot:
+    """The risks of the table as it is, and perhaps of a release."""
     with drawing():
         figure, axes = _figure(3.2)
-        for number, (name, release) in enumerate(releases):
-            _bars(axes, list(_risks_of(release).values()), number, len(releases), name)
-        names = list(_risks_of(releases[0][1]))
+        for number, release in enumerate(releases):
+            _bars(axes, list(_risks_of(release).values()), number, len(releases))
+        names = list(_risks_of(releases[0]))
         axes.set_xticks(range(len(names)), names)
-        axes.set_ylim(0, 1.08)
-        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         axes.grid(visible=False, axis="x")
         return _plot(figure, "The risk that someone is re-identified, before and after masking. Lower is safer.")
 
@@ -61,7 +61,7 @@ def risks_of_all(before: Assessed, releases: Sequence[Assessed]) -> Plot:
                 axes.axhline(before.risk.above[threshold], color=colour, linestyle=":", label=f"{name}, unmasked")
         axes.set_xlabel("configurations, the safest first")
         axes.set_ylabel("share of the records")
-        axes.yaxis.set_major_formatter(PercentFormatter(1))
+        axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         axes.legend()
         return _plot(figure, "How many records are at risk in each configuration, and in the table as it is (dotted).")
 
@@ -72,14 +72,15 @@ def suppression(before: Assessed, releases: Sequence[Assessed]) -> Plot:
         figure, axes = _figure(2.8)
         alone = len(releases) == 1
         for number, each in enumerate(releases[:_CURVES]):
-            label = each.id if alone else "configurations" if number == 0 else None
+            label = RELEASED if alone else "configurations" if number == 0 else None
             axes.plot(
                 _KS, _shares_for(each.sizes), color=_AFTER if alone else _OTHERS, lw=2 if alone else 0.7, label=label
             )
-        axes.plot(_KS, _shares_for(before.sizes), color=_BEFORE, lw=2, label="table as it is")
+        axes.plot(_KS, _shares_for(before.sizes), color=_BEFORE, lw=2, label=AS_IT_IS)
         axes.set_xlabel("k")
         axes.set_ylabel("share to suppress")
-        axes.yaxis.set_major_formatter(PercentFormatter(1))
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         axes.legend()
         first = f" The first {_CURVES} configurations." if len(releases) > _CURVES else ""
         return _plot(figure, f"How many records have to be left out so that all others have k-anonymity.{first}")
@@ -94,13 +95,14 @@ def _plot(figure: Figure, caption: str) -> Plot:
     return Plot(figure_svg(figure), caption)
 
 
-def _bars(axes: Axes, heights: list[float], number: int, groups: int, name: str) -> None:
-    """The bars of one of some groups, beside those of the others, each with its height above it."""
+def _bars(axes: Axes, heights: list[float], number: int, groups: int) -> None:
+    """The bars of the table as it is (0) or of a release (1), side by side, each with its height above it."""
     width = 0.8 / groups
     places = [place + (number - (groups - 1) / 2) * width for place in range(len(heights))]
     colour = _BEFORE if number == 0 else _AFTER
-    bars = axes.bar(places, heights, width, color=colour, label=name)
-    axes.bar_label(bars, [percent(height) for height in heights], fontsize=7, padding=1)
+    bars = axes.bar(places, heights, width, color=colour, label=AS_IT_IS if number == 0 else RELEASED)
+    axes.bar_label(bars, ["< 1" if 0 < each < 0.01 else f"{100 * each:.0f}" for each in heights], padding=1)  # noqa: PLR2004 - a percent
+    axes.margins(y=0.12)
     axes.legend()
 
 
@@ -126,10 +128,3 @@ def _risks_of(release: Assessed) -> dict[str, float]:
     highest, average, alone = (risk.highest, risk.average, risk.unique_share) if risk else (0.0, 0.0, 0.0)
     above = {f"records above\n1 in {round(1 / each)}": share for each, share in risk.above.items()} if risk else {}
     return {"highest\nrisk": highest, "average risk,\nmarketer risk": average, **above, "records\nalone": alone}
-
-
-def percent(share: float) -> str:
-    """A share in percent, with what is above zero never shown as zero."""
-    if 0 < share < 0.001:  # noqa: PLR2004 - a tenth of a percent
-        return "< 0.1 %"
-    return f"{100 * share:.3g} %" if share >= 0.1 else f"{100 * share:.2g} %"  # noqa: PLR2004 - two digits suffice

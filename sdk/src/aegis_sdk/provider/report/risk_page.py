@@ -6,8 +6,8 @@ from pathlib import Path
 from aegis_sdk.provider.output import written_whole
 from aegis_sdk.provider.privacy import Assessed, Assessment
 from aegis_sdk.provider.report.page import Part, Section, Terms, TextTable, render_page
-from aegis_sdk.provider.report.risk_figures import class_sizes, percent, risks, risks_of_all, suppression
-from aegis_sdk.provider.report.risk_words import CRITERIA, RISKS, ROLES
+from aegis_sdk.provider.report.risk_figures import class_sizes, risks, risks_of_all, suppression
+from aegis_sdk.provider.report.risk_words import CRITERIA, RISKS, ROLES, consequence, percent
 
 
 def write_risk_page(found: Assessment, table: str, path: Path) -> None:
@@ -38,38 +38,27 @@ def _glance(found: Assessment) -> Iterator[str]:
             f"other record agrees with them on all quasi-identifiers. {percent(before.above[0.2])} have a risk of "
             "re-identification above 1 in 5."
         )
-    for each in (found.as_it_is, *found.releases) if len(found.releases) < 2 else ():  # noqa: PLR2004 - one or none
-        if each.promise or each.id:
-            yield _verdict_sentence(each)
     if len(found.releases) > 1:
         yield _tally(found)
+    elif found.releases:
+        yield _verdict_sentence(found.releases[0])
+    elif found.as_it_is.promise:
+        yield _verdict_sentence(found.as_it_is)
 
 
 def _verdict_sentence(release: Assessed) -> str:
-    name = release.id or "The table"
-    if release.left_to_chance:
-        return f"{name} leaves {', '.join(release.left_to_chance)} to chance: only the masked table shows its privacy."
-    if release.risk is None:
-        return f"{name} leaves no record."
     left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
-    risk = f" Its highest risk of re-identification is {percent(release.risk.highest)}.{left_out}"
-    if not release.promise:
-        return f"{name} promises nothing.{risk}"
-    if release.broken:
-        broken = ", ".join(
-            f"{each.name} (promised {each.promised:g}, reached {each.reached:g})" for each in release.broken
-        )
-        return f"{name} BREAKS its promise: {broken}.{risk}"
-    return f"{name} holds what it promises.{risk}"
+    risk = f" The highest risk of re-identification is {percent(release.risk.highest)}." if release.risk else ""
+    return f"{release.id or 'The table'}: {release.in_words()}.{risk}{left_out}"
 
 
 def _tally(found: Assessment) -> str:
     broken = [each.id for each in found.releases if each.broken]
-    chance = sum(bool(each.left_to_chance) for each in found.releases)
-    held = sum(bool(each.promise) and not each.broken and not each.left_to_chance for each in found.releases)
+    unknown = sum(each.holds is None for each in found.releases)
+    held = sum(bool(each.verdicts and each.holds) for each in found.releases)
     said = f"Of {len(found.releases)} configurations, {held} hold what they promise and {len(broken)} break it."
     said += f" These break it: {', '.join(broken)}." if broken else ""
-    return said + (f" {chance} are left to chance and have to be measured on the masked table." if chance else "")
+    return said + (f" Of {unknown} this cannot be told here." if unknown else "")
 
 
 def _looked_at(found: Assessment) -> Section:
@@ -83,7 +72,7 @@ def _all_releases(found: Assessment) -> Section:
     header = ("configuration", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
     rows = [_release_row(each) for each in (found.as_it_is, *found.releases)]
     measured = [each for each in found.releases if each.risk is not None]
-    plots: list[Part] = [class_sizes([("table as it is", found.as_it_is)])]
+    plots: list[Part] = [class_sizes([found.as_it_is])]
     plots += [risks_of_all(found.as_it_is, measured), suppression(found.as_it_is, measured)] if measured else []
     return Section("The configurations", [TextTable(header, rows), *plots])
 
@@ -92,46 +81,38 @@ def _release_row(release: Assessed) -> tuple[str | float, ...]:
     privacy = [release.privacy.get(name, "-") for name in ("k", "l", "t")]
     risk = release.risk
     shares = ("-", "-") if risk is None else (percent(risk.unique_share), percent(risk.above[0.2]))
-    return (release.id or "(as it is)", *privacy, *shares, release.suppressed, _word(release))
-
-
-def _word(release: Assessed) -> str:
-    if release.left_to_chance:
-        return "left to chance"
-    if release.broken:
-        return "BROKEN: " + ", ".join(f"{each.name} {each.promised:g}" for each in release.broken)
-    return (
-        "holds " + ", ".join(f"{name} {limit:g}" for name, limit in release.promise.items()) if release.promise else ""
-    )
+    return (release.id or "(as it is)", *privacy, *shares, release.suppressed, release.in_words())
 
 
 def _criteria(release: Assessed) -> Section:
     broken = {each.name for each in release.broken}
     rows = [
-        (name, CRITERIA[name].word, reached, _promise(release, name), "BROKEN" if name in broken else "")
+        (f"{name}: {CRITERIA[name].word}", reached, _promise(release, name, broken), consequence(name, reached))
         for name, reached in release.privacy.items()
     ]
-    unseen = [each.name for each in release.verdicts if each.reached is None]
-    texts = [f"No table can show whether this is held: {', '.join(unseen)}."] if unseen and rows else []
-    return Section("Privacy criteria", [TextTable(("", "criterion", "reached", "promised", ""), rows), *texts])
+    parts: list[Part] = [TextTable(("criterion", "reached", "promised", "in the worst class"), rows)] if rows else []
+    if not rows:
+        parts.append("Nothing could be measured.")
+    if release.unseen:
+        parts.append(f"Whether this is held cannot be told here: {', '.join(release.unseen)}.")
+    return Section("Privacy criteria", parts)
 
 
-def _promise(release: Assessed, name: str) -> str:
-    return f"{release.promise[name]:g}" if name in release.promise else ""
+def _promise(release: Assessed, name: str, broken: set[str]) -> str:
+    if name not in release.promise:
+        return ""
+    return f"{release.promise[name]:g}, BROKEN" if name in broken else f"{release.promise[name]:g}, held"
 
 
 def _risk(found: Assessment, release: Assessed | None) -> Section:
-    compared = [("table as it is", found.as_it_is)]
-    if release is not None and release.risk is not None:
-        compared.append((release.id, release))
-    plots = [risks(compared), class_sizes(compared), suppression(found.as_it_is, [each for _, each in compared[1:]])]
-    header = ("", *(name for name, _ in compared))
+    compared = [found.as_it_is, *([release] if release is not None and release.risk is not None else [])]
+    plots = [risks(compared), class_sizes(compared), suppression(found.as_it_is, compared[1:])]
+    header = ("", "table as it is", *(each.id for each in compared[1:]))
     return Section("Risk of re-identification", [TextTable(header, list(_risk_rows(compared))), *plots])
 
 
-def _risk_rows(compared: list[tuple[str, Assessed]]) -> Iterator[tuple[str, ...]]:
-    found = [each.risk for _, each in compared]
-    known = [each for each in found if each is not None]
+def _risk_rows(compared: list[Assessed]) -> Iterator[tuple[str, ...]]:
+    known = [each.risk for each in compared if each.risk is not None]
     yield ("records", *(f"{each.records:,}" for each in known))
     yield ("equivalence classes", *(f"{each.classes:,}" for each in known))
     yield ("prosecutor risk, highest", *(percent(each.highest) for each in known))

@@ -1,5 +1,6 @@
 """What the numbers of privacy and risk mean, for someone who decides by them and does not compute them."""
 
+from math import exp
 from typing import Final, NamedTuple
 
 
@@ -93,3 +94,26 @@ RISKS: Final = (
         "records that no other agrees with on all quasi-identifiers: who knows these of the person knows the record.",
     ),
 )
+
+
+def consequence(name: str, reached: float) -> str:
+    """What it means for people that a release reaches this number of a criterion."""
+    certain = "who finds a person's class may learn the value for certain"
+    worst = {
+        "k": "someone stands alone" if reached == 1 else f"everyone is one of at least {reached:g} who are alike",
+        "l": certain if reached == 1 else f"at least {reached:g} values are possible for everyone",
+        "entropy_l": f"guessing is as hard as among {reached:.3g} equally frequent values",
+        "t": f"a class differs from the whole table in {percent(reached)} of its records",
+        "ordered_t": f"values are moved by up to {percent(reached)} of their range on average",
+        "alpha": f"a guess can be right in {percent(reached)} of the cases",
+        "beta": f"a value can be {1 + reached:.3g} times as likely as in the whole table",
+        "delta_disclosure": f"a value can be {exp(reached):.3g} times more or less likely than in the whole table",
+    }
+    return worst[name]
+
+
+def percent(share: float) -> str:
+    """A share in percent, with what is above zero never shown as zero."""
+    if 0 < share < 0.001:  # noqa: PLR2004 - a tenth of a percent
+        return "< 0.1 %"
+    return f"{100 * share:.3g} %" if share >= 0.1 else f"{100 * share:.2g} %"  # noqa: PLR2004 - two digits suffice
