@@ -1,0 +1,132 @@
+"""What `aegis show` tells of an entry, before it becomes text or JSON."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from aegis_sdk.cli.function_words import words_of
+from aegis_sdk.configurations import Listed, configurations_of
+from aegis_sdk.lattice import Lattice, lattice_of
+from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_NAMES, Attribute, EntryDocument, Masking
+
+
+@dataclass(frozen=True)
+class MaskingOutline:
+    """
+    One masking of an attribute.
+
+    `values`: how many masked values; `follows_from`: maskings that it is a function of, those nearest to it;
+    `known`: of `mapping`, `transition`, `joint` and what is declared of these counts; `configurations`: how many use it;
+    `records`: by masked value, where counts tell.
+    """
+
+    id: str
+    function: str
+    values: int
+    known: tuple[str, ...]
+    follows_from: tuple[str, ...]
+    configurations: int
+    domain: tuple[str, ...]
+    records: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class AttributeOutline:
+    """One attribute; `knowledge`: `joint`, `histogram` or `no_histogram`, as an advice calls what is known unmasked."""
+
+    name: str
+    type: str
+    values: int
+    domain: tuple[str, ...]
+    knowledge: str
+    discretization: str | None
+    maskings: tuple[MaskingOutline, ...]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Over the configurations that say it: how many these are, the least and the most."""
+
+    configurations: int
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class EntryOutline:
+    """What an entry holds. `privacy`: by name, what its configurations vouch for; `suppressed`: records left out."""
+
+    name: str
+    title: str
+    description: str
+    keywords: tuple[str, ...]
+    license: str
+    visibility: str
+    records: int
+    label: str
+    label_histogram: dict[str, int]
+    attributes: tuple[AttributeOutline, ...]
+    pairs: int
+    configurations: int
+    privacy: dict[str, Range]
+    suppressed: Range | None
+
+
+def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
+    """The outline of an entry and of these attributes of it."""
+    configurations = list(configurations_of(entry))
+    shared = "" if isinstance(entry.visibility, str) else ", ".join(entry.visibility.tenants)
+    return EntryOutline(
+        name=entry.name,
+        title=entry.title,
+        description=entry.description,
+        keywords=tuple(entry.keywords),
+        license=entry.license,
+        visibility=entry.visibility if isinstance(entry.visibility, str) else shared,
+        records=entry.records,
+        label=entry.label.name,
+        label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
+        attributes=tuple(_attribute(each, configurations) for each in attributes),
+        pairs=len(entry.pairs),
+        configurations=len(configurations),
+        privacy=dict(_privacy(configurations)),
+        suppressed=_range([each.suppressed for each in configurations if each.suppressed is not None]),
+    )
+
+
+def _privacy(configurations: Sequence[Listed]) -> Iterator[tuple[str, Range]]:
+    for name in PRIVACY_NAMES:
+        if vouched := _range([each.privacy[name] for each in configurations if name in each.privacy]):
+            yield name, vouched
+
+
+def _range(numbers: Sequence[float]) -> Range | None:
+    return Range(len(numbers), min(numbers), max(numbers)) if numbers else None
+
+
+def _attribute(attribute: Attribute, configurations: Sequence[Listed]) -> AttributeOutline:
+    rule = attribute.discretization
+    return AttributeOutline(
+        name=attribute.name,
+        type=attribute.type,
+        values=len(attribute.domain),
+        domain=tuple(attribute.domain),
+        knowledge="joint" if attribute.joint else "histogram" if attribute.histogram else "no_histogram",
+        discretization=None if rule is None else given_words(rule.rule, rule.parameters),
+        maskings=tuple(_maskings(attribute, Counter(each.maskings[attribute.name] for each in configurations))),
+    )
+
+
+def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[MaskingOutline]:
+    lattice = lattice_of(attribute)
+    for each in attribute.maskings:
+        yield MaskingOutline(
+            id=each.id,
+            function=words_of(each),
+            values=len(each.domain),
+            known=tuple(_known(each)),
+            follows_from=_follows_from(lattice, each.id),
+            configurations=uses.get(each.id, 0),
+            domain=tuple(each.domain),
+            records=_records(each, attribute),
+        )
