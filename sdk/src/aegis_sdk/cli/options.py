@@ -9,6 +9,7 @@ import typer
 from aegis_sdk.cli.failing import InputError
 
 TableArgument = Annotated[Path, typer.Argument(metavar="TABLE", help="CSV with a header, or Parquet.")]
+EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")]
 PlanOption = Annotated[Path, typer.Option("--plan", help="The plan file (YAML).")]
 DelimiterOption = Annotated[str, typer.Option(help="Between the fields of a CSV table; `tab` for a tab.")]
 MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory; the rest goes to disk.")]

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aegis_sdk.cli.function_words import words_of
-from aegis_sdk.configurations import Listed, configurations_of
-from aegis_sdk.lattice import Lattice, lattice_of
+from aegis_sdk.reading.function_words import as_given, words_of
+from aegis_sdk.reading.configurations import Listed, configurations_of
+from aegis_sdk.reading.lattice import Lattice, lattice_of
 from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_NAMES, Attribute, EntryDocument, Masking
 
 
@@ -15,7 +15,8 @@ class MaskingOutline:
     """
     One masking of an attribute.
 
-    `values`: how many masked values; `follows_from`: maskings that it is a function of, those nearest to it;
+    `values`: how many masked values; `follows_from`: maskings that it is a function of, those nearest to it; `same_as`:
+    maskings that group the values as it does;
     `known`: of `mapping`, `transition`, `joint` and what is declared of these counts; `configurations`: how many use it;
     `records`: by masked value, where counts tell.
     """
@@ -25,6 +26,7 @@ class MaskingOutline:
     values: int
     known: tuple[str, ...]
     follows_from: tuple[str, ...]
+    same_as: tuple[str, ...]
     configurations: int
     domain: tuple[str, ...]
     records: tuple[int, ...] | None
@@ -75,14 +77,13 @@ class EntryOutline:
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
     """The outline of an entry and of these attributes of it."""
     configurations = list(configurations_of(entry))
-    shared = "" if isinstance(entry.visibility, str) else ", ".join(entry.visibility.tenants)
     return EntryOutline(
         name=entry.name,
         title=entry.title,
         description=entry.description,
         keywords=tuple(entry.keywords),
         license=entry.license,
-        visibility=entry.visibility if isinstance(entry.visibility, str) else shared,
+        visibility=_visibility(entry),
         records=entry.records,
         label=entry.label.name,
         label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
@@ -92,6 +93,10 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         privacy=dict(_privacy(configurations)),
         suppressed=_range([each.suppressed for each in configurations if each.suppressed is not None]),
     )
+
+
+def _visibility(entry: EntryDocument) -> str:
+    return entry.visibility if isinstance(entry.visibility, str) else ", ".join(entry.visibility.tenants)
 
 
 def _privacy(configurations: Sequence[Listed]) -> Iterator[tuple[str, Range]]:
@@ -112,12 +117,17 @@ def _attribute(attribute: Attribute, configurations: Sequence[Listed]) -> Attrib
         values=len(attribute.domain),
         domain=tuple(attribute.domain),
         knowledge="joint" if attribute.joint else "histogram" if attribute.histogram else "no_histogram",
-        discretization=None if rule is None else given_words(rule.rule, rule.parameters),
+        discretization=None if rule is None else as_given(rule.rule, rule.parameters),
         maskings=tuple(_maskings(attribute, Counter(each.maskings[attribute.name] for each in configurations))),
     )
 
 
 def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[MaskingOutline]:
+    """Its masking functions in the order of the entry, and before and after them what every attribute has, if used."""
+    if uses.get(IDENTITY):
+        values = tuple(attribute.domain)
+        records = _unmasked(attribute)
+        yield MaskingOutline(IDENTITY, "left as it is", len(values), (), (), (), uses[IDENTITY], values, records)
     lattice = lattice_of(attribute)
     for each in attribute.maskings:
         yield MaskingOutline(
@@ -125,8 +135,47 @@ def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[Masking
             function=words_of(each),
             values=len(each.domain),
             known=tuple(_known(each)),
-            follows_from=_follows_from(lattice, each.id),
+            follows_from=tuple(name for node in lattice.finer_than(each.id) for name in node.maskings[:1]),
+            same_as=lattice.same_as(each.id),
             configurations=uses.get(each.id, 0),
             domain=tuple(each.domain),
             records=_records(each, attribute),
         )
+    if uses.get(DROP):
+        yield MaskingOutline(DROP, "not shared", 0, (), (), (), uses[DROP], (), None)
+
+
+def _known(masking: Masking) -> Iterator[str]:
+    """What the entry has of a masking, and in what way its counts are not those of the table."""
+    if masking.mapping is not None:
+        yield "mapping"
+    if masking.transition is not None:
+        yield "transition matrix"
+    if masking.joint is not None:
+        alone = masking.mapping is None and masking.transition is None
+        yield "joint counts only" if alone else "joint counts"
+    if masking.noise is not None:
+        yield f"{masking.noise.kind} noise of scale {masking.noise.scale:g}"
+    if masking.rounded_to is not None:
+        yield f"rounded to {masking.rounded_to}"
+    if masking.records is not None:
+        yield f"of {masking.records} records"
+
+
+def _records(masking: Masking, attribute: Attribute) -> tuple[int, ...] | None:
+    """How many records have each masked value: by its own joint counts, or else by the attribute's histogram."""
+    if masking.joint is not None:
+        return tuple(map(sum, masking.joint))
+    unmasked = _unmasked(attribute)
+    if masking.mapping is None or unmasked is None:
+        return None
+    found: Counter[int] = Counter()
+    for place, records in zip(masking.mapping, unmasked, strict=True):
+        found[place] += records
+    return tuple(found[place] for place in range(len(masking.domain)))
+
+
+def _unmasked(attribute: Attribute) -> tuple[int, ...] | None:
+    if attribute.histogram is not None:
+        return tuple(attribute.histogram)
+    return None if attribute.joint is None else tuple(map(sum, attribute.joint))

@@ -36,6 +36,11 @@ class Lattice:
         """The coarsest nodes that the masking is a function of; none for `identity`, and for what lies outside."""
         return [self.nodes[finer] for finer, coarser in self.covers if masking in self.nodes[coarser].maskings]
 
+    def same_as(self, masking: str) -> tuple[str, ...]:
+        """The other maskings that group the values alike."""
+        alike = (node.maskings for node in self.nodes if masking in node.maskings)
+        return tuple(name for names in alike for name in names if name != masking)
+
 
 def lattice_of(attribute: Attribute) -> Lattice:
     """The lattice of the maskings that have a mapping, with `identity` and `drop`, which every attribute has."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from aegis_sdk.cli.shown import shown
+from aegis_sdk.reading.shown import shown
 from aegis_sdk.wire import Masking
 
 Parameters: TypeAlias = Mapping[str, object]
@@ -22,10 +22,11 @@ def words_of(masking: Masking) -> str:
         return "not said" if masking.is_deterministic else "not said; chance may take part"
     name, parameters = masking.function.name, masking.function.parameters
     words = _WORDS.get(name, lambda _: None)(parameters)
-    return shown(words or _as_given(name, parameters), _LONGEST)
+    return shown(words or as_given(name, parameters), _LONGEST)
 
 
-def _as_given(name: str, parameters: Parameters) -> str:
+def as_given(name: str, parameters: Parameters) -> str:
+    """The name and the parameters of a function, or of a rule, as the entry has them."""
     told = ", ".join(f"{key} {_value(value)}" for key, value in parameters.items())
     return f"{name}: {told}" if told else name
 
