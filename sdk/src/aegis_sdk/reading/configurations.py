@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import ConfigurationTable, EntryDocument
 
 AT_LEAST = frozenset({"k", "l", "entropy_l"})
 """The names of privacy of which more is more private; of the others less is."""
@@ -28,8 +28,13 @@ def configurations_of(entry: EntryDocument) -> Iterator[Listed]:
     """Every configuration, in the order of the entry, be it a list or a table of columns."""
     for each in entry.configurations or ():
         yield Listed(each.id, each.maskings, each.privacy or {}, each.suppressed)
-    table = entry.configuration_table
-    for row, name in enumerate(table.ids if table else ()):
+    if entry.configuration_table is not None:
+        yield from _rows(entry.configuration_table)
+
+
+def _rows(table: ConfigurationTable) -> Iterator[Listed]:
+    privacy = table.privacy or {}
+    for row, name in enumerate(table.ids):
         maskings = {attribute: column[row] for attribute, column in table.maskings.items()}
-        vouched = {name: column[row] for name, column in (table.privacy or {}).items()}
-        yield Listed(name, maskings, {name: number for name, number in vouched.items() if number is not None})
+        vouched = {each: number for each, column in privacy.items() if (number := column[row]) is not None}
+        yield Listed(name, maskings, vouched)

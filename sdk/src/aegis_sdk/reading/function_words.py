@@ -41,21 +41,17 @@ def _value(value: object) -> str:
 
 
 def _bucketize(parameters: Parameters) -> str | None:
-    match parameters:
-        case {"equal_frequency": count}:
-            return f"{_value(count)} intervals of about equal frequency"
-        case {"width": width}:
-            return f"intervals of {_value(width)} from {_value(parameters.get('origin', 0))}"
-        case {"edges": edges}:
-            return f"intervals with edges {_value(edges)}"
-    return None
+    if "equal_frequency" in parameters:
+        return f"{_value(parameters['equal_frequency'])} intervals of about equal frequency"
+    if "width" in parameters:
+        return f"intervals of {_value(parameters['width'])} from {_value(parameters.get('origin', 0))}"
+    return f"intervals with edges {_value(parameters['edges'])}" if "edges" in parameters else None
 
 
 def _hierarchy(parameters: Parameters) -> str | None:
-    match parameters:
-        case {"level": level, "file": file}:
-            return f"level {_value(level)} of {_value(file)}"
-    return None
+    if not {"file", "level"} <= parameters.keys():
+        return None
+    return f"level {_value(parameters['level'])} of {_value(parameters['file'])}"
 
 
 def _round(parameters: Parameters) -> str | None:
@@ -69,11 +65,11 @@ def _blur(parameters: Parameters) -> str | None:
 
 
 def _mapping(parameters: Parameters) -> str | None:
-    match parameters:
-        case {"values": dict(values)}:
-            other = f", every other {shown(_value(parameters['other']))}" if "other" in parameters else ""
-            return f"{len(values)} values given one by one{other}"
-    return None
+    values = parameters.get("values")
+    if not isinstance(values, dict):
+        return None
+    other = f", every other {shown(_value(parameters['other']))}" if "other" in parameters else ""
+    return f"{len(values)} values given one by one{other}"
 
 
 def _suppress(_: Parameters) -> str:

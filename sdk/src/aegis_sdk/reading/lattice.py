@@ -66,7 +66,7 @@ def _groupings(mappings: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
     """
     By masking, the group of each atom: of each set of values that no mapping tells apart.
 
-    There are far fewer atoms than values as a rule. Groups are numbered as they come, so that equal groupings are equal.
+    There are far fewer atoms than values as a rule. Groups are numbered as they come: equal groupings are equal tuples.
     """
     atoms = list(dict.fromkeys(zip(*mappings.values(), strict=True)))
     return {masking: _numbered(group) for masking, group in zip(mappings, zip(*atoms, strict=True), strict=True)}

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aegis_sdk.reading.function_words import as_given, words_of
 from aegis_sdk.reading.configurations import Listed, configurations_of
-from aegis_sdk.reading.lattice import Lattice, lattice_of
+from aegis_sdk.reading.function_words import as_given, words_of
+from aegis_sdk.reading.lattice import lattice_of
 from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_NAMES, Attribute, EntryDocument, Masking
 
 
@@ -15,10 +15,9 @@ class MaskingOutline:
     """
     One masking of an attribute.
 
-    `values`: how many masked values; `follows_from`: maskings that it is a function of, those nearest to it; `same_as`:
-    maskings that group the values as it does;
-    `known`: of `mapping`, `transition`, `joint` and what is declared of these counts; `configurations`: how many use it;
-    `records`: by masked value, where counts tell.
+    `values`: how many masked values; `known`: what the entry has of it, and what it declares of its counts;
+    `follows_from`: maskings that it is a function of, those nearest to it; `same_as`: maskings that group the values as
+    it does; `configurations`: how many use it; `records`: by masked value, where counts tell.
     """
 
     id: str
