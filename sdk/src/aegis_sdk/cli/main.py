@@ -9,6 +9,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
+from aegis_sdk.cli.plot import plot
 from aegis_sdk.cli.publish import publish
 from aegis_sdk.cli.risk import risk
 from aegis_sdk.cli.show import show
@@ -30,6 +31,7 @@ app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name 
 app.command(epilog="Example: aegis show entry.json --attribute age")(show)
 app.command(epilog="Example: aegis publish entry.json")(publish)
 app.command(epilog="Example: aegis advise ENTRY_ID --measure mutual_information --require k=5")(advise)
+app.command(epilog="Example: aegis plot entry.json --advice advice.json --output plot.html")(plot)
 app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")(apply)
 
 

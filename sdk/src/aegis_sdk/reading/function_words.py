@@ -21,7 +21,7 @@ def words_of(masking: Masking) -> str:
     if masking.function is None:
         return "not said" if masking.is_deterministic else "not said; chance may take part"
     name, parameters = masking.function.name, masking.function.parameters
-    words = _WORDS.get(name, lambda _: None)(parameters)
+    words = _WORDS[name](parameters) if name in _WORDS else None
     return shown(words or as_given(name, parameters), _LONGEST)
 
 

@@ -1,0 +1,74 @@
+"""Which configurations no other one beats in utility and privacy at once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from aegis_sdk.provider.errors import PlotError
+from aegis_sdk.reading import AT_LEAST, configurations_of
+from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A configuration: the privacy that is vouched for, and its utility and deviation in the ranking."""
+
+    configuration: str
+    privacy: float
+    utility: float
+    deviation: float
+
+
+def best_promise(entry: EntryDocument) -> str:
+    """The first name of privacy, in the order of `PRIVACY_NAMES`, that any configuration vouches for. `PlotError`: none."""
+    vouched = {name for each in configurations_of(entry) for name in each.privacy}
+    for name in PRIVACY_NAMES:
+        if name in vouched:
+            return name
+    raise PlotError(
+        f"no configuration of {entry.name!r} vouches for any privacy: there is nothing to plot utility against"
+    )
+
+
+def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
+    """
+    The configurations of the ranking, best first, that vouch for that privacy.
+
+    Raises `PlotError` if the advice has no ranking, ranks what the entry does not have, or if nothing is left.
+    """
+    if not advice.ranking:
+        raise PlotError("the advice has no ranking; ask again, with --limit 1000000 --json")
+    vouched = {each.id: each.privacy.get(privacy) for each in configurations_of(entry)}
+    for row in advice.ranking:
+        if row.configuration not in vouched:
+            raise PlotError(
+                f"the advice ranks {row.configuration!r}, which {entry.name!r} does not have: it is another's"
+            )
+    found = [
+        Scored(row.configuration, number, row.utility, row.deviation)
+        for row in advice.ranking
+        if (number := vouched[row.configuration]) is not None
+    ]
+    if not found:
+        raise PlotError(f"no configuration of the ranking vouches for {privacy}; name another with --privacy")
+    return found
+
+
+def pareto(configurations: Sequence[Scored], privacy: str) -> list[Scored]:
+    """
+    The Pareto frontier, from the least private to the most: nothing else is as private and loses as little, and better
+    in one of the two.
+
+    What loses less is what has the smaller deviation, as in the ranking. Equally good ones stand on it together.
+    """
+    sign = 1 if privacy in AT_LEAST else -1
+    most_private_first = sorted(configurations, key=lambda each: (-sign * each.privacy, each.deviation))
+    return list(_undominated(most_private_first))[::-1]
+
+
+def _undominated(most_private_first: Sequence[Scored]) -> Iterator[Scored]:
+    last: Scored | None = None
+    for each in most_private_first:
+        same = last is not None and (each.privacy, each.deviation) == (last.privacy, last.deviation)
+        if last is None or same or each.deviation < last.deviation:
+            last = each
+            yield each
