@@ -20,7 +20,7 @@ _COLUMNS = ("masking", "values", "used by", "known", "follows from", "function")
 
 
 def report(outline: EntryOutline, *, in_full: bool) -> Iterator[str]:
-    """Lines: the entry, its label, each attribute with its maskings, the configurations; and masked values, `in_full`."""
+    """Lines: the entry, its label, each attribute with its maskings (and masked values, `in_full`), configurations."""
     yield from _head(outline)
     yield from _label(outline)
     for each in outline.attributes:

@@ -28,9 +28,7 @@ def plot(
     advice: Annotated[Path | None, typer.Option(help="What `aegis advise ... --limit 1000000 --json` printed.")] = None,
     figure: Annotated[
         FigureName | None,
-        typer.Option(
-            help="Which figure a .png is; by default frontier, without an advice lattice.", show_default=False
-        ),
+        typer.Option(help="What a .png shows; by default frontier, without an advice lattice.", show_default=False),
     ] = None,
     privacy: Annotated[
         str | None, typer.Option(help="Privacy to set utility against; by default the first vouched for.")
@@ -43,7 +41,6 @@ def plot(
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
     whole_page = _is_page(output, figure)
-    kind = figure or (FigureName.FRONTIER if asked else FigureName.LATTICE)
     if privacy is not None and privacy not in PRIVACY_NAMES:
         raise InputError(f"--privacy is one of {', '.join(PRIVACY_NAMES)}, not {privacy!r}")
     part = provider()
@@ -52,12 +49,13 @@ def plot(
     say(f"drawing {entry} ...")
     try:
         if whole_page:
+            drawn = plots.drawable(document, asked)
             plots.write_page(output, document, asked, privacy, names)
         else:
-            plots.write_image(output, kind.value, document, asked, privacy, names)
+            drawn = [(figure or (FigureName.FRONTIER if asked else FigureName.LATTICE)).value]
+            plots.write_image(output, drawn[0], document, asked, privacy, names)
     except part.PlotError as error:
         raise InputError(f"{advice or entry}: {error}") from error
-    drawn = [each.value for each in FigureName if asked or each is FigureName.LATTICE] if whole_page else [kind.value]
     if as_json:
         print_json({"output": str(output), "figures": drawn})
     else:

@@ -11,7 +11,7 @@ raised here is a `PlotError`, whose text is one line.
 from aegis_sdk.provider.plots.costs import costs
 from aegis_sdk.provider.plots.frontier import frontier
 from aegis_sdk.provider.plots.hasse import lattice
-from aegis_sdk.provider.plots.page import page
+from aegis_sdk.provider.plots.page import drawable, page
 from aegis_sdk.provider.plots.pareto import Scored, best_promise, pareto, scored
 from aegis_sdk.provider.plots.writing import write_image, write_page
 from aegis_sdk.provider.report.figure import drawing
@@ -20,6 +20,7 @@ __all__ = [
     "Scored",
     "best_promise",
     "costs",
+    "drawable",
     "drawing",
     "frontier",
     "lattice",

@@ -1,7 +1,7 @@
 """Utility against privacy: every configuration of an advice, and the frontier of those that no other beats."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TypeAlias
 
 from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def _by_deviation(point: Scored) -> float:
 
 def _out_of_order(points: Sequence[Scored]) -> bool:
     """Whether, best first, utilities both rise and fall, by more than rounding."""
-    steps = [after.utility - before.utility for before, after in zip(points, points[1:], strict=False)]
+    steps = [after.utility - before.utility for before, after in pairwise(points)]
     slack = 1e-9 * max(abs(each.utility) for each in points)
     return any(step > slack for step in steps) and any(step < -slack for step in steps)
 
@@ -95,15 +95,13 @@ def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, up
         axes.xaxis.set_minor_locator(NullLocator())
     if privacy not in AT_LEAST:
         axes.invert_xaxis()
-    told = f"utility: {measure_of(advice)}"
+    told, better = "utility", advice.better or "higher"
     if upward is _by_deviation:
-        told = f"deviation by {measure_of(advice)}, less is better"
-    if upward is _by_deviation or advice.better == "lower":
+        told, better = "deviation", "lower"
+    if better == "lower":
         axes.invert_yaxis()
     axes.set_xlabel(f"{privacy_of(privacy)} →", fontsize=10)
-    axes.set_ylabel(
-        f"{told} →" if "better" in told else f"{told}, {advice.better or 'higher'} is better →", fontsize=10
-    )
+    axes.set_ylabel(f"{told}: {measure_of(advice)}, {better} is better →", fontsize=10)
     axes.margins(x=0.08, y=0.1)
     axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none", fontsize=9)
 

@@ -101,7 +101,8 @@ def lattice(entry: EntryDocument, advice: Advice | None = None, attributes: Sequ
     rows = _shelves(panels)
     width = max(sum(panel.width + _BETWEEN_PANELS for panel in row) for row in rows) + 2 * _MARGIN
     height = _HEAD + _FOOT + sum(max(panel.height for panel in row) + _BETWEEN_PANELS for row in rows)
-    figure = Figure(figsize=(max(width, 6.5), height), layout="none")
+    figure = Figure(figsize=(max(width, 6.5), height))
+    figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, max(width, 6.5)), ylim=(0, height))
     axes.set_axis_off()
     _heading(axes, height, entry, advice, left_out(chosen))
@@ -182,10 +183,9 @@ def _places(panel: _Panel, left: float, bottom: float) -> Iterator[tuple[int, tu
 
 def _draw_box(axes: Axes, box: _Box, x: float, y: float) -> None:
     fill = "white" if box.cost is None else _SHADES(box.cost * _DARKEST)
-    style = {"linestyle": (0, (4, 3))} if box.dashed else {}
     corner = (x - box.width / 2 + 0.04, y - box.height / 2 + 0.04)
-    frame = FancyBboxPatch(corner, box.width - 0.08, box.height - 0.08, boxstyle="round,pad=0.04", **style)
-    frame.set(facecolor=fill, edgecolor="#666666", linewidth=0.9, zorder=2)
+    frame = FancyBboxPatch(corner, box.width - 0.08, box.height - 0.08, boxstyle="round,pad=0.04")
+    frame.set(facecolor=fill, edgecolor="#666666", linewidth=0.9, zorder=2, linestyle="--" if box.dashed else "-")
     axes.add_patch(frame)
     ink = "white" if box.cost is not None and box.cost > _WHITE_ON else INK
     top = y + (len(box.lines) - 1) * _LINE / 2

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
@@ -33,21 +32,20 @@ def label_points(
 
     A label that would lie over another one, over one of the points (data coordinates) or outside the axes is left out.
     """
-    canvas = FigureCanvasAgg(figure)
     figure.draw_without_rendering()  # lays the figure out, so that pixels are known
     taken = [_around(*place) for place in axes.transData.transform(list(points))]
-    return sum(_written(axes, canvas, label, taken) for label in labels)
+    return sum(_written(axes, label, taken) for label in labels)
 
 
 def _around(x: float, y: float) -> Bbox:
     return Bbox.from_extents(x - _ROOM, y - _ROOM, x + _ROOM, y + _ROOM)
 
 
-def _written(axes: Axes, canvas: FigureCanvasAgg, label: PointLabel, taken: list[Bbox]) -> bool:
-    room = axes.get_window_extent(canvas.get_renderer())
+def _written(axes: Axes, label: PointLabel, taken: list[Bbox]) -> bool:
+    room = axes.get_window_extent()
     for right, up, horizontal, vertical in _PLACES:
         text = _annotation(axes, label, (right, up), horizontal, vertical)
-        box = text.get_window_extent(canvas.get_renderer())
+        box = text.get_window_extent()
         inside = room.x0 <= box.x0 and box.x1 <= room.x1 + _ROOM and room.y0 <= box.y0 and box.y1 <= room.y1 + _ROOM
         if inside and not any(box.overlaps(other) for other in taken):
             taken.append(box)

@@ -14,8 +14,8 @@ class Layered:
     """
     Layers from the finest (below) to the coarsest.
 
-    `layers`: of each, keys from left to right; a key below the number of nodes is a node, any other a bend of an edge that
-    passes the layer. `chains`: for each edge of the Hasse diagram its keys, from the finer node to the coarser.
+    `layers`: of each, keys from left to right; a key below the number of nodes is a node, any other a bend of an edge
+    that passes the layer. `chains`: for each edge of the Hasse diagram its keys, from the finer node to the coarser.
     """
 
     layers: tuple[tuple[int, ...], ...]

@@ -14,6 +14,15 @@ from aegis_sdk.wire import Advice, EntryDocument
 _MOST_ROWS = 100
 
 
+def drawable(entry: EntryDocument, advice: Advice | None) -> list[str]:
+    """The figures that there is something to draw of: of `frontier`, `costs` and `lattice`."""
+    if advice is None:
+        return ["lattice"]
+    vouched = bool(advice.ranking) and any(each.privacy for each in configurations_of(entry))
+    scores = any(each.maskings for each in advice.attributes or ())
+    return [*(["frontier"] if vouched else []), *(["costs"] if scores else []), "lattice"]
+
+
 def page(
     entry: EntryDocument,
     advice: Advice | None = None,
@@ -33,11 +42,13 @@ def page(
 def _sections(
     entry: EntryDocument, advice: Advice | None, privacy: str | None, attributes: Sequence[str] | None
 ) -> Iterator[Section]:
+    possible = drawable(entry, advice)
     if advice is not None:
         yield Section("The advice", (_about(entry, advice),))
-        if privacy is not None or any(each.privacy for each in configurations_of(entry)):
+        if "frontier" in possible:
             yield Section("Utility against privacy", tuple(_frontier(entry, advice, privacy or best_promise(entry))))
-        yield Section("What each masking costs", tuple(_costs(entry, advice, attributes)))
+        if "costs" in possible:
+            yield Section("What each masking costs", tuple(_costs(entry, advice, attributes)))
     yield Section("Which masking follows from which", tuple(_lattice(entry, advice, attributes)))
 
 
@@ -52,8 +63,8 @@ def _about(entry: EntryDocument, advice: Advice) -> str:
 
 def _frontier(entry: EntryDocument, advice: Advice, privacy: str) -> Iterator[Part]:
     yield (
-        "Each point is a configuration: to the right it is more private, upwards more useful. Nothing lies above and to the "
-        "right of the line. Choose on it: every other configuration gives away utility, or privacy, for nothing."
+        "Each point is a configuration: to the right it is more private, upwards more useful. Nothing lies above and "
+        "to the right of the line. Choose on it: every other configuration gives away one of the two for nothing."
     )
     figure = frontier(entry, advice, privacy)
     yield Plot(figure_svg(figure), "Configurations by privacy and utility, and their Pareto frontier.")
@@ -66,17 +77,17 @@ def _frontier(entry: EntryDocument, advice: Advice, privacy: str) -> Iterator[Pa
 
 def _costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None) -> Iterator[Part]:
     yield (
-        "Of each attribute, how far every masking is from what the unmasked attribute tells of the label (its reference "
-        "utility). A long bar costs much, and where all bars are short the attribute tells little in any case."
+        "Of each attribute, how far every masking is from what the unmasked attribute tells of the label (its "
+        "reference utility). A long bar costs much; where all bars are short the attribute tells little in any case."
     )
     yield Plot(figure_svg(costs(entry, advice, attributes)), "Deviation of every masking, by attribute.")
 
 
 def _lattice(entry: EntryDocument, advice: Advice | None, attributes: Sequence[str] | None) -> Iterator[Part]:
     yield (
-        "A masking stands above those that it can be computed from: it tells no more than they do, and is as private or "
-        "more. Maskings in one box group the values alike. Those that are not joined overlap without one following from "
-        "the other."
+        "A masking stands above those that it can be computed from: it tells no more than they do, and is as private "
+        "or more. Maskings in one box group the values alike. Where no way leads up from one to another, neither can "
+        "be computed from the other."
     )
     figure = lattice(entry, advice, attributes)
     yield Plot(figure_svg(figure), "The Hasse diagram of the maskings of every attribute.")

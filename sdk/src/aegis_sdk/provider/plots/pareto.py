@@ -19,7 +19,7 @@ class Scored:
 
 
 def best_promise(entry: EntryDocument) -> str:
-    """The first name of privacy, in the order of `PRIVACY_NAMES`, that any configuration vouches for. `PlotError`: none."""
+    """The first name of privacy that a configuration vouches for. Raises `PlotError` if there is none."""
     vouched = {name for each in configurations_of(entry) for name in each.privacy}
     for name in PRIVACY_NAMES:
         if name in vouched:
@@ -40,9 +40,7 @@ def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
     vouched = {each.id: each.privacy.get(privacy) for each in configurations_of(entry)}
     for row in advice.ranking:
         if row.configuration not in vouched:
-            raise PlotError(
-                f"the advice ranks {row.configuration!r}, which {entry.name!r} does not have: it is another's"
-            )
+            raise PlotError(f"the advice ranks {row.configuration!r}, which {entry.name!r} does not have")
     found = [
         Scored(row.configuration, number, row.utility, row.deviation)
         for row in advice.ranking
