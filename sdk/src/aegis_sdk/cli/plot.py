@@ -82,7 +82,5 @@ def advice_of(path: Path) -> Advice:
         fault = faults_of(error)[0]
         raise InputError(f"{path}: {fault.pointer or 'the advice'}: {fault.detail}") from error
     if found.status != "succeeded":
-        raise InputError(
-            f"{path}: the advice is {found.status}, not finished; ask again with `aegis advise ... --json`"
-        )
+        raise InputError(f"{path}: the advice is {found.status}; ask again, with `aegis advise ... --json`")
     return found

@@ -39,6 +39,7 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
     axes = figure.subplots()
     _scatter(axes, points, edge, upward)
     _axes(axes, points, name, advice, upward)
+    figure.legend(loc="outside upper right", ncols=3, frameon=False, fontsize=9)
     entitle(figure, shown(f"Utility against privacy: {entry.name}", 80), *_notes(entry, advice, points, name))
     _labels(figure, axes, points, edge, upward)
     return figure
@@ -80,7 +81,7 @@ def _scatter(axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upwar
         linewidth=1.6,
         marker="o",
         markersize=6,
-        label="frontier: none is better in both",
+        label="frontier: no other is better in both",
     )
     best = points[0]
     axes.plot([best.privacy], [upward(best)], "*", color=VERMILION, markersize=17, zorder=4, label="best of the advice")
@@ -103,7 +104,6 @@ def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, up
     axes.set_xlabel(f"{privacy_of(privacy)} →", fontsize=10)
     axes.set_ylabel(f"{told}: {measure_of(advice)}, {better} is better →", fontsize=10)
     axes.margins(x=0.08, y=0.1)
-    axes.legend(loc="best", frameon=True, framealpha=0.9, edgecolor="none", fontsize=9)
 
 
 def _notes(entry: EntryDocument, advice: Advice, points: Sequence[Scored], privacy: str) -> Iterator[str]:

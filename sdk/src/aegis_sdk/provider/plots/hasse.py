@@ -100,7 +100,7 @@ def lattice(entry: EntryDocument, advice: Advice | None = None, attributes: Sequ
     panels = [_panel(each, _losses(advice, each.name)) for each in few(chosen)]
     rows = _shelves(panels)
     width = max(sum(panel.width + _BETWEEN_PANELS for panel in row) for row in rows) + 2 * _MARGIN
-    height = _HEAD + _FOOT + sum(max(panel.height for panel in row) + _BETWEEN_PANELS for row in rows)
+    height = _HEAD + _FOOT - _BETWEEN_PANELS + sum(max(panel.height for panel in row) + _BETWEEN_PANELS for row in rows)
     figure = Figure(figsize=(max(width, 6.5), height))
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, max(width, 6.5)), ylim=(0, height))
@@ -201,7 +201,7 @@ def _heading(axes: Axes, height: float, entry: EntryDocument, advice: Advice | N
     axes.text(_MARGIN, height - 0.2, title, fontsize=13, fontweight="bold", color=INK, va="top")
     told = "a masking is a function of what is below and joined to it"
     if advice is not None:
-        told += "; the darker, the more it loses of the most that one of the attribute does"
+        told += "; the darker, the more of the attribute's utility it loses"
     axes.text(_MARGIN, height - 0.5, told, fontsize=_POINTS + 0.5, color="#555555", va="top")
     unknown = any(each.mapping is None for attribute in entry.attributes for each in attribute.maskings)
     notes = [*(["dashed: without a mapping"] if unknown else []), *([note] if note else [])]

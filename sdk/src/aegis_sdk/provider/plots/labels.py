@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,7 +11,9 @@ from matplotlib.transforms import Bbox
 
 # Where a label may stand, in points from its point: above to the right, where a frontier has nothing, before all else.
 _PLACES = ((7, 5, "left", "bottom"), (8, 0, "left", "center"), (0, 9, "center", "bottom"))
+# Pixels around a point, and around a line.
 _ROOM = 5
+_PEN = 2
 
 
 @dataclass(frozen=True)
@@ -30,15 +33,19 @@ def label_points(
     """
     Writes the labels that fit, the first ones before others; returns how many.
 
-    A label that would lie over another one, over one of the points (data coordinates) or outside the axes is left out.
+    `points`: the corners of a line that falls in steps to the right, in data coordinates. A label that would lie over
+    another one, over the line or outside the axes is left out.
     """
     figure.draw_without_rendering()  # lays the figure out, so that pixels are known
-    taken = [_around(*place) for place in axes.transData.transform(list(points))]
+    corners = [(float(x), float(y)) for x, y in axes.transData.transform(list(points))]
+    taken = [_around(*corner, *corner) for corner in corners]
+    for (x, y), (next_x, next_y) in pairwise(corners):
+        taken += [_around(x, next_y, x, y, _PEN), _around(x, next_y, next_x, next_y, _PEN)]
     return sum(_written(axes, label, taken) for label in labels)
 
 
-def _around(x: float, y: float) -> Bbox:
-    return Bbox.from_extents(x - _ROOM, y - _ROOM, x + _ROOM, y + _ROOM)
+def _around(left: float, lower: float, right: float, upper: float, room: float = _ROOM) -> Bbox:
+    return Bbox.from_extents(left - room, lower - room, right + room, upper + room)
 
 
 def _written(axes: Axes, label: PointLabel, taken: list[Bbox]) -> bool:

@@ -24,9 +24,7 @@ def best_promise(entry: EntryDocument) -> str:
     for name in PRIVACY_NAMES:
         if name in vouched:
             return name
-    raise PlotError(
-        f"no configuration of {entry.name!r} vouches for any privacy: there is nothing to plot utility against"
-    )
+    raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
 
 
 def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
