@@ -19,10 +19,14 @@ def words_of(masking: Masking) -> str:
     What the entry does not say is not guessed: without a function, only whether the masking is a function of the value.
     """
     if masking.function is None:
-        return "not said" if masking.is_deterministic else "not said; chance may take part"
+        return "not said" if masking.is_deterministic else f"not said; chance {_chance(masking)} part"
     name, parameters = masking.function.name, masking.function.parameters
     words = _WORDS[name](parameters) if name in _WORDS else None
     return shown(words or as_given(name, parameters), _LONGEST)
+
+
+def _chance(masking: Masking) -> str:
+    return "may take" if masking.transition is None else "takes"
 
 
 def as_given(name: str, parameters: Parameters) -> str:
