@@ -41,7 +41,7 @@ def client(url: str) -> Iterator[Client]:
         yield found
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def aegis(url):
     """Run the command against the service; its exit code, output and error lines."""
 

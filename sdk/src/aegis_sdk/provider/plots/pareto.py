@@ -58,7 +58,7 @@ def pareto(configurations: Sequence[Scored], privacy: str) -> list[Scored]:
     """
     sign = 1 if privacy in AT_LEAST else -1
     most_private_first = sorted(configurations, key=lambda each: (-sign * each.privacy, each.deviation))
-    return list(_undominated(most_private_first))[::-1]
+    return sorted(_undominated(most_private_first), key=lambda each: sign * each.privacy)
 
 
 def _undominated(most_private_first: Sequence[Scored]) -> Iterator[Scored]:
