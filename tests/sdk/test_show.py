@@ -66,7 +66,7 @@ class TestTheExample:
         out = aegis("show", health)[1]
         habits = [each.strip() for each in line_of(out, "visits-any").split("  ") if each]
         assert habits == [
-            *("visits-any", "2", "18", "mapping, joint counts", "visits-habits", "intervals with edges 0 1 inf")
+            *("visits-any", "2", "18", "mapping, joint counts", "visits-habits", "intervals with the edges 0 1 inf")
         ]
         assert "as identity" in line_of(out, "deductible-coded")
         assert "any" in line_of(out, "visits-gone")
@@ -154,17 +154,33 @@ class TestWords:
     @pytest.mark.parametrize(
         ("name", "parameters", "words"),
         [
-            ("bucketize", {"width": 5, "origin": 0}, "intervals of 5 from 0"),
-            ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "intervals with edges -inf 2.5 inf"),
-            ("round", {"to": 10}, "nearest multiple of 10"),
-            ("blur", {"keep": 3, "character": "*"}, "first 3 characters, then *"),
+            ("bucketize", {"width": 5, "origin": 0}, "intervals of width 5, from 0"),
+            ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "intervals with the edges -inf 2.5 inf"),
+            ("bucketize", {"equal_frequency": 4, "edges": [0, 1]}, "4 intervals of about as many records each"),
+            ("round", {"to": 10}, "the nearest multiple of 10"),
+            ("blur", {"keep": 3, "character": "*"}, "all but the first 3 characters written over with *"),
+            ("blur", {"keep": 2, "at": "end", "character": "x"}, "all but the last 2 characters written over with x"),
+            ("blur", {"positions": [1, 3], "character": "*"}, "characters 1 3 written over with *"),
             ("hierarchy", {"file": "h.csv", "level": 2}, "level 2 of h.csv"),
+            ("hierarchy", {"intervals": [5, 10], "origin": 0, "level": 1}, "level 1 of intervals of width 5 10"),
+            ("hierarchy", {"prefixes": [3, 2], "level": 2}, "level 2 of prefixes of 3 2"),
+            ("hierarchy", {"dates": ["month", "year"], "level": 1}, "level 1 of dates by month year"),
+            ("hierarchy", {"tree": {"a": ["b"]}, "level": 1}, "level 1 of a tree"),
+            ("top_bottom", {"top": 90, "bottom": 18}, "one value from 90 on and one below 18; all others stay"),
             ("mapping", {"values": {"a": "x", "b": "x"}}, "2 values given one by one"),
-            ("mapping", {"values": {"a": "x"}, "other": ""}, '1 values given one by one, every other ""'),
+            ("mapping", {"values": {"a": "x"}, "other": ""}, '1 value given one by one, every other ""'),
             ("suppress", {}, "one masked value for all"),
+            ("noise", {"kind": "laplace", "scale": 2, "step": 1}, "left to chance: laplace noise of scale 2 added"),
+            ("randomised_response", {"keep": 0.8}, "left to chance: kept with probability 0.8, else any value"),
+            ("pram", {}, "left to chance: drawn by its transition matrix"),
+            ("shuffle", {}, "left to chance: the same values, permuted over the records"),
+            ("token", {"algorithm": "hmac-sha256", "length": 12}, "a keyed hash of each value"),
             ("new", {"a": [1, {"b": 2}], "c": True}, "new: a 1 of 1, c true"),
             ("new", {}, "new"),
-            ("hierarchy", {"prefixes": [3, 2]}, "hierarchy: prefixes 3 2"),
+            # What other tools write under a known name is told as it is.
+            *((name, {"odd": 1}, f"{name}: odd 1") for name in ("bucketize", "hierarchy", "round", "blur", "mapping")),
+            *((name, {"odd": 1}, f"{name}: odd 1") for name in ("noise", "randomised_response", "top_bottom")),
+            ("hierarchy", {"level": 1}, "hierarchy: level 1"),
         ],
     )
     def test_of_a_function(self, name, parameters, words):

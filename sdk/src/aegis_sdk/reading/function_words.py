@@ -46,26 +46,41 @@ def _value(value: object) -> str:
 
 def _bucketize(parameters: Parameters) -> str | None:
     if "equal_frequency" in parameters:
-        return f"{_value(parameters['equal_frequency'])} intervals of about equal frequency"
+        return f"{_value(parameters['equal_frequency'])} intervals of about as many records each"
     if "width" in parameters:
-        return f"intervals of {_value(parameters['width'])} from {_value(parameters.get('origin', 0))}"
-    return f"intervals with edges {_value(parameters['edges'])}" if "edges" in parameters else None
+        return f"intervals of width {_value(parameters['width'])}, from {_value(parameters.get('origin', 0))}"
+    return f"intervals with the edges {_value(parameters['edges'])}" if "edges" in parameters else None
 
 
 def _hierarchy(parameters: Parameters) -> str | None:
-    if not {"file", "level"} <= parameters.keys():
+    """From a file, or built: by widths of intervals, numbers of characters kept, units of dates, or a tree."""
+    if "level" not in parameters:
         return None
-    return f"level {_value(parameters['level'])} of {_value(parameters['file'])}"
+    sources = {"file": "", "intervals": "intervals of width ", "prefixes": "prefixes of ", "dates": "dates by "}
+    for name, said in sources.items():
+        if name in parameters:
+            return f"level {_value(parameters['level'])} of {said}{_value(parameters[name])}"
+    return f"level {_value(parameters['level'])} of a tree" if "tree" in parameters else None
 
 
 def _round(parameters: Parameters) -> str | None:
-    return f"nearest multiple of {_value(parameters['to'])}" if "to" in parameters else None
+    return f"the nearest multiple of {_value(parameters['to'])}" if "to" in parameters else None
 
 
 def _blur(parameters: Parameters) -> str | None:
-    if parameters.keys() - {"keep", "character"} or "keep" not in parameters:
+    character = _value(parameters.get("character", "*"))
+    if "positions" in parameters:
+        return f"characters {_value(parameters['positions'])} written over with {character}"
+    if "keep" not in parameters:
         return None
-    return f"first {_value(parameters['keep'])} characters, then {_value(parameters.get('character', '*'))}"
+    end = "last" if parameters.get("at") == "end" else "first"
+    return f"all but the {end} {_value(parameters['keep'])} characters written over with {character}"
+
+
+def _top_bottom(parameters: Parameters) -> str | None:
+    top = [f"from {_value(parameters['top'])} on"] if "top" in parameters else []
+    bottom = [f"below {_value(parameters['bottom'])}"] if "bottom" in parameters else []
+    return f"one value {' and one '.join(top + bottom)}; all others stay" if top or bottom else None
 
 
 def _mapping(parameters: Parameters) -> str | None:
@@ -73,11 +88,19 @@ def _mapping(parameters: Parameters) -> str | None:
     if not isinstance(values, dict):
         return None
     other = f", every other {shown(_value(parameters['other']))}" if "other" in parameters else ""
-    return f"{len(values)} values given one by one{other}"
+    return f"{len(values)} value{'s' * (len(values) != 1)} given one by one{other}"
 
 
-def _suppress(_: Parameters) -> str:
-    return "one masked value for all"
+def _noise(parameters: Parameters) -> str | None:
+    if not {"kind", "scale"} <= parameters.keys():
+        return None
+    return f"left to chance: {_value(parameters['kind'])} noise of scale {_value(parameters['scale'])} added"
+
+
+def _randomised_response(parameters: Parameters) -> str | None:
+    if "keep" not in parameters:
+        return None
+    return f"left to chance: kept with probability {_value(parameters['keep'])}, else any value"
 
 
 _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
@@ -85,6 +108,12 @@ _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
     "bucketize": _bucketize,
     "hierarchy": _hierarchy,
     "mapping": _mapping,
+    "noise": _noise,
+    "pram": lambda _: "left to chance: drawn by its transition matrix",
+    "randomised_response": _randomised_response,
     "round": _round,
-    "suppress": _suppress,
+    "shuffle": lambda _: "left to chance: the same values, permuted over the records",
+    "suppress": lambda _: "one masked value for all",
+    "token": lambda _: "a keyed hash of each value",
+    "top_bottom": _top_bottom,
 }
