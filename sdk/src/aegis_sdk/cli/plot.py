@@ -36,7 +36,11 @@ def plot(
     attribute: Annotated[list[str] | None, typer.Option(help="Costs and lattice of this one only; repeatable.")] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Draw utility against privacy, what each masking costs, and which masking follows from which."""
+    """Draw utility against privacy, costs, and the lattice.
+
+    Every configuration by its utility and its privacy, and the frontier of those that no other beats; what each masking
+    costs; and which masking follows from which.
+    """
     document = document_of(entry, read(entry))
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None

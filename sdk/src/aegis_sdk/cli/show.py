@@ -22,7 +22,7 @@ def show(
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Say what an entry holds: its label, attributes, maskings and configurations, and what is known of each."""
+    """Say what an entry holds, and what is known of it."""
     document = document_of(entry, read(entry))
     outline = outline_of(document, chosen(entry, document, attribute))
     if as_json:

@@ -4,7 +4,7 @@ What an entry tells its reader: its configurations in one form, its lattices, it
 Part of the base installation: nothing but Python.
 """
 
-from aegis_sdk.reading.configurations import AT_LEAST, Listed, configurations_of
+from aegis_sdk.reading.configurations import AT_LEAST, ids_of, maskings_in, vouched_for
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
 from aegis_sdk.reading.shown import shown, some
@@ -14,13 +14,14 @@ __all__ = [
     "AttributeOutline",
     "EntryOutline",
     "Lattice",
-    "Listed",
     "MaskingOutline",
     "Node",
     "Range",
-    "configurations_of",
+    "ids_of",
     "lattice_of",
+    "maskings_in",
     "outline_of",
     "shown",
     "some",
+    "vouched_for",
 ]

@@ -1,40 +1,49 @@
-"""The configurations of an entry, however it lists them."""
+"""The configurations of an entry, however it lists them; a million of them are read by columns, none one by one."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
 
-from aegis_sdk.wire import ConfigurationTable, EntryDocument
+from aegis_sdk.wire import EntryDocument
 
 AT_LEAST = frozenset({"k", "l", "entropy_l"})
 """The names of privacy of which more is more private; of the others less is."""
 
 
-@dataclass(frozen=True)
-class Listed:
-    """
-    A configuration of an entry.
-
-    `maskings`: masking id by attribute; `privacy`: what its provider vouches for, by name; `suppressed`: records left
-    out of the release, `None` if the entry says nothing of it.
-    """
-
-    id: str
-    maskings: Mapping[str, str]
-    privacy: Mapping[str, float] = field(default_factory=dict)
-    suppressed: int | None = None
-
-
-def configurations_of(entry: EntryDocument) -> Iterator[Listed]:
-    """Every configuration, in the order of the entry, be it a list or a table of columns."""
-    for each in entry.configurations or ():
-        yield Listed(each.id, each.maskings, each.privacy or {}, each.suppressed)
+def ids_of(entry: EntryDocument) -> Sequence[str]:
+    """The id of every configuration, in the order of the entry."""
     if entry.configuration_table is not None:
-        yield from _rows(entry.configuration_table)
+        return entry.configuration_table.ids
+    return [each.id for each in entry.configurations or ()]
 
 
-def _rows(table: ConfigurationTable) -> Iterator[Listed]:
-    privacy = table.privacy or {}
-    for row, name in enumerate(table.ids):
-        maskings = {attribute: column[row] for attribute, column in table.maskings.items()}
-        vouched = {each: number for each, column in privacy.items() if (number := column[row]) is not None}
-        yield Listed(name, maskings, vouched)
+def uses_of(entry: EntryDocument, attribute: str) -> Counter[str]:
+    """By masking of the attribute, how many configurations use it."""
+    if entry.configuration_table is not None:
+        return Counter(entry.configuration_table.maskings[attribute])
+    return Counter(each.maskings[attribute] for each in entry.configurations or ())
+
+
+def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
+    """By id, the privacy of that name, of the configurations whose provider vouches for any."""
+    if entry.configuration_table is not None:
+        column = (entry.configuration_table.privacy or {}).get(privacy, [])
+        numbers = zip(entry.configuration_table.ids, column, strict=False)
+        return {name: number for name, number in numbers if number is not None}
+    listed = entry.configurations or ()
+    return {each.id: each.privacy[privacy] for each in listed if each.privacy and privacy in each.privacy}
+
+
+def suppressed_in(entry: EntryDocument) -> list[int]:
+    """How many records are left out, of the configurations that say so."""
+    return [each.suppressed for each in entry.configurations or () if each.suppressed is not None]
+
+
+def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, str]:
+    """By attribute, the masking of that configuration; empty if the entry does not have it."""
+    table = entry.configuration_table
+    if table is None:
+        return next((each.maskings for each in entry.configurations or () if each.id == configuration), {})
+    if configuration not in table.ids:
+        return {}
+    row = table.ids.index(configuration)
+    return {attribute: column[row] for attribute, column in table.maskings.items()}

@@ -1,10 +1,10 @@
 """What `aegis show` tells of an entry, before it becomes text or JSON."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aegis_sdk.reading.configurations import Listed, configurations_of
+from aegis_sdk.reading.configurations import ids_of, suppressed_in, uses_of, vouched_for
 from aegis_sdk.reading.function_words import as_given, words_of
 from aegis_sdk.reading.lattice import lattice_of
 from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_NAMES, Attribute, EntryDocument, Masking
@@ -75,7 +75,6 @@ class EntryOutline:
 
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
     """The outline of an entry and of these attributes of it."""
-    configurations = list(configurations_of(entry))
     return EntryOutline(
         name=entry.name,
         title=entry.title,
@@ -86,11 +85,11 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         records=entry.records,
         label=entry.label.name,
         label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
-        attributes=tuple(_attribute(each, configurations) for each in attributes),
+        attributes=tuple(_attribute(each, uses_of(entry, each.name)) for each in attributes),
         pairs=len(entry.pairs),
-        configurations=len(configurations),
-        privacy=dict(_privacy(configurations)),
-        suppressed=_range([each.suppressed for each in configurations if each.suppressed is not None]),
+        configurations=len(ids_of(entry)),
+        privacy=dict(_privacy(entry)),
+        suppressed=_range(suppressed_in(entry)),
     )
 
 
@@ -98,17 +97,17 @@ def _visibility(entry: EntryDocument) -> str:
     return entry.visibility if isinstance(entry.visibility, str) else ", ".join(entry.visibility.tenants)
 
 
-def _privacy(configurations: Sequence[Listed]) -> Iterator[tuple[str, Range]]:
+def _privacy(entry: EntryDocument) -> Iterator[tuple[str, Range]]:
     for name in PRIVACY_NAMES:
-        if vouched := _range([each.privacy[name] for each in configurations if name in each.privacy]):
+        if vouched := _range(vouched_for(entry, name).values()):
             yield name, vouched
 
 
-def _range(numbers: Sequence[float]) -> Range | None:
+def _range(numbers: Collection[float]) -> Range | None:
     return Range(len(numbers), min(numbers), max(numbers)) if numbers else None
 
 
-def _attribute(attribute: Attribute, configurations: Sequence[Listed]) -> AttributeOutline:
+def _attribute(attribute: Attribute, uses: Mapping[str, int]) -> AttributeOutline:
     rule = attribute.discretization
     return AttributeOutline(
         name=attribute.name,
@@ -117,7 +116,7 @@ def _attribute(attribute: Attribute, configurations: Sequence[Listed]) -> Attrib
         domain=tuple(attribute.domain),
         knowledge="joint" if attribute.joint else "histogram" if attribute.histogram else "no_histogram",
         discretization=None if rule is None else as_given(rule.rule, rule.parameters),
-        maskings=tuple(_maskings(attribute, Counter(each.maskings[attribute.name] for each in configurations))),
+        maskings=tuple(_maskings(attribute, uses)),
     )
 
 

@@ -21,7 +21,7 @@ from aegis_sdk.provider.plots.style import (
     quiet,
 )
 from aegis_sdk.provider.report.figure import drawing
-from aegis_sdk.reading import configurations_of, shown
+from aegis_sdk.reading import maskings_in, shown
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
 
 _ROW = 0.25
@@ -48,7 +48,9 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
     Raises `PlotError` if the advice scores none of them.
     """
     found = _chosen(advice, attributes)
-    rows = list(_rows(found[:MOST_ATTRIBUTES], _best_maskings(entry, advice), whole_known=advice.better != "lower"))
+    rows = list(
+        _rows(found[:MOST_ATTRIBUTES], maskings_in(entry, advice.configuration), whole_known=advice.better != "lower")
+    )
     figure = Figure(figsize=(9, 1.7 + _ROW * len(rows)))
     axes = figure.subplots()
     _bars(axes, rows)
@@ -63,10 +65,6 @@ def _chosen(advice: Advice, attributes: Sequence[str] | None) -> list[AttributeA
     if not scored:
         raise PlotError("the advice scores no masking of these attributes; ask again, with --json")
     return sorted(scored, key=lambda each: max(score.deviation for score in each.maskings.values()), reverse=True)
-
-
-def _best_maskings(entry: EntryDocument, advice: Advice) -> Mapping[str, str]:
-    return next((each.maskings for each in configurations_of(entry) if each.id == advice.configuration), {})
 
 
 def _rows(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, whole_known: bool) -> Iterator[_Row]:

@@ -12,7 +12,7 @@ from aegis_sdk.provider.plots.labels import PointLabel, label_points
 from aegis_sdk.provider.plots.pareto import Scored, best_promise, pareto, scored
 from aegis_sdk.provider.plots.style import BLUE, GREY, INK, VERMILION, entitle, measure_of, privacy_of, quiet
 from aegis_sdk.provider.report.figure import drawing
-from aegis_sdk.reading import AT_LEAST, configurations_of, shown
+from aegis_sdk.reading import AT_LEAST, ids_of, shown
 from aegis_sdk.wire import Advice, EntryDocument
 
 Upward: TypeAlias = Callable[[Scored], float]
@@ -110,7 +110,7 @@ def _notes(entry: EntryDocument, advice: Advice, points: Sequence[Scored], priva
     """What is to be known of how many configurations stand in the figure."""
     ranked = len(advice.ranking or ())
     considered = advice.considered or ranked
-    yield f"{len(points)} of {sum(1 for _ in configurations_of(entry))} configurations"
+    yield f"{len(points)} of {len(ids_of(entry))} configurations"
     if required := advice.request.get("require"):
         yield f"required were {', '.join(f'{name}={number:g}' for name, number in required.items())}"
     if ranked < considered:

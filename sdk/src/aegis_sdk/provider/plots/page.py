@@ -8,8 +8,8 @@ from aegis_sdk.provider.plots.hasse import lattice
 from aegis_sdk.provider.plots.pareto import best_promise, pareto, scored
 from aegis_sdk.provider.plots.style import measure_of, privacy_of
 from aegis_sdk.provider.report import Part, Plot, Section, TextTable, drawing, figure_svg, render_page
-from aegis_sdk.reading import configurations_of, shown
-from aegis_sdk.wire import Advice, EntryDocument
+from aegis_sdk.reading import shown, vouched_for
+from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
 
 _MOST_ROWS = 100
 
@@ -18,7 +18,7 @@ def drawable(entry: EntryDocument, advice: Advice | None) -> list[str]:
     """The figures that there is something to draw of: of `frontier`, `costs` and `lattice`."""
     if advice is None:
         return ["lattice"]
-    vouched = bool(advice.ranking) and any(each.privacy for each in configurations_of(entry))
+    vouched = bool(advice.ranking) and any(vouched_for(entry, name) for name in PRIVACY_NAMES)
     scores = any(each.maskings for each in advice.attributes or ())
     return [*(["frontier"] if vouched else []), *(["costs"] if scores else []), "lattice"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aegis_sdk.provider.errors import PlotError
-from aegis_sdk.reading import AT_LEAST, configurations_of
+from aegis_sdk.reading import AT_LEAST, ids_of, vouched_for
 from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
 
 
@@ -20,9 +20,8 @@ class Scored:
 
 def best_promise(entry: EntryDocument) -> str:
     """The first name of privacy that a configuration vouches for. Raises `PlotError` if there is none."""
-    vouched = {name for each in configurations_of(entry) for name in each.privacy}
     for name in PRIVACY_NAMES:
-        if name in vouched:
+        if vouched_for(entry, name):
             return name
     raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
 
@@ -35,14 +34,14 @@ def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
     """
     if not advice.ranking:
         raise PlotError("the advice has no ranking; ask again, with --limit 1000000 --json")
-    vouched = {each.id: each.privacy.get(privacy) for each in configurations_of(entry)}
+    known, vouched = set(ids_of(entry)), vouched_for(entry, privacy)
     for row in advice.ranking:
-        if row.configuration not in vouched:
+        if row.configuration not in known:
             raise PlotError(f"the advice ranks {row.configuration!r}, which {entry.name!r} does not have")
     found = [
         Scored(row.configuration, number, row.utility, row.deviation)
         for row in advice.ranking
-        if (number := vouched[row.configuration]) is not None
+        if (number := vouched.get(row.configuration)) is not None
     ]
     if not found:
         raise PlotError(f"no configuration of the ranking vouches for {privacy}; name another with --privacy")

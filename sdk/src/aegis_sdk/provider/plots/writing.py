@@ -1,5 +1,6 @@
 """Figures as files."""
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,8 @@ from aegis_sdk.provider.plots.page import page
 from aegis_sdk.provider.report import drawing
 from aegis_sdk.wire import Advice, EntryDocument
 
-DOTS_PER_INCH = 150
+_DOTS_PER_INCH = 150
+_MOST_DOTS = 50_000_000
 
 
 def write_image(
@@ -34,7 +36,7 @@ def write_image(
     """
     with _any_script(), drawing(), written_whole(path) as part:
         figure = _figure(name, entry, advice, privacy, attributes)
-        figure.savefig(part, format="png", dpi=DOTS_PER_INCH)
+        figure.savefig(part, format="png", dpi=_dots_per_inch(figure))
 
 
 def write_page(
@@ -58,6 +60,12 @@ def _figure(
         command = "aegis advise ENTRY_ID --measure mutual_information --limit 1000000 --json > advice.json"
         raise PlotError(f"the figure {name!r} needs an advice: run `{command}` and say --advice advice.json")
     return costs(entry, advice, attributes) if name == "costs" else frontier(entry, advice, privacy)
+
+
+def _dots_per_inch(figure: Figure) -> float:
+    """Fewer for a figure so large that its image would fill the memory."""
+    width, height = figure.get_size_inches()
+    return min(_DOTS_PER_INCH, math.sqrt(_MOST_DOTS / (width * height)))
 
 
 @contextmanager
