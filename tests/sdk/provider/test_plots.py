@@ -149,11 +149,22 @@ class TestFrontier:
             (entry_of({"c1": {"k": 2}, "c2": {}}), advice_of({"c2": 0.5}), "vouches for k"),
             (entry_of(PRIVACY), advice_of({}), "--limit 1000000"),
             (entry_of(PRIVACY), advice_of({"c9": 0.5}), "ranks 'c9'"),
+            (entry_of({"c1": {"k": 1e300}}), advice_of({"c1": 0.5}), "too large"),
+            (entry_of({"c1": {"k": 2}}), advice_of({"c1": -1e300}), "too large"),
         ],
     )
     def test_what_cannot_be_drawn_is_said_in_one_line(self, entry, advice, told):
         with pytest.raises(PlotError, match=told):
             frontier(entry, advice)
+
+    @pytest.mark.parametrize("k", [[5], [5, 5], [0, 1, 2], [1e-300, 1, 2**53 - 1], [1, 1e9], [1, 1e17]])
+    def test_any_promise_has_a_place(self, k):
+        names = [f"c{place}" for place in range(len(k))]
+        entry = entry_of({name: {"k": float(number)} for name, number in zip(names, k, strict=True)})
+        figure = frontier(entry, advice_of({name: 0.9 - place / 9 for place, name in enumerate(names)}))
+        left, right = figure.axes[0].get_xlim()
+        assert all(left < x < right for x, _ in steps_of(figure))
+        assert len(annotations_of(figure)) == len({*k})
 
     def test_configurations_may_be_a_table_of_columns(self):
         table = {

@@ -19,6 +19,7 @@ from aegis_sdk.provider.plots.style import (
     entitle,
     measure_of,
     quiet,
+    refuse_vast,
 )
 from aegis_sdk.provider.report.figure import drawing
 from aegis_sdk.reading import maskings_in, shown
@@ -64,6 +65,8 @@ def _chosen(advice: Advice, attributes: Sequence[str] | None) -> list[AttributeA
     scored = [each for each in advice.attributes or () if each.maskings and (not attributes or each.name in attributes)]
     if not scored:
         raise PlotError("the advice scores no masking of these attributes; ask again, with --json")
+    refuse_vast(score.deviation for each in scored for score in each.maskings.values())
+    refuse_vast(each.reference_utility for each in scored)
     return sorted(scored, key=lambda each: max(score.deviation for score in each.maskings.values()), reverse=True)
 
 

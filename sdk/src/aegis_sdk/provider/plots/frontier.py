@@ -13,7 +13,7 @@ from aegis_sdk.provider.plots.pareto import Scored, best_promise, pareto, scored
 from aegis_sdk.provider.plots.style import BLUE, GREY, INK, VERMILION, entitle, measure_of, privacy_of, quiet
 from aegis_sdk.provider.report.figure import drawing
 from aegis_sdk.reading import AT_LEAST, ids_of, shown
-from aegis_sdk.wire import Advice, EntryDocument
+from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
 
 Upward: TypeAlias = Callable[[Scored], float]
 
@@ -89,7 +89,8 @@ def _scatter(axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upwar
 
 def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, upward: Upward) -> None:
     quiet(axes)
-    if privacy == "k" and min(each.privacy for each in points) > 0:
+    numbers = [each.privacy for each in points]
+    if privacy == "k" and min(numbers) >= 1 and max(numbers) <= COUNT_MAX:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))

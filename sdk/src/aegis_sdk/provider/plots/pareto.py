@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aegis_sdk.provider.errors import PlotError
+from aegis_sdk.provider.plots.style import refuse_vast
 from aegis_sdk.reading import AT_LEAST, ids_of, vouched_for
 from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
 
@@ -45,6 +46,7 @@ def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
     ]
     if not found:
         raise PlotError(f"no configuration of the ranking vouches for {privacy}; name another with --privacy")
+    refuse_vast(number for each in found for number in (each.privacy, each.utility, each.deviation))
     return found
 
 

@@ -1,10 +1,11 @@
 """What the figures have in common: colours, words on axes, and how much of an entry they show."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from aegis_sdk.provider.errors import PlotError
 from aegis_sdk.reading import AT_LEAST, shown
 from aegis_sdk.wire import Advice, Attribute
 
@@ -15,6 +16,7 @@ PALE = "#e9edf2"
 MOST_ATTRIBUTES = 24
 MOST_MASKINGS = 24
 LONGEST_NAME = 32
+_VAST = 1e100
 
 _PRIVACY = {
     "k": "k: records in the smallest equivalence class",
@@ -32,6 +34,13 @@ _PRIVACY = {
 def privacy_of(name: str) -> str:
     """What the name of privacy means, and whether more of it is more private or less."""
     return f"{_PRIVACY.get(name, name)} ({'more' if name in AT_LEAST else 'less'} is more private)"
+
+
+def refuse_vast(numbers: Iterable[float]) -> None:
+    """Raises `PlotError` for a number that no axis could hold beside others."""
+    for number in numbers:
+        if abs(number) > _VAST:
+            raise PlotError(f"{number:g} is too large a number to draw; was the file changed?")
 
 
 def measure_of(advice: Advice) -> str:
