@@ -17,6 +17,7 @@ from aegis_sdk.provider.plots.style import (
     PALE,
     VERMILION,
     entitle,
+    legend_above,
     measure_of,
     quiet,
     refuse_vast,
@@ -56,8 +57,8 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
     axes = figure.subplots()
     _bars(axes, rows)
     axes.set_xlabel(f"deviation from the attribute's reference utility: {measure_of(advice)}", fontsize=10)
-    _legend(figure, advice)
-    entitle(figure, shown(f"What each masking costs: {entry.name}", 80), _left_out(found))
+    _legend(axes, advice)
+    entitle(figure, shown(f"What each masking costs: {entry.name}", 70), _left_out(found))
     return figure
 
 
@@ -116,11 +117,11 @@ def _names(axes: Axes, rows: Sequence[_Row]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _legend(figure: Figure, advice: Advice) -> None:
+def _legend(axes: Axes, advice: Advice) -> None:
     handles = [Patch(color=BLUE, label="lost"), Patch(color=VERMILION, label=f"lost by {shown(_best(advice), 24)}")]
     if advice.better != "lower":
         handles.append(Patch(color=PALE, label="kept"))
-    figure.legend(handles=handles, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
+    legend_above(axes, handles)
 
 
 def _best(advice: Advice) -> str:

@@ -10,7 +10,17 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from aegis_sdk.provider.plots.labels import PointLabel, label_points
 from aegis_sdk.provider.plots.pareto import Scored, best_promise, pareto, scored
-from aegis_sdk.provider.plots.style import BLUE, GREY, INK, VERMILION, entitle, measure_of, privacy_of, quiet
+from aegis_sdk.provider.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    VERMILION,
+    entitle,
+    legend_above,
+    measure_of,
+    privacy_of,
+    quiet,
+)
 from aegis_sdk.provider.report.figure import drawing
 from aegis_sdk.reading import AT_LEAST, ids_of, shown
 from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
@@ -39,8 +49,8 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
     axes = figure.subplots()
     _scatter(axes, points, edge, upward)
     _axes(axes, points, name, advice, upward)
-    figure.legend(loc="outside upper right", ncols=3, frameon=False, fontsize=9)
-    entitle(figure, shown(f"Utility against privacy: {entry.name}", 80), *_notes(entry, advice, points, name))
+    legend_above(axes)
+    entitle(figure, shown(f"Utility against privacy: {entry.name}", 70), *_notes(entry, advice, points, name))
     _labels(figure, axes, points, edge, upward)
     return figure
 
@@ -84,7 +94,7 @@ def _scatter(axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upwar
         label="frontier: no other is better in both",
     )
     best = points[0]
-    axes.plot([best.privacy], [upward(best)], "*", color=VERMILION, markersize=17, zorder=4, label="best of the advice")
+    axes.plot([best.privacy], [upward(best)], "*", color=VERMILION, markersize=17, zorder=4, label="best ranked")
 
 
 def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, upward: Upward) -> None:

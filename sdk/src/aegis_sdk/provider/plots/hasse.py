@@ -200,7 +200,7 @@ def _draw_box(axes: Axes, box: _Box, x: float, y: float) -> None:
 
 def _heading(axes: Axes, height: float, entry: EntryDocument, advice: Advice | None, note: str) -> None:
     """The title, what the boxes mean, and what is left out."""
-    title = shown(f"Which masking follows from which: {entry.name}", 80)
+    title = shown(f"Which masking follows from which: {entry.name}", 70)
     axes.text(_MARGIN, height - 0.2, title, fontsize=13, fontweight="bold", color=INK, va="top")
     told = "a masking is a function of what is below and joined to it"
     if advice is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -72,6 +73,12 @@ def entitle(figure: Figure, title: str, *notes: str) -> None:
     said = "; ".join(note for note in notes if note)
     if said:
         figure.supxlabel(said, x=0.01, ha="left", fontsize=9, color="#555555")
+
+
+def legend_above(axes: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """What the colours mean, between the title and the axes, where nothing else is drawn."""
+    chosen = axes.get_legend_handles_labels()[0] if handles is None else handles
+    axes.legend(handles=chosen, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(chosen), frameon=False, fontsize=9)
 
 
 def quiet(axes: Axes) -> None:
