@@ -9,7 +9,6 @@ import typer
 from aegis_sdk.cli.failing import InputError
 
 TableArgument = Annotated[Path, typer.Argument(metavar="TABLE", help="CSV with a header, or Parquet.")]
-EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")]
 PlanOption = Annotated[Path, typer.Option("--plan", help="The plan file (YAML).")]
 DelimiterOption = Annotated[str, typer.Option(help="Between the fields of a CSV table; `tab` for a tab.")]
 MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory; the rest goes to disk.")]
@@ -18,6 +17,7 @@ RequireOption = Annotated[
     typer.Option("--require", metavar="NAME=NUMBER", help="Privacy to hold, as k=5; repeatable."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")]
 
 
 def delimiter_of(text: str) -> str:

@@ -58,7 +58,7 @@ def plot(
         else:
             drawn = [(figure or (FigureName.FRONTIER if asked else FigureName.LATTICE)).value]
             plots.write_image(output, drawn[0], document, asked, privacy, names)
-    except part.PlotError as error:
+    except plots.PlotError as error:
         raise InputError(f"{advice or entry}: {error}") from error
     if as_json:
         print_json({"output": str(output), "figures": drawn})

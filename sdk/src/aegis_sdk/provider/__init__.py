@@ -10,7 +10,7 @@ Everything raised here is a `ProviderError` whose text is one line.
 """
 
 from aegis_sdk.provider.entry_file import write_entry
-from aegis_sdk.provider.errors import OutputError, PlanError, PlotError, ProviderError, TableError
+from aegis_sdk.provider.errors import OutputError, PlanError, ProviderError, TableError
 from aegis_sdk.provider.masked_table import apply
 from aegis_sdk.provider.output import refuse_overwriting
 from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
@@ -25,7 +25,6 @@ __all__ = [
     "OutputError",
     "Plan",
     "PlanError",
-    "PlotError",
     "ProviderError",
     "TableError",
     "apply",

@@ -8,6 +8,7 @@ Needs the extra `plots` (jinja2, matplotlib), so nothing else of the provider pa
 raised here is a `PlotError`, whose text is one line.
 """
 
+from aegis_sdk.provider.errors import PlotError
 from aegis_sdk.provider.plots.costs import costs
 from aegis_sdk.provider.plots.frontier import frontier
 from aegis_sdk.provider.plots.hasse import lattice
@@ -17,6 +18,7 @@ from aegis_sdk.provider.plots.writing import write_image, write_page
 from aegis_sdk.provider.report.figure import drawing
 
 __all__ = [
+    "PlotError",
     "Scored",
     "best_promise",
     "costs",

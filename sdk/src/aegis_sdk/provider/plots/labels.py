@@ -29,9 +29,9 @@ class PointLabel:
 
 def label_points(
     figure: Figure, axes: Axes, labels: Sequence[PointLabel], points: Sequence[tuple[float, float]]
-) -> int:
+) -> None:
     """
-    Writes the labels that fit, the first ones before others; returns how many.
+    Writes the labels that fit, the first ones before others.
 
     `points`: the corners of a line that falls in steps to the right, in data coordinates. A label that would lie over
     another one, over the line or outside the axes is left out.
@@ -41,24 +41,26 @@ def label_points(
     taken = [_around(*corner, *corner) for corner in corners]
     for (x, y), (next_x, next_y) in pairwise(corners):
         taken += [_around(x, next_y, x, y, _PEN), _around(x, next_y, next_x, next_y, _PEN)]
-    return sum(_written(axes, label, taken) for label in labels)
+    for label in labels:
+        box = _written(axes, label, taken)
+        if box is not None:
+            taken.append(box)
 
 
 def _around(left: float, lower: float, right: float, upper: float, room: float = _ROOM) -> Bbox:
     return Bbox.from_extents(left - room, lower - room, right + room, upper + room)
 
 
-def _written(axes: Axes, label: PointLabel, taken: list[Bbox]) -> bool:
+def _written(axes: Axes, label: PointLabel, taken: Sequence[Bbox]) -> Bbox | None:
     room = axes.get_window_extent()
     for right, up, horizontal, vertical in _PLACES:
         text = _annotation(axes, label, (right, up), horizontal, vertical)
         box = text.get_window_extent()
         inside = room.x0 <= box.x0 and box.x1 <= room.x1 + _ROOM and room.y0 <= box.y0 and box.y1 <= room.y1 + _ROOM
         if inside and not any(box.overlaps(other) for other in taken):
-            taken.append(box)
-            return True
+            return box
         text.remove()
-    return False
+    return None
 
 
 def _annotation(axes: Axes, label: PointLabel, offset: tuple[int, int], horizontal: str, vertical: str) -> Annotation:
