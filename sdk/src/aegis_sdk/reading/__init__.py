@@ -4,13 +4,12 @@ What an entry tells its reader: its configurations in one form, its lattices, it
 Part of the base installation: nothing but Python.
 """
 
-from aegis_sdk.reading.configurations import AT_LEAST, ids_of, maskings_in, vouched_for
+from aegis_sdk.reading.configurations import ids_of, maskings_in, vouched_for
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
 from aegis_sdk.reading.shown import shown, some
 
 __all__ = [
-    "AT_LEAST",
     "AttributeOutline",
     "EntryOutline",
     "Lattice",

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 
 from aegis_sdk.wire import EntryDocument
 
-AT_LEAST = frozenset({"k", "l", "entropy_l"})
-"""The names of privacy of which more is more private; of the others less is."""
-
 
 def ids_of(entry: EntryDocument) -> Sequence[str]:
     """The id of every configuration, in the order of the entry."""

@@ -21,8 +21,9 @@ from aegis_sdk.provider.plots.style import (
     privacy_of,
     quiet,
 )
+from aegis_sdk.provider.privacy import AT_LEAST
 from aegis_sdk.provider.report.figure import drawing
-from aegis_sdk.reading import AT_LEAST, ids_of, shown
+from aegis_sdk.reading import ids_of, shown
 from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
 
 Upward: TypeAlias = Callable[[Scored], float]

@@ -7,7 +7,8 @@ from aegis_sdk.provider.plots.frontier import frontier
 from aegis_sdk.provider.plots.hasse import lattice
 from aegis_sdk.provider.plots.pareto import best_promise, pareto, scored
 from aegis_sdk.provider.plots.style import measure_of, privacy_of
-from aegis_sdk.provider.report import Part, Plot, Section, TextTable, drawing, figure_svg, render_page
+from aegis_sdk.provider.report import Part, Plot, Section, Terms, TextTable, drawing, figure_svg, render_page
+from aegis_sdk.provider.report.risk_words import CRITERIA
 from aegis_sdk.reading import shown, vouched_for
 from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
 
@@ -72,7 +73,7 @@ def _frontier(entry: EntryDocument, advice: Advice, privacy: str) -> Iterator[Pa
     rows = [(each.configuration, each.privacy, each.utility, each.deviation) for each in edge[:_MOST_ROWS]]
     more = f"; the first {_MOST_ROWS} of {len(edge)}" if len(edge) > _MOST_ROWS else ""
     yield TextTable(("configuration", privacy, "utility", "deviation"), rows, f"The frontier{more}")
-    yield f"{privacy_of(privacy)}."
+    yield Terms([CRITERIA[privacy]]) if privacy in CRITERIA else f"{privacy_of(privacy)}."
 
 
 def _costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None) -> Iterator[Part]:

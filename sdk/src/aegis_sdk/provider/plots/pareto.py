@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from aegis_sdk.provider.errors import PlotError
 from aegis_sdk.provider.plots.style import refuse_vast
-from aegis_sdk.reading import AT_LEAST, ids_of, vouched_for
+from aegis_sdk.provider.privacy import AT_LEAST
+from aegis_sdk.reading import ids_of, vouched_for
 from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
 
 

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from aegis_sdk.provider.errors import PlotError
-from aegis_sdk.reading import AT_LEAST, shown
+from aegis_sdk.provider.privacy import AT_LEAST
+from aegis_sdk.reading import shown
 from aegis_sdk.wire import Advice, Attribute
 
 # Colours that people of any colour vision tell apart (Okabe & Ito 2008).
