@@ -33,7 +33,7 @@ class Found:
     `information`: for each the share of the mutual information with the label that it keeps, in the mean over the
     quasi-identifiers. `nodes`: how many combinations of choices there are; `evaluated`: how many were looked at;
     `minimal`: how many hold what is required while nothing finer by a step does, of which these are the preferred ones;
-    `complete`: whether these are all there are. `records`: in the table.
+    `complete`: whether no other minimal one is unknown. `records`: in the table.
     """
 
     configurations: tuple[Configuration, ...]

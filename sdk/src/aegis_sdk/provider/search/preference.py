@@ -49,11 +49,10 @@ def mutual_information(joint: Counts) -> float:
 
 def preferred(nodes: Places, shares: Shares, most: int) -> Places:
     """
-    (kept, attributes) at most `most` of the (nodes, attributes), the best first.
+    (kept, attributes) at most `most` of the (nodes, attributes), in the order of `scores`, the best first.
 
-    The better one keeps more of the mutual information with the label, in the mean over the attributes. First come the
-    best node with each choice of each attribute, so that whoever cares for one attribute finds it well kept somewhere;
-    then the best of all others.
+    Chosen first is the best node with each choice of each attribute, so that whoever cares for one attribute finds it
+    well kept somewhere; then the best of all others.
     """
     ordered: Places = nodes[np.argsort(-scores(nodes, shares), kind="stable")]
     if len(ordered) <= most:
