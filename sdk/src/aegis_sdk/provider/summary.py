@@ -7,8 +7,9 @@ from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
 from aegis_sdk.provider.errors import PlanError, TableError
+from aegis_sdk.provider.masking import Draw, Function, MaskingFunction
 from aegis_sdk.provider.pair_counts import Progress
-from aegis_sdk.provider.pairs import pair_tables
+from aegis_sdk.provider.pairs import pair_tables, refuse_uncountable
 from aegis_sdk.provider.plan import IDENTITY, Configuration, Masking, Plan
 from aegis_sdk.provider.table import open_table
 
@@ -42,6 +43,8 @@ def summarize(
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
             raise TableError(f"{table}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
+        if pairs:
+            refuse_uncountable(plan)
         masked = [counted.masked_domains(each) for each in counted.attributes]
         return {
             "format": 1,
@@ -50,7 +53,7 @@ def summarize(
             "records": counted.records,
             "label": _label(counted, plan.label),
             "attributes": [
-                _attribute(each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
+                _attribute(counted, plan, each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
                 for each, domains in zip(counted.attributes, masked, strict=True)
             ],
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
@@ -72,26 +75,62 @@ def _is_shared_unmasked(counted: CountedAttribute, plan: Plan) -> bool:
     return any(each.maskings[counted.attribute.name] == IDENTITY for each in plan.configurations)
 
 
-def _attribute(counted: CountedAttribute, masked: Mapping[str, MaskedDomain], *, with_joint: bool) -> dict[str, Any]:
+def _attribute(
+    table: CountedTable,
+    plan: Plan,
+    counted: CountedAttribute,
+    domains: Mapping[str, MaskedDomain],
+    *,
+    with_joint: bool,
+) -> dict[str, Any]:
     values = len(counted.domain)
+    draws = table.draws(counted, plan.seed)
     return {
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
-        "histogram": counted.counts.histogram().tolist(),
+        **({} if _has_secret(counted) else {"histogram": counted.counts.histogram().tolist()}),
         **({"joint": counted.counts.fold(range(values), values).tolist()} if with_joint else {}),
-        "maskings": [_masking(counted, each, masked[each.id]) for each in counted.attribute.maskings],
+        "maskings": [
+            _drawn_masking(each, draws[each.id])
+            if each.is_random
+            else _masking(counted, each.id, table.function(counted, each), domains[each.id])
+            for each in counted.attribute.maskings
+        ],
     }
 
 
-def _masking(counted: CountedAttribute, masking: Masking, masked: MaskedDomain) -> dict[str, Any]:
+def _has_secret(counted: CountedAttribute) -> bool:
+    """Whether a histogram, beside the joint counts of a masking, would tell which masked value is which."""
+    functions = (each.function for each in counted.attribute.maskings)
+    return any(isinstance(function, MaskingFunction) and function.secret for function in functions)
+
+
+def _masking(
+    counted: CountedAttribute, masking_id: str, function: MaskingFunction, masked: MaskedDomain
+) -> dict[str, Any]:
     return {
-        "id": masking.id,
-        "function": {"name": masking.function.name, "parameters": masking.function.parameters()},
+        "id": masking_id,
+        "function": _function(function),
         "domain": list(masked.texts),
-        "mapping": list(masked.mapping),
+        **({"deterministic": True} if function.secret else {"mapping": list(masked.mapping)}),
         "joint": counted.counts.fold(masked.mapping, len(masked.texts)).tolist(),
     }
+
+
+def _drawn_masking(masking: Masking, draw: Draw) -> dict[str, Any]:
+    return {
+        "id": masking.id,
+        "function": _function(masking.function),
+        "domain": list(draw.texts),
+        **({} if draw.transition is None else {"transition": draw.transition.tolist()}),
+        "deterministic": False,
+        "joint": draw.joint().tolist(),
+    }
+
+
+def _function(function: Function) -> dict[str, Any]:
+    return {"name": function.name, "parameters": function.parameters()}
 
 
 def _configuration(configuration: Configuration) -> dict[str, Any]:
