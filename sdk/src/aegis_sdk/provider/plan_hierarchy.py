@@ -37,9 +37,9 @@ def read_level(element: Element, folder: Path) -> MaskingFunction:
     fields = dict(element.items())
     if "level" not in fields:
         element.fail("`level` is missing")
-    level = fields.pop("level").integer(at_least=1)
+    level = fields["level"].integer(at_least=1)
     with element.naming_faults():
-        return _levels(element, fields, folder).at(level)
+        return _levels(element, folder, also=("level",)).at(level)
 
 
 def read_levels(element: Element, folder: Path) -> Iterator[MaskingFunction]:
@@ -49,19 +49,18 @@ def read_levels(element: Element, folder: Path) -> Iterator[MaskingFunction]:
     Raises `PlanError`, naming the place.
     """
     with element.naming_faults():
-        levels = _levels(element, dict(element.items()), folder)
+        levels = _levels(element, folder)
         if not levels.count:
             element.fail("the hierarchy has no level")
         yield from map(levels.at, range(1, levels.count + 1))
 
 
-def _levels(element: Element, fields: Mapping[str, Element], folder: Path) -> _Levels:
-    kinds = [name for name in _KINDS if name in fields]
+def _levels(element: Element, folder: Path, *, also: tuple[str, ...] = ()) -> _Levels:
+    kinds = [name for name, _ in element.items() if name in _KINDS]
     if len(kinds) != 1:
         element.fail(f"expected one of {', '.join(f'`{name}`' for name in _KINDS)}")
     read, optional = _KINDS[kinds[0]]
-    element.fields(optional=(*kinds, *optional, "level"))
-    return read(fields, folder)
+    return read(element.fields(*kinds, optional=(*optional, *also)), folder)
 
 
 def _file(fields: Mapping[str, Element], folder: Path) -> _Levels:

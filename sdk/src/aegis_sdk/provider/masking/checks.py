@@ -19,7 +19,7 @@ def check_finite(name: str, number: Decimal) -> None:
 def check_ascending(name: str, numbers: tuple[Decimal, ...]) -> None:
     """Numbers of which each is above the one before."""
     for lower, upper in pairwise(numbers):
-        if not lower < upper:
+        if lower.compare(upper) != -1:  # what is not a number is above nothing
             raise ValueError(f"{name} must ascend, but {upper} follows {lower}")
 
 
