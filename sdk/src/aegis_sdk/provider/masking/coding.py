@@ -40,10 +40,10 @@ class TopBottom(MaskingFunction):
         return {name: json_number(number) for name, number in limits.items() if number is not None}
 
     def describe(self) -> str:
-        """`one value from 90 on and one below 18; the values between stay`."""
-        from_top = [] if self.top is None else [f"one value from {plain(self.top)} on"]
-        below_bottom = [] if self.bottom is None else [f"one value below {plain(self.bottom)}"]
-        return f"{' and '.join(from_top + below_bottom)}; all others stay"
+        """`one value from 90 on and one below 18; all others stay`."""
+        from_top = [] if self.top is None else [f"from {plain(self.top)} on"]
+        below_bottom = [] if self.bottom is None else [f"below {plain(self.bottom)}"]
+        return f"one value {' and one '.join(from_top + below_bottom)}; all others stay"
 
     def mask(self, domain: Domain) -> list[str]:
         """The text of each value, or the name of the open interval that it is in; a missing value stays missing."""

@@ -12,7 +12,7 @@ from aegis_sdk.provider.masking.arithmetic import floor_ratio, json_number, time
 from aegis_sdk.provider.masking.bucketize import EqualBuckets
 from aegis_sdk.provider.masking.checks import check_above_zero, check_ascending, check_finite, check_level
 from aegis_sdk.provider.masking.function import MaskingFunction
-from aegis_sdk.provider.masking.lookup import look_up
+from aegis_sdk.provider.masking.lookup import first_of, look_up
 from aegis_sdk.provider.masking.text import Blur
 from aegis_sdk.provider.values import MISSING, Domain, ValueType, key_of
 
@@ -156,11 +156,8 @@ class TreeHierarchy(MaskingFunction):
         return {"tree": _as_json(self.tree), "level": self.level}
 
     def describe(self) -> str:
-        """`groups of a tree, such as North, South (level 1 of 2)`."""
-        groups = list(dict.fromkeys(self._table().values()))
-        more = ", ..." if len(groups) > _SHOWN else ""
-        shown = ", ".join(groups[:_SHOWN])
-        return f"groups of a tree: {shown}{more} (level {self.level} of {depth_of(self.tree)})"
+        """`groups of a tree: North, South, Asia (level 1 of 2)`."""
+        return f"groups of a tree: {first_of(self._table().values())} (level {self.level} of {depth_of(self.tree)})"
 
     def mask(self, domain: Domain) -> list[str]:
         """The group of each value; a missing value that the tree lacks stays missing."""
@@ -168,9 +165,6 @@ class TreeHierarchy(MaskingFunction):
 
     def _table(self) -> dict[str, str]:
         return {value: above[-min(self.level, len(above))] for value, above in _paths(self.tree, ())}
-
-
-_SHOWN = 5
 
 
 def depth_of(tree: Tree) -> int:

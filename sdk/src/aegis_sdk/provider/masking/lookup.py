@@ -1,7 +1,7 @@
 """`hierarchy` and `mapping`: masked values looked up by value."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -11,6 +11,7 @@ from aegis_sdk.provider.masking.function import MaskingFunction
 from aegis_sdk.provider.values import MISSING, Domain, Key, ValueType, key_of
 
 _Found = TypeVar("_Found")
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ class Mapped(MaskingFunction):
     def describe(self) -> str:
         """`no, yes, as a table of 3 values says, all others: unknown`."""
         others = "" if self.other is None else f", all others: {self.other}"
-        return f"{', '.join(dict.fromkeys(self.table.values()))}, as a table of {len(self.table)} values says{others}"
+        values = f"{len(self.table)} value{'' if len(self.table) == 1 else 's'}"
+        return f"{first_of(self.table.values())}, as a table of {values} says{others}"
 
     def mask(self, domain: Domain) -> list[str]:
         """The masked text of each value; a missing value that is not named stays missing."""
@@ -123,6 +125,12 @@ def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter:
     if len(row) == 1:
         return f"{path.name}, line {line}: no level found after {row[0]!r}; is its delimiter {delimiter!r}?"
     return f"{path.name}, line {line}: has levels 1 to {len(row) - 1}, not {level}"
+
+
+def first_of(texts: Iterable[str]) -> str:
+    """The first few of the texts that differ, and dots if there are more."""
+    distinct = list(dict.fromkeys(texts))
+    return ", ".join(distinct[:_SHOWN] + ["..."] * (len(distinct) > _SHOWN))
 
 
 def look_up(domain: Domain, table: Mapping[str, _Found], other: _Found | None, absence: str) -> list[_Found]:

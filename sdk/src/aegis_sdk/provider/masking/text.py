@@ -43,7 +43,7 @@ class Blur(MaskingFunction):
 
     def describe(self) -> str:
         """`texts of which all but the first 3 characters are written over with *`."""
-        kept = f"the {'first' if self.at == 'start' else 'last'} {self.keep} characters"
+        kept = f"the {'first' if self.at == 'start' else 'last'} {self.keep} character{'' if self.keep == 1 else 's'}"
         return f"texts of which all but {kept} are written over with {self.character}"
 
     def mask(self, domain: Domain) -> list[str]:
