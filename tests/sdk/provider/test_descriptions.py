@@ -84,7 +84,8 @@ def test_parameters_say_what_the_plan_says():
     assert parameters[masking.PrefixHierarchy] == {"prefixes": [3, 1], "level": 1}
     assert parameters[masking.DateHierarchy] == {"dates": ["month", "year"], "level": 2}
     assert parameters[masking.TopBottom] == {"top": 90, "bottom": 18}
-    assert parameters[masking.Blur] == {"keep": 3, "at": "start", "character": "*"}
+    assert parameters[masking.Blur] == {"keep": 3, "character": "*"}
+    assert masking.Blur(1, "#", "end").parameters() == {"keep": 1, "at": "end", "character": "#"}
     assert parameters[masking.BlurPositions] == {"positions": [1, -1], "character": "*"}
     assert parameters[masking.Noise] == {"kind": "laplace", "scale": 2, "step": 1}
     assert parameters[masking.RandomisedResponse] == {"keep": 0.8}

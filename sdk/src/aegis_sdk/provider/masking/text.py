@@ -38,8 +38,9 @@ class Blur(MaskingFunction):
         check_character(self.character)
 
     def parameters(self) -> dict[str, object]:
-        """How many characters are kept, where, and what hides the others."""
-        return {"keep": self.keep, "at": self.at, "character": self.character}
+        """How many characters are kept, where if not at the start, and what hides the others."""
+        where = {} if self.at == "start" else {"at": self.at}
+        return {"keep": self.keep, **where, "character": self.character}
 
     def describe(self) -> str:
         """`texts of which all but the first 3 characters are written over with *`."""
