@@ -34,17 +34,19 @@ def summarize(
     With `pairs` also the joint counts of every two masked attributes that a configuration uses together, but for those
     that follow from others (`pair_tables`), and with the label those of attributes that one leaves unmasked: what the
     measure `joint` needs, and no more than the masked tables tell. `progress` is told of how many records are counted.
-    Raises `PlanError` for an unusable name and `TableError` for a table that does not fit the plan, or that has more
-    pairs of values than an entry can hold.
+    Of a masking that is left to chance there is its transition matrix, and the joint counts of the draw that the plan's
+    seed makes; of one whose mapping is secret, the joint counts, and no histogram of its attribute beside them.
+    Raises `PlanError` for an unusable name, and for pairs of such maskings, and `TableError` for a table that does not
+    fit the plan, or that has more pairs of values than an entry can hold.
     """
     if not _NAME.fullmatch(name):
         raise PlanError(f"the name {name!r} must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or digit")
+    if pairs:
+        refuse_uncountable(plan)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
             raise TableError(f"{table}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
-        if pairs:
-            refuse_uncountable(plan)
         masked = [counted.masked_domains(each) for each in counted.attributes]
         return {
             "format": 1,
