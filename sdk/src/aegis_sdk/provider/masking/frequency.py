@@ -1,10 +1,10 @@
 """`bucketize` by equal frequency: intervals that hold about as many records each."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import accumulate
 from typing import ClassVar
-
-import numpy as np
 
 from aegis_sdk.provider.masking.arithmetic import numbers_of
 from aegis_sdk.provider.masking.bucketize import EdgeBuckets
@@ -67,9 +67,13 @@ class EqualFrequency(FittedFunction):
 
 def _cuts(counts: list[int], buckets: int) -> list[int]:
     """The places of the values that begin an interval, ascending, without the first value; in whole numbers."""
-    below = [int(each) for each in np.cumsum([0, *counts])]
-    total = below[-1]
-    wanted = (total * place for place in range(1, buckets))
+    scaled = [below * buckets for below in accumulate(counts, initial=0)]
+    wanted = (sum(counts) * place for place in range(1, buckets))
     # A cut before the first value, or after the last, is none.
-    nearest = {min(range(len(below)), key=lambda place: abs(below[place] * buckets - target)) for target in wanted}
-    return sorted(nearest - {0, len(counts)})
+    return sorted({_nearest(scaled, target) for target in wanted} - {0, len(counts)})
+
+
+def _nearest(ascending: list[int], target: int) -> int:
+    """The place of the number nearest to the target, which is at most the last; of two as near, the first."""
+    above = bisect_left(ascending, target)
+    return min(range(max(above - 1, 0), above + 1), key=lambda place: abs(ascending[place] - target))

@@ -23,6 +23,10 @@ class Hierarchy(MaskingFunction):
     level: int
     table: Mapping[str, str]
 
+    def __post_init__(self) -> None:
+        if self.level < 1:
+            raise ValueError(f"`level` must be at least 1, not {self.level}")
+
     @classmethod
     def read(cls, path: Path, level: int, delimiter: str) -> "Hierarchy":
         """

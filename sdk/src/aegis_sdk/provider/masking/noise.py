@@ -25,7 +25,7 @@ class Noise(RandomFunction):
     The bounds are multiples of `step`; by default those that just hold all numbers of the domain. A missing value stays
     missing. So there are finitely many masked values, with the probabilities that the distribution gives the interval
     of each. Rounding and bounding what has its noise already gives away nothing more. Source: Dwork and Roth, The
-    Algorithmic Foundations of Differential Privacy (2014), sections 2.1 and 3.3.
+    Algorithmic Foundations of Differential Privacy (2014), proposition 2.1 and section 3.3.
     """
 
     name: ClassVar[str] = "noise"
