@@ -1,20 +1,28 @@
 """The SDK's provider part, imported only where a command needs it: the base works without its libraries."""
 
+from importlib import import_module
 from types import ModuleType
 
 from aegis_sdk._errors import AegisError
 
-_PROVIDER_LIBRARIES = ("duckdb", "ibis", "numpy", "pyarrow", "yaml")
+_LIBRARIES = {
+    "provider": ("duckdb", "ibis", "numpy", "pyarrow", "yaml"),
+    "plots": ("jinja2", "markupsafe", "matplotlib"),
+}
 
 
 def provider() -> ModuleType:
     """`aegis_sdk.provider`. Raises `AegisError`, naming the extra, where a library of it is not installed."""
+    return with_extra("provider", "aegis_sdk.provider")
+
+
+def with_extra(extra: str, module: str) -> ModuleType:
+    """The module, which needs that extra. Raises `AegisError` where a library of the extra is not installed."""
     try:
-        from aegis_sdk import provider as part  # noqa: PLC0415 - see above
+        return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name not in _PROVIDER_LIBRARIES:
+        if (error.name or "").partition(".")[0] not in _LIBRARIES[extra]:
             raise
         raise AegisError(
-            f"{error.name} is not installed: install the SDK with its extra, pip install './sdk[provider]'"
+            f"{error.name} is not installed: install the SDK with its extra, pip install './sdk[{extra}]'"
         ) from error
-    return part

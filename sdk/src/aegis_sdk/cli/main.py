@@ -10,6 +10,7 @@ from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
 from aegis_sdk.cli.publish import publish
+from aegis_sdk.cli.risk import risk
 from aegis_sdk.cli.summarize import summarize
 
 app = typer.Typer(
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 
 # In the order in which a provider comes to need them.
+app.command(epilog="Example: aegis risk health.csv --plan plan.yaml --html risk.html")(risk)
 app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")(
     summarize
 )

@@ -1,7 +1,8 @@
 """
-What a provider does on its own machine: read a plan, summarise a table, apply a configuration.
+What a provider does on its own machine: read a plan, assess privacy, summarise a table, apply a configuration.
 
     plan = load_plan(Path("plan.yaml"))
+    assess(Path("health.csv"), plan).releases[0].privacy
     write_entry(summarize(Path("health.csv"), plan, name="health-survey"), Path("entry.json"))
     apply(Path("health.csv"), plan, "c17", Path("masked.csv"))
 
@@ -14,6 +15,7 @@ from aegis_sdk.provider.masked_table import apply
 from aegis_sdk.provider.output import refuse_overwriting
 from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_file import load_plan
+from aegis_sdk.provider.privacy import assess, plan_of_roles
 from aegis_sdk.provider.summary import revealing_attributes, summarize
 
 __all__ = [
@@ -26,7 +28,9 @@ __all__ = [
     "ProviderError",
     "TableError",
     "apply",
+    "assess",
     "load_plan",
+    "plan_of_roles",
     "refuse_overwriting",
     "revealing_attributes",
     "summarize",

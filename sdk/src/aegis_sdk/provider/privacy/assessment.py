@@ -1,0 +1,84 @@
+"""The privacy and the risk of a table and of every release that its plan describes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aegis_sdk.provider.counting import CountedTable
+from aegis_sdk.provider.errors import PlanError
+from aegis_sdk.provider.pair_counts import Progress
+from aegis_sdk.provider.plan import Configuration, Plan
+from aegis_sdk.provider.plan_element import nearest
+from aegis_sdk.provider.privacy.assessed import Assessed
+from aegis_sdk.provider.privacy.class_sizes import ClassSizes
+from aegis_sdk.provider.privacy.classes import Classes
+from aegis_sdk.provider.privacy.criteria import AT_LEAST, measure_privacy
+from aegis_sdk.provider.privacy.release import PrivacyTable
+from aegis_sdk.provider.table import open_table
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """A table `as_it_is` (its `id` is empty), and the releases of its plan, in the plan's order."""
+
+    plan: Plan
+    as_it_is: Assessed
+    releases: tuple[Assessed, ...]
+
+
+def assess(
+    table: Path,
+    plan: Plan,
+    *,
+    configuration: str | None = None,
+    require: Mapping[str, float] | None = None,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    progress: Progress = lambda _done, _all: None,
+) -> Assessment:
+    """
+    Measures the table and all releases of the plan, or the one of that `configuration`.
+
+    `require`: privacy by name that each is to hold besides what it promises; without configurations the table as it is
+    has to. `progress` is told of how many releases are measured.
+    Raises `PlanError` for an unknown configuration, and `TableError` for a table that does not fit the plan.
+    """
+    chosen = _chosen(plan, configuration)
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        measured = PrivacyTable.of(CountedTable.of(opened, plan), plan)
+    whole = measured.unmasked()
+    as_it_is = _assessed("", {} if chosen else require or {}, whole)
+    releases = []
+    for done, each in enumerate(chosen):
+        progress(done, len(chosen))
+        releases.append(_release(measured, each, require or {}))
+    return Assessment(plan, as_it_is, tuple(releases))
+
+
+def _chosen(plan: Plan, configuration: str | None) -> tuple[Configuration, ...]:
+    if configuration is None:
+        return plan.configurations
+    chosen = plan.configuration(configuration)
+    if chosen is None:
+        known = [each.id for each in plan.configurations]
+        raise PlanError(f"{plan.source}: no configuration {configuration!r}; {nearest(configuration, known)}")
+    return (chosen,)
+
+
+def _release(table: PrivacyTable, configuration: Configuration, require: Mapping[str, float]) -> Assessed:
+    promise = _stricter(configuration.privacy, require)
+    if chance := table.left_to_chance(configuration):
+        return Assessed(configuration.id, promise, {}, None, left_to_chance=tuple(chance))
+    classes = table.released(configuration)
+    suppressed = int(table.records.counts.sum()) - classes.records
+    found = _assessed(configuration.id, promise, classes)
+    return replace(found, suppressed=suppressed, declared=configuration.suppressed)
+
+
+def _stricter(promise: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    both = {name: (max if name in AT_LEAST else min)(promise[name], other[name]) for name in promise if name in other}
+    return {**promise, **other, **both}
+
+
+def _assessed(release: str, promise: Mapping[str, float], classes: Classes) -> Assessed:
+    return Assessed(release, promise, measure_privacy(classes), ClassSizes.of(classes))

@@ -1,0 +1,123 @@
+"""The page about the privacy of a table and its releases: `aegis risk --html`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from aegis_sdk.provider.output import written_whole
+from aegis_sdk.provider.privacy import Assessed, Assessment
+from aegis_sdk.provider.report.page import Part, Section, Terms, TextTable, render_page
+from aegis_sdk.provider.report.risk_figures import class_sizes, risks, risks_of_all, suppression
+from aegis_sdk.provider.report.risk_words import CRITERIA, RISKS, ROLES, consequence, percent
+
+
+def write_risk_page(found: Assessment, table: str, path: Path) -> None:
+    """Writes the page as one HTML file, whole or not at all; `table`: its name. Raises `OutputError`."""
+    with written_whole(path) as part:
+        part.write_text(risk_page(found, table), encoding="utf-8")
+
+
+def risk_page(found: Assessment, table: str) -> str:
+    """The page: of one release in detail, of several beside each other, of a table alone where there is none."""
+    alone = found.releases[0] if len(found.releases) == 1 else None
+    title = f"Privacy of {table}" + (f", as {alone.id} masks it" if alone else "")
+    sections = [Section("At a glance", list(_glance(found))), _looked_at(found)]
+    if len(found.releases) > 1:
+        sections += [_all_releases(found)]
+    else:
+        sections += [_criteria(alone or found.as_it_is), _risk(found, alone)]
+    terms = Terms([(f"{name}: {word}", meaning) for name, (word, meaning) in CRITERIA.items()])
+    sections.append(Section("What the numbers mean", [Terms(ROLES), Terms(RISKS), terms]))
+    return render_page(title, sections)
+
+
+def _glance(found: Assessment) -> Iterator[str]:
+    before = found.as_it_is.risk
+    if before is not None:
+        yield (
+            f"The table has {before.records:,} records. As it is, {percent(before.unique_share)} of them are alone: no "
+            f"other record agrees with them on all quasi-identifiers. {percent(before.above[0.2])} have a risk of "
+            "re-identification above 1 in 5."
+        )
+    if len(found.releases) > 1:
+        yield _tally(found)
+    elif found.releases:
+        yield _verdict_sentence(found.releases[0])
+    elif found.as_it_is.promise:
+        yield _verdict_sentence(found.as_it_is)
+
+
+def _verdict_sentence(release: Assessed) -> str:
+    left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
+    risk = f" The highest risk of re-identification is {percent(release.risk.highest)}." if release.risk else ""
+    return f"{release.id or 'The table'}: {release.in_words()}.{risk}{left_out}"
+
+
+def _tally(found: Assessment) -> str:
+    broken = [each.id for each in found.releases if each.broken]
+    unknown = sum(each.holds is None for each in found.releases)
+    held = sum(bool(each.verdicts and each.holds) for each in found.releases)
+    said = f"Of {len(found.releases)} configurations, {held} hold what they promise and {len(broken)} break it."
+    said += f" These break it: {', '.join(broken)}." if broken else ""
+    return said + (f" Of {unknown} this cannot be told here." if unknown else "")
+
+
+def _looked_at(found: Assessment) -> Section:
+    rows = [(name, "quasi-identifier") for name in found.plan.quasi_identifiers]
+    rows += [(name, "sensitive") for name in found.plan.sensitive]
+    text = f"As {found.plan.source} says. Who knows other attributes of a person than these is a greater danger."
+    return Section("What was looked at", [text, TextTable(("column", "taken for"), rows)])
+
+
+def _all_releases(found: Assessment) -> Section:
+    header = ("configuration", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
+    rows = [_release_row(each) for each in (found.as_it_is, *found.releases)]
+    measured = [each for each in found.releases if each.risk is not None]
+    plots: list[Part] = [class_sizes([found.as_it_is])]
+    plots += [risks_of_all(found.as_it_is, measured), suppression(found.as_it_is, measured)] if measured else []
+    return Section("The configurations", [TextTable(header, rows), *plots])
+
+
+def _release_row(release: Assessed) -> tuple[str | float, ...]:
+    privacy = [release.privacy.get(name, "-") for name in ("k", "l", "t")]
+    risk = release.risk
+    shares = ("-", "-") if risk is None else (percent(risk.unique_share), percent(risk.above[0.2]))
+    return (release.id or "(as it is)", *privacy, *shares, release.suppressed, release.in_words())
+
+
+def _criteria(release: Assessed) -> Section:
+    broken = {each.name for each in release.broken}
+    rows = [
+        (f"{name}: {CRITERIA[name].word}", reached, _promise(release, name, broken), consequence(name, reached))
+        for name, reached in release.privacy.items()
+    ]
+    parts: list[Part] = [TextTable(("criterion", "reached", "promised", "in the worst class"), rows)] if rows else []
+    if not rows:
+        parts.append("Nothing could be measured.")
+    if release.unseen:
+        parts.append(f"Whether this is held cannot be told here: {', '.join(release.unseen)}.")
+    return Section("Privacy criteria", parts)
+
+
+def _promise(release: Assessed, name: str, broken: set[str]) -> str:
+    if name not in release.promise:
+        return ""
+    return f"{release.promise[name]:g}, BROKEN" if name in broken else f"{release.promise[name]:g}, held"
+
+
+def _risk(found: Assessment, release: Assessed | None) -> Section:
+    compared = [found.as_it_is, *([release] if release is not None and release.risk is not None else [])]
+    plots = [risks(compared), class_sizes(compared), suppression(found.as_it_is, compared[1:])]
+    header = ("", "table as it is", *(each.id for each in compared[1:]))
+    return Section("Risk of re-identification", [TextTable(header, list(_risk_rows(compared))), *plots])
+
+
+def _risk_rows(compared: list[Assessed]) -> Iterator[tuple[str, ...]]:
+    known = [each.risk for each in compared if each.risk is not None]
+    yield ("records", *(f"{each.records:,}" for each in known))
+    yield ("equivalence classes", *(f"{each.classes:,}" for each in known))
+    yield ("prosecutor risk, highest", *(percent(each.highest) for each in known))
+    yield ("prosecutor risk, average", *(percent(each.average) for each in known))
+    yield ("records above 1 in 5", *(percent(each.above[0.2]) for each in known))
+    yield ("records above 1 in 20", *(percent(each.above[0.05]) for each in known))
+    yield ("marketer risk", *(percent(each.marketer) for each in known))
+    yield ("records alone", *(f"{each.uniques:,} ({percent(each.unique_share)})" for each in known))

@@ -1,0 +1,251 @@
+"""`aegis risk`, run as people run it, on the health example and on small tables."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from aegis_sdk.cli import main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
+HEALTH = (EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml")
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def aegis(capsys):
+    """Runs `aegis risk`; its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main(["risk", *(str(argument) for argument in arguments)])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Seven records; by `age` alone two classes, of 4 (one yes) and of 3 (all no)."""
+    table = tmp_path / "people.csv"
+    table.write_text("age,zip,sick\n1,a,yes\n1,a,no\n1,b,no\n1,b,no\n2,a,no\n2,a,no\n2,c,no\n")
+    return table
+
+
+PLAN = """
+label: sick
+attributes:
+  age: {maskings: {gone: {suppress: {}}}}
+  zip: {}
+configurations:
+  fine: {}
+  coarse: {zip: drop}
+  one: {age: gone, zip: drop}
+privacy:
+  fine: {k: 2}
+  coarse: {k: 4, alpha: 0.75}
+suppressed: {coarse: 3}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    return path
+
+
+def rows_of(out):
+    """The rows of the table that begin with a configuration, by its id."""
+    lines = out.split("\n\n")[1].splitlines()
+    return {line.split("  ")[1].strip(): line.split() for line in lines}
+
+
+def test_every_configuration_has_a_line_in_the_order_of_the_plan(aegis, people, plan):
+    code, out, error = aegis(people, "--plan", plan)
+    assert (code, error) == (0, "")
+    rows = rows_of(out)
+    assert list(rows) == ["configuration", "(as it is)", "fine", "coarse", "one"]
+    # k, l, t, alone, left out for k=5, promise: of (1, a), (1, b), (2, a) and (2, c); 1 of 7 is yes.
+    assert rows["fine"][1:6] == ["1", "1", "0.357143", "0.142857", "1.000000"]
+    assert " ".join(rows["fine"][6:]) == "BROKEN: k is 1, not 2"
+    # Age 2 is left out: its class has 3 records.
+    assert rows["coarse"][1:6] == ["4", "2", "0.107143", "0.000000", "1.000000"]
+    assert " ".join(rows["coarse"][6:]) == "holds k 4, alpha 0.75, suppressed 3"
+    assert " ".join(rows["one"][1:]) == "7 2 0.000000 0.000000 0.000000 promises nothing"
+
+
+def test_one_configuration_is_told_in_full(aegis, people, plan):
+    code, out, _ = aegis(people, "--plan", plan, "--configuration", "coarse")
+    assert code == 0
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "coarse: holds k 4, alpha 0.75, suppressed 3"
+    assert {"suppressed: 3 records", "k 4 4 held", "alpha 0.750000 0.750000 held", "l 2"} <= set(lines)
+    assert {"prosecutor, highest 0.250000", "marketer 0.250000", "3-4 1 4", "k=3 0 0.000000"} <= set(lines)
+    assert "k=5 4 1.000000" in lines
+
+
+def test_what_is_printed_as_json_is_what_was_measured(aegis, people, plan):
+    code, out, _ = aegis(people, "--plan", plan, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["quasi_identifiers"], found["sensitive"]) == (["age", "zip"], ["sick"])
+    assert (found["as_it_is"]["id"], found["as_it_is"]["risk"]["uniques"]) == (None, 1)
+    fine, coarse, _ = found["configurations"]
+    assert (fine["holds"], fine["broken"]) == (False, [{"name": "k", "promised": 2, "reached": 1}])
+    assert "class_sizes" not in fine
+    assert fine["suppression"] == {"2": 1, "3": 7, "5": 7, "10": 7, "20": 7, "50": 7}
+    assert (coarse["holds"], coarse["suppressed"], coarse["privacy"]["entropy_l"]) == (True, 3, pytest.approx(1.754765))
+    assert coarse["risk"]["above"] == {"0.05": 1, "0.2": 1}
+
+
+def test_the_class_sizes_of_one_configuration_are_among_its_json(aegis, people, plan):
+    found = json.loads(aegis(people, "--plan", plan, "--configuration", "fine", "--json")[1])
+    assert [each["class_sizes"] for each in found["configurations"]] == [[[1, 1], [2, 3]]]
+
+
+def test_a_table_without_plan_needs_its_columns_only(aegis, people):
+    code, out, error = aegis(people, "--quasi-identifiers", "age, zip", "--sensitive", "sick", "--require", "k=2")
+    assert (code, error) == (0, "")
+    assert out.startswith("the table as it is: BROKEN: k is 1, not 2\nquasi-identifiers: age, zip\nsensitive: sick\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--configuration", "coarse"], 0, ""),
+        ([], 1, "aegis: fine: BROKEN: k is 1, not 2\n"),
+        (["--require", "l=2"], 1, "aegis: fine: BROKEN: k is 1, not 2; l is 1, not 2\n"),
+        (["--require", "k=5"], 1, "aegis: fine: BROKEN: k is 1, not 5 (and 1 more)\n"),
+        (["--configuration", "one", "--require", "epsilon=1"], 0, ""),
+    ],
+)
+def test_a_broken_promise_fails_the_check_and_nothing_else(aegis, people, plan, arguments, code, said):
+    arguments = (people, "--plan", plan, *arguments)
+    assert aegis(*arguments)[::2] == (0, "")
+    checked, out, error = aegis(*arguments, "--check")
+    assert (checked, error, out != "") == (code, said, True)
+
+
+def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
+    arguments = (people, "--quasi-identifiers", "age", "--check")
+    assert aegis(*arguments, "--require", "k=4")[::2] == (1, "aegis: the table: BROKEN: k is 3, not 4\n")
+    assert aegis(*arguments, "--require", "l=1")[::2] == (1, "aegis: the table: l not measured\n")
+    assert aegis(*arguments, "--require", "k=3")[::2] == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "say --plan, or name columns by --quasi-identifiers and --sensitive"),
+        (["--plan", "{plan}", "--sensitive", "sick"], "name them there, or no --plan"),
+        (["--sensitive", "sick", "--configuration", "c"], "--configuration is one of a plan"),
+        (["--sensitive", ""], "no column is named"),
+        (["--quasi-identifiers", "age,sick", "--sensitive", "sick"], "'sick' is named twice"),
+        (["--quasi-identifiers", "agee", "--sensitive", "sick"], "no column 'agee'; did you mean 'age'?"),
+        (["--plan", "{plan}", "--configuration", "fines"], "no configuration 'fines'; did you mean 'fine'?"),
+        (["--plan", "{plan}", "--require", "kk=5"], "no privacy is called 'kk'"),
+        (["--plan", "{plan}", "--require", "k"], "--require is NAME=NUMBER"),
+        (["--plan", "{plan}", "--html", "{plan}"], "which is an input"),
+        (["--plan", "{plan}", "--html", "nowhere/risk.html"], "there is no directory"),
+    ],
+)
+def test_bad_input_is_one_line(aegis, people, plan, arguments, message):
+    before = plan.read_text()
+    code, out, error = aegis(people, *(each.format(plan=plan) for each in arguments))
+    assert (code, out) == (2, "")
+    assert error.startswith("aegis: ")
+    assert error.count("\n") == 1
+    assert message in error
+    assert plan.read_text() == before
+
+
+def test_a_column_whose_name_holds_a_comma_stands_in_quotes(aegis, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text('"a,b",s\n1,x\n1,y\n')
+    assert "quasi-identifiers: a,b\n" in aegis(table, "--quasi-identifiers", '"a,b"', "--sensitive", "s")[1]
+
+
+def test_the_help_has_an_example(aegis):
+    code, out, _ = aegis("--help")
+    assert code == 0
+    assert "Example: aegis risk health.csv --plan plan.yaml" in out
+
+
+def test_without_the_extra_of_plots_only_the_page_is_missing(people, tmp_path):
+    block = "import sys; sys.modules['matplotlib'] = None; from aegis_sdk.cli import main; main()"
+    arguments = ["risk", people, "--quasi-identifiers", "age"]
+    run = [sys.executable, "-c", block, *arguments]
+    assert subprocess.run(run, capture_output=True, check=False).returncode == 0
+    refused = subprocess.run([*run, "--html", tmp_path / "r.html"], capture_output=True, text=True, check=False)
+    expected = "aegis: matplotlib is not installed: install the SDK with its extra, pip install './sdk[plots]'\n"
+    assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", expected)
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of each cell, heading and paragraph."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.elements, self.texts = Counter(), []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, _attributes):
+        self.elements[tag] += 1
+
+    def handle_data(self, data):
+        if data.strip():
+            self.texts.append(data.strip())
+
+
+def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
+    code, out, error = aegis(*HEALTH, "--html", tmp_path / "risk.html")
+    page = Page(tmp_path / "risk.html")
+    assert (code, error) == (0, "")
+    assert page.elements["svg"] == 3
+    assert {f"c{number:02}" for number in range(1, 71)} <= set(page.texts)
+    assert "Of 70 configurations, 70 hold what they promise and 0 break it." in page.texts
+    # The page comes besides what is printed, not in its place.
+    assert rows_of(out)["c15"][1] == "2"
+
+
+def test_the_page_of_a_configuration_compares_it_with_the_table_as_it_is(aegis, tmp_path):
+    aegis(*HEALTH, "--configuration", "c40", "--require", "l=2", "--html", tmp_path / "risk.html")
+    page = Page(tmp_path / "risk.html")
+    assert page.texts.count("Privacy of health.csv, as c40 masks it") == 2
+    assert page.elements["svg"] == 3
+    assert {"7, held", "2, BROKEN", "4,875 (24.1 %)", "0 (0 %)"} <= set(page.texts)
+    assert any(text.startswith("c40: BROKEN: l is 1, not 2. The highest risk") for text in page.texts)
+
+
+def test_the_page_of_a_table_without_plan(aegis, people, tmp_path):
+    aegis(people, "--quasi-identifiers", "age", "--html", tmp_path / "risk.html")
+    page = Page(tmp_path / "risk.html")
+    assert page.elements["svg"] == 3
+    assert "everyone is one of at least 3 who are alike" in page.texts
+
+
+def test_hostile_names_are_text_on_the_page(aegis, tmp_path):
+    table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
+    table.write_text(f'"{HOSTILE}",$y$\n1,a\n1,b\n')
+    plan.write_text(f'label: $y$\nattributes: {{"{HOSTILE}": {{}}}}\nconfigurations: {{"{HOSTILE}": {{}}, _b: {{}}}}\n')
+    for arguments in ([], ["--configuration", HOSTILE], ["--configuration", "_b"]):
+        assert aegis(table, "--plan", plan, *arguments, "--html", tmp_path / "risk.html")[0] == 0
+        page = Page(tmp_path / "risk.html")
+        assert page.elements["script"] == 0
+        assert HOSTILE in page.texts
+        assert "$y$" in page.texts
+
+
+def test_a_release_without_records_has_a_page(aegis, people, plan, tmp_path):
+    plan.write_text(PLAN.replace("coarse: {k: 4, alpha: 0.75}", "coarse: {k: 9}").replace("coarse: 3", "coarse: 7"))
+    code, out, _ = aegis(people, "--plan", plan, "--configuration", "coarse", "--html", tmp_path / "risk.html")
+    assert (code, out.splitlines()[0]) == (0, "coarse: no record is left")
+    assert "coarse: no record is left. 7 records are left out." in Page(tmp_path / "risk.html").texts
+    assert aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")[0] == 0
