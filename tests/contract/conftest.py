@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -38,3 +39,15 @@ def url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
 def client(url: str) -> Iterator[Client]:
     with Client(url) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def aegis(url):
+    """Run the command against the service; its exit code, output and error lines."""
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "aegis_sdk.cli", *map(str, arguments)]
+        done = subprocess.run(command, env=os.environ | {"AEGIS_URL": url}, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    return run

@@ -2,9 +2,6 @@
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,18 +9,6 @@ import pytest
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health"
 TABLE, PLAN = HEALTH / "health.csv", HEALTH / "plan.yaml"
-
-
-@pytest.fixture
-def aegis(url):
-    """Run the command against the service; its exit code, output and error lines."""
-
-    def run(*arguments: str | Path) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "aegis_sdk.cli", *map(str, arguments)]
-        done = subprocess.run(command, env=os.environ | {"AEGIS_URL": url}, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout, done.stderr
-
-    return run
 
 
 def test_from_a_table_to_the_masked_table_of_the_winner(aegis, tmp_path):

@@ -9,8 +9,10 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
+from aegis_sdk.cli.plot import plot
 from aegis_sdk.cli.publish import publish
 from aegis_sdk.cli.risk import risk
+from aegis_sdk.cli.show import show
 from aegis_sdk.cli.summarize import summarize
 
 app = typer.Typer(
@@ -26,8 +28,10 @@ app.command(epilog="Example: aegis risk health.csv --plan plan.yaml --html risk.
 app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")(
     summarize
 )
+app.command(epilog="Example: aegis show entry.json --attribute age")(show)
 app.command(epilog="Example: aegis publish entry.json")(publish)
 app.command(epilog="Example: aegis advise ENTRY_ID --measure mutual_information --require k=5")(advise)
+app.command(epilog="Example: aegis plot entry.json --advice advice.json --output plot.html")(plot)
 app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")(apply)
 
 

@@ -17,6 +17,7 @@ RequireOption = Annotated[
     typer.Option("--require", metavar="NAME=NUMBER", help="Privacy to hold, as k=5; repeatable."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")]
 
 
 def delimiter_of(text: str) -> str:

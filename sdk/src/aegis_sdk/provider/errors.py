@@ -18,6 +18,10 @@ class TableError(ProviderError):
     """The table cannot be read, or it does not fit the plan."""
 
 
+class PlotError(ProviderError):
+    """The entry or the advice does not hold what a figure is to show."""
+
+
 class OutputError(ProviderError):
     """The result has nowhere to go."""
 

@@ -1,0 +1,26 @@
+"""
+What an entry tells its reader: its configurations in one form, its lattices, its functions in plain words.
+
+Part of the base installation: nothing but Python.
+"""
+
+from aegis_sdk.reading.configurations import ids_of, maskings_in, vouched_for
+from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
+from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
+from aegis_sdk.reading.shown import shown, some
+
+__all__ = [
+    "AttributeOutline",
+    "EntryOutline",
+    "Lattice",
+    "MaskingOutline",
+    "Node",
+    "Range",
+    "ids_of",
+    "lattice_of",
+    "maskings_in",
+    "outline_of",
+    "shown",
+    "some",
+    "vouched_for",
+]

@@ -1,0 +1,119 @@
+"""What a masking function does, in a few words, from its name and parameters in the entry."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from aegis_sdk.reading.shown import shown
+from aegis_sdk.wire import Masking
+
+Parameters: TypeAlias = Mapping[str, object]
+
+_LONGEST = 60
+
+
+def words_of(masking: Masking) -> str:
+    """
+    The function in plain words; of one that is not known here, its name and its parameters as the entry has them.
+
+    What the entry does not say is not guessed: without a function, only whether the masking is a function of the value.
+    """
+    if masking.function is None:
+        return "not said" if masking.is_deterministic else f"not said; chance {_chance(masking)} part"
+    name, parameters = masking.function.name, masking.function.parameters
+    words = _WORDS[name](parameters) if name in _WORDS else None
+    return shown(words or as_given(name, parameters), _LONGEST)
+
+
+def _chance(masking: Masking) -> str:
+    return "may take" if masking.transition is None else "takes"
+
+
+def as_given(name: str, parameters: Parameters) -> str:
+    """The name and the parameters of a function, or of a rule, as the entry has them."""
+    told = ", ".join(f"{key} {_value(value)}" for key, value in parameters.items())
+    return f"{name}: {told}" if told else name
+
+
+def _value(value: object) -> str:
+    """A parameter as text: a list by its items, an object by how many members it has."""
+    if isinstance(value, list):
+        return " ".join(map(_value, value))
+    if isinstance(value, dict):
+        return f"of {len(value)}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _bucketize(parameters: Parameters) -> str | None:
+    if "equal_frequency" in parameters:
+        return f"{_value(parameters['equal_frequency'])} intervals of about as many records each"
+    if "width" in parameters:
+        return f"intervals of width {_value(parameters['width'])}, from {_value(parameters.get('origin', 0))}"
+    return f"intervals with the edges {_value(parameters['edges'])}" if "edges" in parameters else None
+
+
+def _hierarchy(parameters: Parameters) -> str | None:
+    """From a file, or built: by widths of intervals, numbers of characters kept, units of dates, or a tree."""
+    if "level" not in parameters:
+        return None
+    sources = {"file": "", "intervals": "intervals of width ", "prefixes": "prefixes of ", "dates": "dates by "}
+    for name, said in sources.items():
+        if name in parameters:
+            return f"level {_value(parameters['level'])} of {said}{_value(parameters[name])}"
+    return f"level {_value(parameters['level'])} of a tree" if "tree" in parameters else None
+
+
+def _round(parameters: Parameters) -> str | None:
+    return f"the nearest multiple of {_value(parameters['to'])}" if "to" in parameters else None
+
+
+def _blur(parameters: Parameters) -> str | None:
+    character = _value(parameters.get("character", "*"))
+    if "positions" in parameters:
+        return f"characters {_value(parameters['positions'])} written over with {character}"
+    if "keep" not in parameters:
+        return None
+    end = "last" if parameters.get("at") == "end" else "first"
+    return f"all but the {end} {_value(parameters['keep'])} characters written over with {character}"
+
+
+def _top_bottom(parameters: Parameters) -> str | None:
+    top = [f"from {_value(parameters['top'])} on"] if "top" in parameters else []
+    bottom = [f"below {_value(parameters['bottom'])}"] if "bottom" in parameters else []
+    return f"one value {' and one '.join(top + bottom)}; all others stay" if top or bottom else None
+
+
+def _mapping(parameters: Parameters) -> str | None:
+    values = parameters.get("values")
+    if not isinstance(values, dict):
+        return None
+    other = f", every other {shown(_value(parameters['other']))}" if "other" in parameters else ""
+    return f"{len(values)} value{'s' * (len(values) != 1)} given one by one{other}"
+
+
+def _noise(parameters: Parameters) -> str | None:
+    if not {"kind", "scale"} <= parameters.keys():
+        return None
+    return f"left to chance: {_value(parameters['kind'])} noise of scale {_value(parameters['scale'])} added"
+
+
+def _randomised_response(parameters: Parameters) -> str | None:
+    if "keep" not in parameters:
+        return None
+    return f"left to chance: kept with probability {_value(parameters['keep'])}, else any value"
+
+
+_WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
+    "blur": _blur,
+    "bucketize": _bucketize,
+    "hierarchy": _hierarchy,
+    "mapping": _mapping,
+    "noise": _noise,
+    "pram": lambda _: "left to chance: drawn by its transition matrix",
+    "randomised_response": _randomised_response,
+    "round": _round,
+    "shuffle": lambda _: "left to chance: the same values, permuted over the records",
+    "suppress": lambda _: "one masked value for all",
+    "token": lambda _: "a keyed hash of each value",
+    "top_bottom": _top_bottom,
+}

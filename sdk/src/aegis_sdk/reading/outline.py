@@ -1,0 +1,179 @@
+"""What `aegis show` tells of an entry, before it becomes text or JSON."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from aegis_sdk.reading.configurations import ids_of, suppressed_in, uses_of, vouched_for
+from aegis_sdk.reading.function_words import as_given, words_of
+from aegis_sdk.reading.lattice import lattice_of
+from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_NAMES, Attribute, EntryDocument, Masking
+
+
+@dataclass(frozen=True)
+class MaskingOutline:
+    """
+    One masking of an attribute.
+
+    `values`: how many masked values; `known`: what the entry has of it, and what it declares of its counts;
+    `follows_from`: maskings that it is a function of, those nearest to it; `same_as`: maskings that group the values as
+    it does; `configurations`: how many use it; `records`: by masked value, where counts tell.
+    """
+
+    id: str
+    function: str
+    values: int
+    known: tuple[str, ...]
+    follows_from: tuple[str, ...]
+    same_as: tuple[str, ...]
+    configurations: int
+    domain: tuple[str, ...]
+    records: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class AttributeOutline:
+    """One attribute; `knowledge`: `joint`, `histogram` or `no_histogram`, as an advice calls what is known unmasked."""
+
+    name: str
+    type: str
+    values: int
+    domain: tuple[str, ...]
+    knowledge: str
+    discretization: str | None
+    maskings: tuple[MaskingOutline, ...]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Over the configurations that say it: how many these are, the least and the most."""
+
+    configurations: int
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class EntryOutline:
+    """What an entry holds. `privacy`: by name, what its configurations vouch for; `suppressed`: records left out."""
+
+    name: str
+    title: str
+    description: str
+    keywords: tuple[str, ...]
+    license: str
+    visibility: str
+    records: int
+    label: str
+    label_histogram: dict[str, int]
+    attributes: tuple[AttributeOutline, ...]
+    pairs: int
+    configurations: int
+    privacy: dict[str, Range]
+    suppressed: Range | None
+
+
+def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
+    """The outline of an entry and of these attributes of it."""
+    return EntryOutline(
+        name=entry.name,
+        title=entry.title,
+        description=entry.description,
+        keywords=tuple(entry.keywords),
+        license=entry.license,
+        visibility=_visibility(entry),
+        records=entry.records,
+        label=entry.label.name,
+        label_histogram=dict(zip(entry.label.domain, entry.label.histogram, strict=True)),
+        attributes=tuple(_attribute(each, uses_of(entry, each.name)) for each in attributes),
+        pairs=len(entry.pairs),
+        configurations=len(ids_of(entry)),
+        privacy=dict(_privacy(entry)),
+        suppressed=_range(suppressed_in(entry)),
+    )
+
+
+def _visibility(entry: EntryDocument) -> str:
+    return entry.visibility if isinstance(entry.visibility, str) else ", ".join(entry.visibility.tenants)
+
+
+def _privacy(entry: EntryDocument) -> Iterator[tuple[str, Range]]:
+    for name in PRIVACY_NAMES:
+        if vouched := _range(vouched_for(entry, name).values()):
+            yield name, vouched
+
+
+def _range(numbers: Collection[float]) -> Range | None:
+    return Range(len(numbers), min(numbers), max(numbers)) if numbers else None
+
+
+def _attribute(attribute: Attribute, uses: Mapping[str, int]) -> AttributeOutline:
+    rule = attribute.discretization
+    return AttributeOutline(
+        name=attribute.name,
+        type=attribute.type,
+        values=len(attribute.domain),
+        domain=tuple(attribute.domain),
+        knowledge="joint" if attribute.joint else "histogram" if attribute.histogram else "no_histogram",
+        discretization=None if rule is None else as_given(rule.rule, rule.parameters),
+        maskings=tuple(_maskings(attribute, uses)),
+    )
+
+
+def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[MaskingOutline]:
+    """Its masking functions in the order of the entry, and before and after them what every attribute has, if used."""
+    if uses.get(IDENTITY):
+        values = tuple(attribute.domain)
+        records = _unmasked(attribute)
+        yield MaskingOutline(IDENTITY, "left as it is", len(values), (), (), (), uses[IDENTITY], values, records)
+    lattice = lattice_of(attribute)
+    for each in attribute.maskings:
+        yield MaskingOutline(
+            id=each.id,
+            function=words_of(each),
+            values=len(each.domain),
+            known=tuple(_known(each)),
+            follows_from=tuple(name for node in lattice.finer_than(each.id) for name in node.maskings[:1]),
+            same_as=lattice.same_as(each.id),
+            configurations=uses.get(each.id, 0),
+            domain=tuple(each.domain),
+            records=_records(each, attribute),
+        )
+    if uses.get(DROP):
+        yield MaskingOutline(DROP, "not shared", 0, (), (), (), uses[DROP], (), None)
+
+
+def _known(masking: Masking) -> Iterator[str]:
+    """What the entry has of a masking, and in what way its counts are not those of the table."""
+    if masking.mapping is not None:
+        yield "mapping"
+    if masking.transition is not None:
+        yield "transition matrix"
+    if masking.joint is not None:
+        alone = masking.mapping is None and masking.transition is None
+        yield "joint counts only" if alone else "joint counts"
+    if masking.noise is not None:
+        yield f"{masking.noise.kind} noise of scale {masking.noise.scale:g}"
+    if masking.rounded_to is not None:
+        yield f"rounded to {masking.rounded_to}"
+    if masking.records is not None:
+        yield f"of {masking.records} records"
+
+
+def _records(masking: Masking, attribute: Attribute) -> tuple[int, ...] | None:
+    """How many records have each masked value: by its own joint counts, or else by the attribute's histogram."""
+    if masking.joint is not None:
+        return tuple(map(sum, masking.joint))
+    unmasked = _unmasked(attribute)
+    if masking.mapping is None or unmasked is None:
+        return None
+    found: Counter[int] = Counter()
+    for place, records in zip(masking.mapping, unmasked, strict=True):
+        found[place] += records
+    return tuple(found[place] for place in range(len(masking.domain)))
+
+
+def _unmasked(attribute: Attribute) -> tuple[int, ...] | None:
+    if attribute.histogram is not None:
+        return tuple(attribute.histogram)
+    return None if attribute.joint is None else tuple(map(sum, attribute.joint))

@@ -1,0 +1,24 @@
+"""Texts of an entry as a terminal may have them: nothing in them moves its cursor, colours it or runs over a line."""
+
+from collections.abc import Sequence
+
+_LONGEST = 28
+
+
+def shown(text: str, longest: int = _LONGEST) -> str:
+    """The text, what cannot be printed as an escape, cut to `longest` characters; the missing value is `""`."""
+    printable = text if text.isprintable() else "".join(map(_escaped, text))
+    if len(printable) > longest:
+        printable = f"{printable[: longest - 1]}…"
+    return printable or '""'
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+
+
+def some(texts: Sequence[str], most: int) -> str:
+    """The first texts, and how many more there are."""
+    more = len(texts) - most
+    told = ", ".join(map(shown, texts[:most]))
+    return f"{told} and {more} more" if more > 0 else told

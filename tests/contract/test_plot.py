@@ -1,0 +1,53 @@
+"""From a table to a plot of what the service advised, with the commands alone."""
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from aegis_sdk.provider.plots import frontier, pareto, scored
+from aegis_sdk.wire import Advice, EntryDocument
+
+HEALTH = Path(__file__).parents[2] / "examples" / "health"
+
+
+@pytest.fixture(scope="module")
+def advised(aegis, tmp_path_factory):
+    """The example's entry, and all that the service ranks of it, in files."""
+    directory = tmp_path_factory.mktemp("advised")
+    entry, advice = directory / "entry.json", directory / "advice.json"
+    name = f"health-{uuid4().hex}"
+    aegis("summarize", HEALTH / "health.csv", "--plan", HEALTH / "plan.yaml", "--name", name, "--output", entry)
+    entry_id = aegis("publish", entry)[1].strip()
+    arguments = ("--measure", "mutual_information", "--limit", 1_000_000, "--json")
+    advice.write_text(aegis("advise", entry_id, *map(str, arguments))[1])
+    return entry, advice
+
+
+def test_an_advice_becomes_a_page_with_its_frontier(aegis, advised, tmp_path):
+    entry, advice = advised
+    page = tmp_path / "plot.html"
+    code, out, complaint = aegis("plot", entry, "--advice", advice, "--output", page, "--json")
+    assert (code, complaint) == (0, "")
+    assert json.loads(out)["figures"] == ["frontier", "costs", "lattice"]
+
+    document = EntryDocument.model_validate_json(entry.read_bytes())
+    asked = Advice.model_validate_json(advice.read_bytes())
+    edge = pareto(scored(document, asked, "k"), "k")
+    k = {each.id: each.privacy["k"] for each in document.configurations}
+    best = {}
+    for row in asked.ranking:
+        best[k[row.configuration]] = max(best.get(k[row.configuration], 0.0), row.utility)
+    beaten = {k for k in best if any(other > k and best[other] >= best[k] for other in best)}
+    assert {each.privacy: each.utility for each in edge} == {k: best[k] for k in best if k not in beaten}
+    text = page.read_text(encoding="utf-8")
+    assert all(f"<td>{each.configuration}</td>" in text for each in edge)
+    assert asked.configuration in {each.configuration for each in edge}
+
+
+def test_all_seventy_configurations_are_points(advised):
+    document = EntryDocument.model_validate_json(advised[0].read_bytes())
+    figure = frontier(document, Advice.model_validate_json(advised[1].read_bytes()))
+    assert figure.get_supxlabel() == "70 of 70 configurations"
+    assert len(figure.axes[0].collections[0].get_offsets()) == 70
