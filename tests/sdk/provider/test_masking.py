@@ -117,6 +117,13 @@ def test_a_mapping_finds_values_by_number_and_leaves_missing_ones():
         masked(table, "1", "3")
 
 
+def test_what_makes_no_table_is_refused():
+    with pytest.raises(ValueError, match="at least one `value: masked value` is needed"):
+        Mapped({})
+    with pytest.raises(ValueError, match="`level` must be at least 1, not 0"):
+        Hierarchy("h.csv", 0, {"a": "b"})
+
+
 def test_other_takes_what_the_mapping_does_not_name():
     assert masked(Mapped({"yes": "y", "": "unknown"}, other="n"), "yes", "no", "") == ["y", "n", "unknown"]
 

@@ -91,6 +91,18 @@ def test_a_file_that_the_plan_names_is_found_from_another_directory(written, tmp
     assert "levels: {hierarchy: {file: ../levels.csv, level: 1}}   # from the office\n" in text
 
 
+def test_the_salt_of_a_token_is_found_and_the_seed_kept(write, written, tmp_path):
+    write("salt.txt", "a salt that nobody else has, of 43 characters")
+    (tmp_path / "elsewhere").mkdir()
+    maskings = "{t: {token: {salt_file: salt.txt}}, r: {randomised_response: {keep: 0.8}}}"
+    attribute = f"{{hierarchy: {{file: levels.csv}}, maskings: {maskings}}}"
+    text = f"seed: 12345678901234567890\nlabel: y\nattributes: {{a: {attribute}}}\n"
+    again = written(text, FOUND[1:], output=tmp_path / "elsewhere" / "found.yaml")
+    assert again.startswith("seed: 12345678901234567890\n")
+    assert "{file: ../levels.csv}" in again
+    assert "salt_file: ../salt.txt" in again
+
+
 @pytest.mark.parametrize(
     "text",
     [

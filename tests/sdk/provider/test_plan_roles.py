@@ -53,7 +53,7 @@ def test_a_plan_may_have_no_sensitive_attribute(load):
         ),
         ("suppressed: {c03: 2}", "plan.yaml: suppressed: unknown configuration 'c03'; did you mean 'c02'?"),
         ("suppressed: {c01: -2}", "plan.yaml: suppressed.c01: expected an integer of at least 0, not '-2'"),
-        ("seed: x", "plan.yaml: seed: expected an integer of at least 0, not 'x'"),
+        ("seed: x", "plan.yaml: seed: expected a whole number of at most 40 digits"),
     ],
 )
 def test_what_breaks_a_rule_is_named(load, more, message):

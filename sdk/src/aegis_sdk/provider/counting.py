@@ -1,6 +1,7 @@
 """From a table and a plan to the domains, the joint counts and the masked values that both outputs need."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_sdk.provider.counts import JointCounts, Tally, tally
-from aegis_sdk.provider.errors import TableError, UnmaskableValueError
+from aegis_sdk.provider.errors import PlanError, TableError, UnmaskableValueError
+from aegis_sdk.provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
 from aegis_sdk.provider.partition import Partition
 from aegis_sdk.provider.plan import Attribute, Masking, Plan
 from aegis_sdk.provider.table import Table
@@ -32,9 +34,9 @@ class MaskedDomain:
     mapping: tuple[int, ...]
 
     @classmethod
-    def of(cls, masked: Sequence[str]) -> "MaskedDomain":
-        """In the order of the values that they come from."""
-        texts = sorted(dict.fromkeys(masked), key=lambda text: text != MISSING)
+    def of(cls, masked: Sequence[str], *, secret: bool = False) -> "MaskedDomain":
+        """In the order of the values that they come from; by text if it is `secret` from which they do."""
+        texts = sorted(dict.fromkeys(masked), key=lambda text: (text != MISSING, text if secret else ""))
         places = {text: place for place, text in enumerate(texts)}
         return cls(tuple(texts), tuple(places[text] for text in masked))
 
@@ -71,17 +73,64 @@ class CountedTable:
         return int(self.attributes[0].counts.counts.sum())
 
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
-        """What each masking makes of the domain, by its id. Raises `TableError` as `masked` does."""
-        return {each.id: MaskedDomain.of(self.masked(counted, each)) for each in counted.attribute.maskings}
+        """
+        What each masking makes of the domain, by its id; those that are left to chance are not among them.
+
+        Raises `TableError` as `masked` does.
+        """
+        functions = [(each, self.function(counted, each)) for each in counted.attribute.maskings if not each.is_random]
+        return {
+            each.id: MaskedDomain.of(self.masked(counted, each), secret=function.secret) for each, function in functions
+        }
 
     def masked(self, counted: CountedAttribute, masking: Masking) -> list[str]:
         """The masked text of each value of the attribute. Raises `TableError` for a value that has none."""
+        function = self.function(counted, masking)
+        with self._located(counted, masking):
+            return function.mask(counted.domain)
+
+    def function(self, counted: CountedAttribute, masking: Masking) -> MaskingFunction:
+        """
+        The masking function for this table: what it takes from the counts is found.
+
+        Raises `PlanError` for a masking that is left to chance, and `TableError` as `masked` does.
+        """
+        match masking.function:
+            case MaskingFunction() as function:
+                return function
+            case FittedFunction() as function:
+                with self._located(counted, masking):
+                    return function.fit(counted.domain, counted.counts.histogram())
+            case _:
+                raise PlanError(f"{masking.place}: is left to chance, so that a value has no masked value of its own")
+
+    def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
+        """
+        What chance makes of the records, for each masking that is left to it, by id: the same for the same seed.
+
+        Raises `TableError` as `masked` does, and for a domain that is too large to draw from.
+        """
+        domain = counted.domain
+        drawn = {}
+        for masking in counted.attribute.maskings:
+            if isinstance(masking.function, RandomFunction):
+                joint = counted.counts.fold(range(len(domain)), len(domain))
+                random = random_for(seed, counted.attribute.name, masking.id)
+                with self._located(counted, masking):
+                    drawn[masking.id] = masking.function.draw(domain, joint, random)
+        return drawn
+
+    @contextmanager
+    def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:
+        """Raises `TableError`, with the line of the value and the place of the masking, for what a function refuses."""
         name = counted.attribute.name
         try:
-            return masking.function.mask(counted.domain)
+            yield
         except UnmaskableValueError as fault:
             where = self.table.whereabouts(name, fault.text)
             raise TableError(f"{self.table.path}: {where}: {name} {fault} ({masking.place})") from fault
+        except ValueError as error:
+            raise TableError(f"{self.table.path}: {name}: {error} ({masking.place})") from error
 
 
 def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) -> CountedAttribute:

@@ -5,7 +5,8 @@ from math import prod
 from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
-from aegis_sdk.provider.errors import TableError
+from aegis_sdk.provider.errors import PlanError, TableError
+from aegis_sdk.provider.masking import MaskingFunction
 from aegis_sdk.provider.pair_choice import Pair, Views, pairs_to_count
 from aegis_sdk.provider.pair_counts import Progress, count_pairs
 from aegis_sdk.provider.partition import Partition
@@ -38,6 +39,23 @@ def pair_tables(
         }
         for pair, joint in zip(pairs, joints, strict=True)
     ]
+
+
+def refuse_uncountable(plan: Plan) -> None:
+    """
+    Raises `PlanError` where a configuration uses a masking of which no pairs can be published.
+
+    Of one that is left to chance, the counts are a draw of its own, not what the values of other attributes say. Of one
+    whose mapping is secret, pairs would tell which masked value is which.
+    """
+    for attribute in plan.attributes:
+        used = {each.maskings[attribute.name] for each in plan.configurations}
+        for masking in attribute.maskings:
+            function = masking.function
+            is_secret = isinstance(function, MaskingFunction) and function.secret
+            if masking.id in used and (masking.is_random or is_secret):
+                why = "its mapping is secret" if is_secret else "it is left to chance"
+                raise PlanError(f"{masking.place}: has no pair counts, since {why}; summarize without pairs")
 
 
 def _views(plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]) -> Views:

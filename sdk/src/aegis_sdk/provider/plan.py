@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aegis_sdk.provider.masking import MaskingFunction
+from aegis_sdk.provider.masking import FittedFunction, MaskingFunction, RandomFunction
 from aegis_sdk.provider.values import ValueType
 
 IDENTITY = "identity"
@@ -15,8 +15,13 @@ class Masking:
     """A masking function under the id that configurations call it by; `place` is where the plan states it."""
 
     id: str
-    function: MaskingFunction
+    function: MaskingFunction | FittedFunction | RandomFunction
     place: str
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it is left to chance: equal values may get different masked values."""
+        return isinstance(self.function, RandomFunction)
 
 
 @dataclass(frozen=True)

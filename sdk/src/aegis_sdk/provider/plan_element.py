@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -39,6 +40,18 @@ class Element:
     def fail(self, message: str) -> NoReturn:
         """Raises `PlanError`: the file, the place, the message."""
         raise PlanError(f"{self.source}: {self.path}: {message}" if self.path else f"{self.source}: {message}")
+
+    @contextmanager
+    def naming_faults(self) -> Iterator[None]:
+        """Gives a `ValueError` raised within the place of this element, as `PlanError`; one with a place keeps it."""
+        try:
+            yield
+        except PlanError as error:
+            if str(error).startswith(f"{self.source}: "):
+                raise
+            self.fail(str(error))
+        except ValueError as error:
+            self.fail(str(error))
 
     def items(self) -> Iterator[tuple[str, "Element"]]:
         """The keys of a mapping, each with its element; nothing at all counts as an empty mapping."""
@@ -108,6 +121,27 @@ class Element:
         if number <= 0:
             self.fail(f"must be above 0, not {self.value}")
         return number
+
+    def one_of(self, *known: str) -> str:
+        """A text that is one of these."""
+        text = self.text()
+        if text not in known:
+            self.fail(f"expected {' or '.join(known)}, not {text!r}")
+        return text
+
+    def signed_integer(self) -> int:
+        """An integer of at most nine digits."""
+        text = self.text()
+        if not re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
+            self.fail(f"expected an integer, not {text!r}")
+        return int(text)
+
+    def digits(self) -> int:
+        """A whole number of at most 40 digits."""
+        text = self.text()
+        if not re.fullmatch(r"\d{1,40}", text, re.ASCII):
+            self.fail("expected a whole number of at most 40 digits")
+        return int(text)
 
     def integer(self, at_least: int) -> int:
         """An integer of at least that much."""

@@ -10,6 +10,7 @@ import yaml
 from aegis_sdk.provider.errors import PlanError
 from aegis_sdk.provider.plan import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_element import Element, nearest
+from aegis_sdk.provider.plan_hierarchy import read_levels
 from aegis_sdk.provider.plan_masking import read_function
 from aegis_sdk.provider.plan_roles import read_roles
 from aegis_sdk.provider.values import ValueType
@@ -53,8 +54,17 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     configurations = tuple(_configurations(stated, attributes, _Promises.of(fields))) if stated else ()
     _refuse_strays(fields, configurations)
     sensitive, quasi_identifiers = read_roles(fields, label, attributes)
-    seed = fields["seed"].integer(at_least=0) if "seed" in fields else 0
+    seed = _seed(root, fields, attributes)
     return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed)
+
+
+def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
+    """The seed, which a plan that leaves something to chance must state: one that is known undoes the masking."""
+    if "seed" in fields:
+        return fields["seed"].digits()
+    for masking in (each for attribute in attributes for each in attribute.maskings if each.is_random):
+        root.fail(f"`seed` is missing, a secret number of up to 40 digits, since {masking.id!r} is left to chance")
+    return 0
 
 
 def _parse(path: Path) -> object:
@@ -77,9 +87,12 @@ def _attributes(element: Element, label: str, folder: Path) -> Iterator[Attribut
         attribute.checked_name(name)
         if name == label:
             attribute.fail("the label cannot be an attribute too")
-        fields = attribute.fields(optional=("type", "maskings"))
-        maskings = tuple(_maskings(fields["maskings"], folder)) if "maskings" in fields else ()
-        yield Attribute(name, _value_type(fields.get("type")), maskings)
+        fields = attribute.fields(optional=("type", "hierarchy", "maskings"))
+        levels = list(_levels(fields["hierarchy"], name, folder)) if "hierarchy" in fields else []
+        maskings = list(_maskings(fields["maskings"], folder)) if "maskings" in fields else []
+        for masking_id in {each.id for each in levels} & {each.id for each in maskings}:
+            fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
+        yield Attribute(name, _value_type(fields.get("type")), (*levels, *maskings))
 
 
 def _value_type(element: Element | None) -> ValueType | None:
@@ -89,6 +102,13 @@ def _value_type(element: Element | None) -> ValueType | None:
         return ValueType(element.text())
     except ValueError:
         element.fail(f"unknown type {element.value!r}; {nearest(element.value, [str(each) for each in ValueType])}")
+
+
+def _levels(element: Element, attribute: str, folder: Path) -> Iterator[Masking]:
+    """A masking for each level of the attribute's hierarchy, called `age-1`, `age-2`, ..."""
+    for level, function in enumerate(read_levels(element, folder), start=1):
+        masking_id = element.checked_name(f"{attribute}-{level}")
+        yield Masking(masking_id, function, f"{element.source}: {element.path}")
 
 
 def _maskings(element: Element, folder: Path) -> Iterator[Masking]:

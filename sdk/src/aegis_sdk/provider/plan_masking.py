@@ -1,28 +1,37 @@
 """Reads one masking of the plan file: `{bucketize: {width: 5}}` and its like."""
 
+import os
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from aegis_sdk.provider.errors import PlanError
 from aegis_sdk.provider.masking import (
     Blur,
+    BlurPositions,
     EdgeBuckets,
     EqualBuckets,
-    Hierarchy,
+    EqualFrequency,
+    FittedFunction,
     Mapped,
     MaskingFunction,
+    RandomFunction,
     Round,
     Suppress,
+    Token,
+    TopBottom,
 )
+from aegis_sdk.provider.plan_chance import read_noise, read_pram, read_randomised_response, read_shuffle
 from aegis_sdk.provider.plan_element import Element, nearest
+from aegis_sdk.provider.plan_hierarchy import read_level
+
+AnyFunction: TypeAlias = MaskingFunction | FittedFunction | RandomFunction
 
 
-def read_function(element: Element, folder: Path) -> MaskingFunction:
+def read_function(element: Element, folder: Path) -> AnyFunction:
     """
-    The one masking function that the element states; hierarchy files are looked up in `folder`.
+    The one masking function that the element states; files that it names are looked up in `folder`.
 
     Raises `PlanError`, naming the place.
     """
@@ -31,51 +40,47 @@ def read_function(element: Element, folder: Path) -> MaskingFunction:
     if len(items) != 1:
         element.fail(f"expected one masking function of {', '.join(_READERS)}")
     [(name, parameters)] = items.items()
-    if name == "mapping":
-        return _mapping(parameters, other)
     if name not in _READERS:
         element.fail(f"unknown masking function {name!r}; {nearest(name, list(_READERS))}")
-    return _READERS[name](parameters, folder)
+    with parameters.naming_faults():
+        return _mapping(parameters, other) if name == "mapping" else _READERS[name](parameters, folder)
 
 
-def _hierarchy(element: Element, folder: Path) -> Hierarchy:
-    fields = element.fields("file", "level", optional=("delimiter",))
-    level = fields["level"].integer(at_least=1)
-    delimiter = fields["delimiter"].character() if "delimiter" in fields else ";"
-    try:
-        return Hierarchy.read(folder / fields["file"].name(), level, delimiter)
-    except PlanError as error:
-        element.fail(str(error))
-
-
-def _bucketize(element: Element, _folder: Path) -> EqualBuckets | EdgeBuckets:
-    fields = element.fields(optional=("width", "origin", "edges"))
-    if ("edges" in fields) == ("width" in fields) or ("edges" in fields and "origin" in fields):
-        element.fail("expected `width`, perhaps with `origin`, or else `edges`")
-    if "edges" in fields:
-        return EdgeBuckets(_edges(fields["edges"]))
+def _bucketize(element: Element, _folder: Path) -> AnyFunction:
+    fields = element.fields(optional=("width", "origin", "edges", "equal_frequency"))
+    if set(fields) == {"equal_frequency"}:
+        return EqualFrequency(fields["equal_frequency"].integer(at_least=2))
+    if set(fields) == {"edges"}:
+        with fields["edges"].naming_faults():
+            return EdgeBuckets(tuple(edge.decimal(infinite=True) for edge in fields["edges"].elements()))
+    if set(fields) - {"origin"} != {"width"}:
+        element.fail("expected `width`, perhaps with `origin`, or else `edges` or `equal_frequency`")
     origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
     return EqualBuckets(fields["width"].positive(), origin)
 
 
-def _edges(element: Element) -> tuple[Decimal, ...]:
-    edges = tuple(edge.decimal(infinite=True) for edge in element.elements())
-    if len(edges) < 2:  # noqa: PLR2004 - an interval has two ends
-        element.fail("at least two edges are needed")
-    for lower, upper in pairwise(edges):
-        if lower >= upper:
-            element.fail(f"edges must ascend, but {upper} follows {lower}")
-    return edges
+def _blur(element: Element, _folder: Path) -> Blur | BlurPositions:
+    if "positions" in dict(element.items()):
+        fields = element.fields("positions", optional=("character",))
+        positions = tuple(place.signed_integer() for place in fields["positions"].elements())
+        with fields["positions"].naming_faults():
+            return BlurPositions(positions, _character(fields))
+    fields = element.fields("keep", optional=("character", "at"))
+    at = fields["at"].one_of("start", "end") if "at" in fields else "start"
+    return Blur(fields["keep"].integer(at_least=0), _character(fields), "end" if at == "end" else "start")
 
 
-def _blur(element: Element, _folder: Path) -> Blur:
-    fields = element.fields("keep", optional=("character",))
-    character = fields["character"].character() if "character" in fields else "*"
-    return Blur(fields["keep"].integer(at_least=0), character)
+def _character(fields: Mapping[str, Element]) -> str:
+    return fields["character"].character() if "character" in fields else "*"
 
 
 def _round(element: Element, _folder: Path) -> Round:
     return Round(element.fields("to")["to"].positive())
+
+
+def _top_bottom(element: Element, _folder: Path) -> TopBottom:
+    limits = {name: limit.decimal() for name, limit in element.fields(optional=("top", "bottom")).items()}
+    return TopBottom(limits.get("top"), limits.get("bottom"))
 
 
 def _suppress(element: Element, _folder: Path) -> Suppress:
@@ -85,16 +90,48 @@ def _suppress(element: Element, _folder: Path) -> Suppress:
 
 def _mapping(element: Element, other: Element | None) -> Mapped:
     table = {value: masked.text() for value, masked in element.items()}
-    if not table:
-        element.fail("at least one `value: masked value` is needed")
     return Mapped(table, None if other is None else other.text())
 
 
-_READERS: Final[Mapping[str, Callable[[Element, Path], MaskingFunction]]] = {
-    "hierarchy": _hierarchy,
+def _token(element: Element, folder: Path) -> Token:
+    fields = element.fields(optional=("salt_file", "salt_variable", "length"))
+    sources = [fields[name] for name in ("salt_file", "salt_variable") if name in fields]
+    if len(sources) != 1:
+        element.fail(
+            "expected one of `salt_file`, a file beside the plan, and `salt_variable`, a variable of the environment"
+        )
+    length = fields["length"].integer(at_least=1) if "length" in fields else 12
+    return Token(_salt_of_file(sources[0], folder) if "salt_file" in fields else _salt_of_variable(sources[0]), length)
+
+
+def _salt_of_file(element: Element, folder: Path) -> bytes:
+    """Everything in the file but line ends at its end, which editors add."""
+    try:
+        return (folder / element.name()).read_bytes().rstrip(b"\r\n")
+    except OSError as error:
+        raise PlanError(
+            f"{element.source}: {element.path}: {element.value} cannot be read: {error.strerror}"
+        ) from error
+
+
+def _salt_of_variable(element: Element) -> bytes:
+    salt = os.environ.get(element.name())
+    if salt is None:
+        element.fail(f"the environment has no variable {element.value!r}")
+    return salt.encode(errors="surrogateescape")
+
+
+_READERS: Final[Mapping[str, Callable[[Element, Path], AnyFunction]]] = {
+    "hierarchy": read_level,
     "bucketize": _bucketize,
     "blur": _blur,
     "round": _round,
+    "top_bottom": _top_bottom,
     "suppress": _suppress,
     "mapping": lambda element, _folder: _mapping(element, None),
+    "token": _token,
+    "noise": read_noise,
+    "randomised_response": read_randomised_response,
+    "pram": read_pram,
+    "shuffle": read_shuffle,
 }

@@ -7,8 +7,9 @@ from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
 from aegis_sdk.provider.errors import PlanError, TableError
+from aegis_sdk.provider.masking import Draw, Function, MaskingFunction
 from aegis_sdk.provider.pair_counts import Progress
-from aegis_sdk.provider.pairs import pair_tables
+from aegis_sdk.provider.pairs import pair_tables, refuse_uncountable
 from aegis_sdk.provider.plan import IDENTITY, Configuration, Masking, Plan
 from aegis_sdk.provider.table import open_table
 
@@ -33,11 +34,15 @@ def summarize(
     With `pairs` also the joint counts of every two masked attributes that a configuration uses together, but for those
     that follow from others (`pair_tables`), and with the label those of attributes that one leaves unmasked: what the
     measure `joint` needs, and no more than the masked tables tell. `progress` is told of how many records are counted.
-    Raises `PlanError` for an unusable name and `TableError` for a table that does not fit the plan, or that has more
-    pairs of values than an entry can hold.
+    Of a masking that is left to chance there is its transition matrix, and the joint counts of the draw that the plan's
+    seed makes; of one whose mapping is secret, the joint counts, and no histogram of its attribute beside them.
+    Raises `PlanError` for an unusable name, and for pairs of such maskings, and `TableError` for a table that does not
+    fit the plan, or that has more pairs of values than an entry can hold.
     """
     if not _NAME.fullmatch(name):
         raise PlanError(f"the name {name!r} must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or digit")
+    if pairs:
+        refuse_uncountable(plan)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
@@ -50,7 +55,7 @@ def summarize(
             "records": counted.records,
             "label": _label(counted, plan.label),
             "attributes": [
-                _attribute(each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
+                _attribute(counted, plan, each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
                 for each, domains in zip(counted.attributes, masked, strict=True)
             ],
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
@@ -72,26 +77,62 @@ def _is_shared_unmasked(counted: CountedAttribute, plan: Plan) -> bool:
     return any(each.maskings[counted.attribute.name] == IDENTITY for each in plan.configurations)
 
 
-def _attribute(counted: CountedAttribute, masked: Mapping[str, MaskedDomain], *, with_joint: bool) -> dict[str, Any]:
+def _attribute(
+    table: CountedTable,
+    plan: Plan,
+    counted: CountedAttribute,
+    domains: Mapping[str, MaskedDomain],
+    *,
+    with_joint: bool,
+) -> dict[str, Any]:
     values = len(counted.domain)
+    draws = table.draws(counted, plan.seed)
     return {
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
-        "histogram": counted.counts.histogram().tolist(),
+        **({} if _has_secret(counted) else {"histogram": counted.counts.histogram().tolist()}),
         **({"joint": counted.counts.fold(range(values), values).tolist()} if with_joint else {}),
-        "maskings": [_masking(counted, each, masked[each.id]) for each in counted.attribute.maskings],
+        "maskings": [
+            _drawn_masking(each, draws[each.id])
+            if each.is_random
+            else _masking(counted, each.id, table.function(counted, each), domains[each.id])
+            for each in counted.attribute.maskings
+        ],
     }
 
 
-def _masking(counted: CountedAttribute, masking: Masking, masked: MaskedDomain) -> dict[str, Any]:
+def _has_secret(counted: CountedAttribute) -> bool:
+    """Whether a histogram, beside the joint counts of a masking, would tell which masked value is which."""
+    functions = (each.function for each in counted.attribute.maskings)
+    return any(isinstance(function, MaskingFunction) and function.secret for function in functions)
+
+
+def _masking(
+    counted: CountedAttribute, masking_id: str, function: MaskingFunction, masked: MaskedDomain
+) -> dict[str, Any]:
     return {
-        "id": masking.id,
-        "function": {"name": masking.function.name, "parameters": masking.function.parameters()},
+        "id": masking_id,
+        "function": _function(function),
         "domain": list(masked.texts),
-        "mapping": list(masked.mapping),
+        **({"deterministic": True} if function.secret else {"mapping": list(masked.mapping)}),
         "joint": counted.counts.fold(masked.mapping, len(masked.texts)).tolist(),
     }
+
+
+def _drawn_masking(masking: Masking, draw: Draw) -> dict[str, Any]:
+    return {
+        "id": masking.id,
+        "function": _function(masking.function),
+        "domain": list(draw.texts),
+        **({} if draw.transition is None else {"transition": draw.transition.tolist()}),
+        "deterministic": False,
+        "joint": draw.joint().tolist(),
+    }
+
+
+def _function(function: Function) -> dict[str, Any]:
+    return {"name": function.name, "parameters": function.parameters()}
 
 
 def _configuration(configuration: Configuration) -> dict[str, Any]:

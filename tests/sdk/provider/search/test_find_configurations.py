@@ -121,6 +121,16 @@ def test_roles_decide_what_is_masked(write):
     assert (only.privacy, only.suppressed) == ({"k": 6, "l": 2}, None)
 
 
+def test_what_is_left_to_chance_takes_no_part(write):
+    table = write("t.csv", "a,y\n1,n\n1,m\n2,n\n2,m\n")
+    attribute = "{type: string, maskings: {r: {randomised_response: {keep: 0.8}}, s: {shuffle: {}}}}"
+    text = f"seed: 12345678901234567890\nlabel: y\nattributes: {{a: {attribute}}}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    found = find_configurations(table, plan, Requirement({"k": 3}))
+    assert found.nodes == 2
+    assert [each.maskings for each in found.configurations] == [{"a": "drop"}]
+
+
 def test_nothing_holds_and_the_coarsest_is_named(write):
     table = write("t.csv", "a,y\n1,n\n2,m\n3,m\n")
     plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)

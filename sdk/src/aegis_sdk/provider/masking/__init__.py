@@ -1,17 +1,44 @@
-"""The masking functions: what each makes of the values of a domain. Raw data is never their argument."""
+"""The masking functions: what each makes of the values of a domain. Records are never their argument."""
 
 from aegis_sdk.provider.masking.bucketize import EdgeBuckets, EqualBuckets
-from aegis_sdk.provider.masking.function import MaskingFunction
-from aegis_sdk.provider.masking.lookup import Hierarchy, Mapped
-from aegis_sdk.provider.masking.text import Blur, Round, Suppress
+from aegis_sdk.provider.masking.coding import TopBottom
+from aegis_sdk.provider.masking.draw import Draw, random_for
+from aegis_sdk.provider.masking.frequency import EqualFrequency, FoundBuckets
+from aegis_sdk.provider.masking.function import FittedFunction, Function, MaskingFunction, RandomFunction
+from aegis_sdk.provider.masking.hierarchy import DateHierarchy, IntervalHierarchy, PrefixHierarchy, TreeHierarchy
+from aegis_sdk.provider.masking.lookup import Hierarchy, HierarchyFile, Mapped
+from aegis_sdk.provider.masking.noise import Noise
+from aegis_sdk.provider.masking.random_response import Pram, RandomisedResponse
+from aegis_sdk.provider.masking.shuffle import Shuffle
+from aegis_sdk.provider.masking.text import Blur, BlurPositions, Round, Suppress
+from aegis_sdk.provider.masking.token import Token
 
 __all__ = [
     "Blur",
+    "BlurPositions",
+    "DateHierarchy",
+    "Draw",
     "EdgeBuckets",
     "EqualBuckets",
+    "EqualFrequency",
+    "FittedFunction",
+    "FoundBuckets",
+    "Function",
     "Hierarchy",
+    "HierarchyFile",
+    "IntervalHierarchy",
     "Mapped",
     "MaskingFunction",
+    "Noise",
+    "Pram",
+    "PrefixHierarchy",
+    "RandomFunction",
+    "RandomisedResponse",
     "Round",
+    "Shuffle",
     "Suppress",
+    "Token",
+    "TopBottom",
+    "TreeHierarchy",
+    "random_for",
 ]
