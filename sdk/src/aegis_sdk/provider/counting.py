@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_sdk.provider.counts import JointCounts, Tally, tally
+from aegis_sdk.provider.discretization import Binned, discretized, mask_bins
 from aegis_sdk.provider.errors import TableError, UnmaskableValueError
 from aegis_sdk.provider.partition import Partition
 from aegis_sdk.provider.plan import Attribute, Masking, Plan
@@ -54,13 +55,17 @@ class CountedTable:
     @classmethod
     def of(cls, table: Table, plan: Plan) -> "CountedTable":
         """
-        Reads the table once.
+        Reads the table once; once more where attributes are discretised, and again for each rule that needs quantiles.
+
+        Its `table` is the one given with such attributes read as bins.
 
         Raises `TableError`: no such column, no record, a value that is not of its attribute's type.
         """
+        rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
+        table = discretized(table, rules)
         tallies = tally(table, [attribute.name for attribute in plan.attributes], plan.label)
         if not len(tallies[0].counts):
-            raise TableError(f"{table.path}: the table has no records")
+            raise TableError(f"{table.name}: the table has no records")
         label = _domain(table, plan.label, tallies[0].labels, None)
         pairs = zip(plan.attributes, tallies, strict=True)
         return cls(table, label, tuple(_counted(table, attribute, each, label) for attribute, each in pairs))
@@ -78,10 +83,14 @@ class CountedTable:
         """The masked text of each value of the attribute. Raises `TableError` for a value that has none."""
         name = counted.attribute.name
         try:
+            reading = self.table.reading(name)
+            if isinstance(reading, Binned):
+                return mask_bins(masking.function, counted.domain, reading)
             return masking.function.mask(counted.domain)
         except UnmaskableValueError as fault:
-            where = self.table.whereabouts(name, fault.text)
-            raise TableError(f"{self.table.path}: {where}: {name} {fault} ({masking.place})") from fault
+            is_binned = isinstance(self.table.reading(name), Binned)
+            where = self.table.name if is_binned else self.table.located(name, fault.text)
+            raise TableError(f"{where}: {name} {fault} ({masking.place})") from fault
 
 
 def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) -> CountedAttribute:
@@ -98,10 +107,11 @@ def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) 
 def _domain(table: Table, column: str, texts: NDArray[Any], declared: ValueType | None) -> Domain:
     try:
         _refuse_nul(texts)
+        if isinstance(reading := table.reading(column), Binned):
+            return Domain.in_order(texts, reading.key_of)
         return Domain.of(texts, declared)
     except UnmaskableValueError as fault:
-        where = table.whereabouts(column, fault.text)
-        raise TableError(f"{table.path}: {where}: {column} {fault}") from fault
+        raise TableError(f"{table.located(column, fault.text)}: {column} {fault}") from fault
 
 
 def _refuse_nul(texts: Iterable[str]) -> None:

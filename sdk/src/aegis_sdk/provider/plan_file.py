@@ -9,6 +9,7 @@ import yaml
 
 from aegis_sdk.provider.errors import PlanError
 from aegis_sdk.provider.plan import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
+from aegis_sdk.provider.plan_discretize import read_discretization
 from aegis_sdk.provider.plan_element import Element, nearest
 from aegis_sdk.provider.plan_masking import read_function
 from aegis_sdk.provider.plan_roles import read_roles
@@ -73,9 +74,11 @@ def _attributes(element: Element, label: str, folder: Path) -> Iterator[Attribut
         attribute.checked_name(name)
         if name == label:
             attribute.fail("the label cannot be an attribute too")
-        fields = attribute.fields(optional=("type", "maskings"))
+        fields = attribute.fields(optional=("type", "discretize", "maskings"))
         maskings = tuple(_maskings(fields["maskings"], folder)) if "maskings" in fields else ()
-        yield Attribute(name, _value_type(fields.get("type")), maskings)
+        value_type = _value_type(fields.get("type"))
+        discretization = read_discretization(fields["discretize"], value_type) if "discretize" in fields else None
+        yield Attribute(name, value_type, maskings, discretization)
 
 
 def _value_type(element: Element | None) -> ValueType | None:

@@ -53,12 +53,13 @@ def _bucketize(element: Element, _folder: Path) -> EqualBuckets | EdgeBuckets:
     if ("edges" in fields) == ("width" in fields) or ("edges" in fields and "origin" in fields):
         element.fail("expected `width`, perhaps with `origin`, or else `edges`")
     if "edges" in fields:
-        return EdgeBuckets(_edges(fields["edges"]))
+        return EdgeBuckets(read_edges(fields["edges"]))
     origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
     return EqualBuckets(fields["width"].positive(), origin)
 
 
-def _edges(element: Element) -> tuple[Decimal, ...]:
+def read_edges(element: Element) -> tuple[Decimal, ...]:
+    """A list of two or more ascending numbers. Raises `PlanError`."""
     edges = tuple(edge.decimal(infinite=True) for edge in element.elements())
     if len(edges) < 2:  # noqa: PLR2004 - an interval has two ends
         element.fail("at least two edges are needed")

@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
+from aegis_sdk.provider.discretization import Binned
 from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.pair_counts import Progress
 from aegis_sdk.provider.pairs import pair_tables
 from aegis_sdk.provider.plan import IDENTITY, Configuration, Masking, Plan
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.source.reading import Reading
+from aegis_sdk.provider.table import Source, open_table
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
 def summarize(
-    table: Path,
+    table: Source,
     plan: Plan,
     *,
     name: str,
@@ -41,7 +42,7 @@ def summarize(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
-            raise TableError(f"{table}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
+            raise TableError(f"{opened.name}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
         masked = [counted.masked_domains(each) for each in counted.attributes]
         return {
             "format": 1,
@@ -50,7 +51,12 @@ def summarize(
             "records": counted.records,
             "label": _label(counted, plan.label),
             "attributes": [
-                _attribute(each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
+                _attribute(
+                    each,
+                    domains,
+                    counted.table.reading(each.attribute.name),
+                    with_joint=pairs and _is_shared_unmasked(each, plan),
+                )
                 for each, domains in zip(counted.attributes, masked, strict=True)
             ],
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
@@ -72,16 +78,26 @@ def _is_shared_unmasked(counted: CountedAttribute, plan: Plan) -> bool:
     return any(each.maskings[counted.attribute.name] == IDENTITY for each in plan.configurations)
 
 
-def _attribute(counted: CountedAttribute, masked: Mapping[str, MaskedDomain], *, with_joint: bool) -> dict[str, Any]:
+def _attribute(
+    counted: CountedAttribute, masked: Mapping[str, MaskedDomain], reading: Reading, *, with_joint: bool
+) -> dict[str, Any]:
     values = len(counted.domain)
     return {
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
+        **_discretization(counted, reading),
         "histogram": counted.counts.histogram().tolist(),
         **({"joint": counted.counts.fold(range(values), values).tolist()} if with_joint else {}),
         "maskings": [_masking(counted, each, masked[each.id]) for each in counted.attribute.maskings],
     }
+
+
+def _discretization(counted: CountedAttribute, reading: Reading) -> dict[str, Any]:
+    rule = counted.attribute.discretization
+    if rule is None or not isinstance(reading, Binned):
+        return {}
+    return {"discretization": {"rule": rule.name, "parameters": rule.parameters(reading.bins)}}
 
 
 def _masking(counted: CountedAttribute, masking: Masking, masked: MaskedDomain) -> dict[str, Any]:
