@@ -34,7 +34,8 @@ def shown(text: str) -> str:
     found = urlsplit(text)
     user, _, host = found.netloc.rpartition("@")
     account = f"{user.partition(':')[0]}@" if user else ""
-    return found._replace(netloc=account + host, query="").geturl()
+    table = f"#{found.fragment}" if found.fragment else ""
+    return f"{found.scheme}://{account}{host}{found.path}{table}"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
         return ibis.connect(address.url)
     except ImportError as error:
         extra = _EXTRAS.get(address.kind, f"'ibis-framework[{address.kind}]'")
-        raise TableError(f"{address.name}: {error.name} is not installed: pip install {extra}") from error
+        raise TableError(
+            f"{address.name}: {error.name or address.kind} is not installed: pip install {extra}"
+        ) from error
     except Exception as error:
         raise TableError(f"{address.name}: cannot connect: {_explained(error, url=address.url)}") from error
 

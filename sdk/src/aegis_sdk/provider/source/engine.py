@@ -50,9 +50,10 @@ class Engine:
     def keep(self, expression: Expression) -> Expression:
         """The rows in a temporary table, which lasts as long as the connection. Raises `TableError`."""
         with self.complaining():
+            name = f"aegis_{uuid4().hex}"
             if not self._is_duckdb:
-                return expression.cache()
-            name = f"kept_{uuid4().hex}"
+                has_temporary = getattr(self.backend, "supports_temporary_tables", False)
+                return self.backend.create_table(name, expression, temp=True) if has_temporary else expression.cache()
             self.backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ibis
 import pyarrow as pa
 
 from aegis_sdk.provider.source.engine import Expression
@@ -69,7 +70,7 @@ class Booleans(Reading):
         return text == "true"
 
     def _written(self, key: Expression) -> Expression:
-        return key.ifelse("true", "false")
+        return ibis.cases((key, "true"), (~key, "false"))
 
 
 @dataclass(frozen=True)
