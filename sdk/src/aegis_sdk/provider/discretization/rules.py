@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
 from math import ceil
 from typing import ClassVar, Protocol
@@ -85,7 +85,7 @@ class EqualFrequency:
     """
     At most `number` bins with about the same number of records; the first and the last are open.
 
-    Every cut is the shortest decimal that leaves each bin within a tenth of its share. Records with one number stay
+    Every cut is the roundest number that leaves each bin within a tenth of its share. Records with one number stay
     together: where there are many, bins are larger, and fewer.
     """
 
@@ -99,7 +99,7 @@ class EqualFrequency:
         leeway = int(_LEEWAY * share)
         ranks = [(max(rank - leeway, 1), min(rank + leeway + 1, total)) for rank in middles if 0 < rank < total]
         found = numbers.at([1, *(rank for both in ranks for rank in both)])
-        cuts = {shortest_above(*both) for both in zip(found[1::2], found[2::2], strict=True)}
+        cuts = {roundest_above(*both) for both in zip(found[1::2], found[2::2], strict=True)}
         edges = sorted(cut for cut in cuts if cut > Decimal(repr(found[0])))
         return CutBins((-INFINITE, *edges, INFINITE))
 
@@ -135,20 +135,23 @@ class FreedmanDiaconis:
         return {"width": json_number(width), "origin": 0}
 
 
-def shortest_above(lower: float, upper: float) -> Decimal:
-    """The decimal with fewest digits above one number, and at most another; this one itself where they are equal."""
+def roundest_above(lower: float, upper: float) -> Decimal:
+    """
+    The roundest decimal above one number and at most another; this one itself where they are equal.
+
+    Roundest: the largest multiple of the highest power of ten that has one there.
+    """
     least, most = Decimal(repr(lower)), Decimal(repr(upper))
-    for candidate in _multiples_at_most(most):
+    for candidate in _multiples_at_most(most, max(least.adjusted(), most.adjusted()) + 1):
         if candidate > least:
             return candidate
     return most
 
 
-def _multiples_at_most(number: Decimal) -> Iterator[Decimal]:
-    """The largest multiples of falling powers of ten that do not exceed a number."""
-    digits = number.adjusted() + 1
+def _multiples_at_most(number: Decimal, highest: int) -> Iterator[Decimal]:
+    """The largest multiples of falling powers of ten, from `10^highest`, that do not exceed a number."""
     last = int(number.as_tuple().exponent)
-    for exponent in range(max(digits, last), last - 1, -1):
+    for exponent in range(max(highest, last), last - 1, -1):
         yield _plain(number.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_FLOOR))
 
 
@@ -165,4 +168,4 @@ def _round_width(width: float) -> Decimal:
 
 def _plain(number: Decimal) -> Decimal:
     """Without an exponent above zero, so that its text has none either."""
-    return number.quantize(Decimal(1), rounding=ROUND_CEILING) if number == number.to_integral_value() else number
+    return Decimal(f"{number:f}")

@@ -51,9 +51,11 @@ class Engine:
         """The rows in a temporary table, which lasts as long as the connection. Raises `TableError`."""
         with self.complaining():
             name = f"aegis_{uuid4().hex}"
+            if self.backend.name == "pyspark":
+                self._register(expression)
+                return expression.cache()  # Spark has no temporary tables
             if not self._is_duckdb:
-                has_temporary = getattr(self.backend, "supports_temporary_tables", False)
-                return self.backend.create_table(name, expression, temp=True) if has_temporary else expression.cache()
+                return self.backend.create_table(name, expression, temp=True)
             self.backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
 
@@ -73,5 +75,9 @@ class Engine:
         return bool(self.backend.name == "duckdb")
 
     def _compiled(self, expression: Expression) -> str:
-        self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - registers tables in memory
+        self._register(expression)
         return str(self.backend.compile(expression))
+
+    def _register(self, expression: Expression) -> None:
+        """Tells the backend of tables in memory that an expression has."""
+        self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - what Ibis itself calls before it asks
