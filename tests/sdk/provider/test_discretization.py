@@ -100,7 +100,9 @@ def test_bins_are_in_the_order_of_numbers_and_open_ends_are_named(write, plan_of
 
 @quiet
 @given(
-    st.lists(st.integers(0, 10_000), min_size=20, max_size=400, unique=True), st.integers(2, 12), st.sampled_from([1, 7])
+    st.lists(st.integers(0, 10_000), min_size=20, max_size=400, unique=True),
+    st.integers(2, 12),
+    st.sampled_from([1, 7]),
 )
 def test_bins_of_equal_frequency_differ_by_a_tenth_at_most(write, plan_of, numbers, bins, scale):
     path = table_of(write, [str(Decimal(number) / scale) for number in numbers])
@@ -137,9 +139,7 @@ def test_a_cut_is_the_roundest_number_between_two(one, other):
 
 def test_the_width_of_freedman_and_diaconis_is_that_of_numpy_rounded(write, plan_of):
     numbers = np.random.default_rng(3).normal(50, 12, 4_000).round(3)
-    found = attribute_of(
-        table_of(write, map(str, numbers)), plan_of("{a: {discretize: {rule: freedman_diaconis}}}")
-    )
+    found = attribute_of(table_of(write, map(str, numbers)), plan_of("{a: {discretize: {rule: freedman_diaconis}}}"))
     edges = np.histogram_bin_edges(numbers, "fd")
     width = found["discretization"]["parameters"]["width"]
     assert width in {1, 2, 5}
@@ -158,7 +158,10 @@ def test_the_width_of_freedman_and_diaconis_is_that_of_numpy_rounded(write, plan
         ("{discretize: {rule: equal_frequency, bins: 1}}", "expected an integer of at least 2, not '1'"),
         ("{discretize: {rule: equal_frequency, bins: 99999}}", "at most 10000 bins can be made, not 99999"),
         ("{discretize: {rule: freedman_diaconis, bins: 3}}", "unknown key 'bins'"),
-        ("{type: date, discretize: {rule: equal_width, width: 1}}", "only numbers are discretised, and the type is date"),
+        (
+            "{type: date, discretize: {rule: equal_width, width: 1}}",
+            "only numbers are discretised, and the type is date",
+        ),
     ],
 )
 def test_a_rule_that_is_none_is_refused_with_its_place(plan_of, attribute, message):
@@ -174,7 +177,11 @@ def test_a_rule_that_is_none_is_refused_with_its_place(plan_of, attribute, messa
         (["1", "x", "2"], "rule: equal_width, width: 5", "line 3: a 'x' is not a number, which equal_width needs"),
         (["", ""], "rule: equal_width, width: 5", "a has no number, which equal_width needs"),
         (["1", "1", "1", "9"], "rule: freedman_diaconis", "half of its values are 1.0, so freedman_diaconis finds no"),
-        (["0", "1e9"], "rule: equal_width, width: 0.001", "a width of 0.001 makes too many bins of the values from 0.0 to"),
+        (
+            ["0", "1e9"],
+            "rule: equal_width, width: 0.001",
+            "a width of 0.001 makes too many bins of the values from 0.0 to",
+        ),
     ],
 )
 def test_a_column_that_a_rule_does_not_fit_is_refused(write, plan_of, texts, rule, message):
