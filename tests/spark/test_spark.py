@@ -10,8 +10,8 @@ from aegis_sdk.provider.distinct_records import DistinctRecords
 from aegis_sdk.provider.table import open_table
 from tests.sdk.provider.engine_table import PLAN, write_parquet
 
-# Spark and Ibis speak to each other by what pandas and Spark have deprecated.
-pytestmark = pytest.mark.filterwarnings("default")
+# Ibis speaks to Spark by what Spark and pandas have deprecated, and Spark leaves sockets open.
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ def test_parquet_files_of_a_glob_are_one_table(parts, plan, tmp_path):
     assert summarize(str(tmp_path / "*.parquet"), plan, name="t") == summarize(parts, plan, name="t")
 
 
-def test_a_file_that_has_the_name_itself_is_taken(write, parts, plan, tmp_path):
+def test_a_file_that_has_the_name_itself_is_taken(write, parts, plan):
     path = write("part-*.csv", "a,y\n5,n\n6,m\n")
     assert summarize(parts, plan, name="t")["records"] == 2
     assert summarize(path, plan, name="t")["records"] == 2
@@ -78,7 +78,7 @@ def test_no_output_is_one_of_the_files(parts, plan, tmp_path):
     refuse_overwriting(tmp_path / "masked.csv", parts)
 
 
-def test_no_output_is_the_database_itself(plan, tmp_path):
+def test_no_output_is_the_database_itself(tmp_path):
     path = tmp_path / "t.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS y")
