@@ -21,7 +21,7 @@ def apply(
     part = provider()
     intended = part.load_plan(plan)
     part.refuse_overwriting(output, table, plan)
-    say(f"masking {table} ...")
+    say(f"masking {part.shown(table)} ...")
     records = part.apply(
         table, intended, configuration, output, delimiter=delimiter_of(delimiter), memory_limit=memory_limit
     )

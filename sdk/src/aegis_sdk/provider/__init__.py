@@ -17,6 +17,7 @@ from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_file import load_plan
 from aegis_sdk.provider.privacy import assess, plan_of_roles
 from aegis_sdk.provider.summary import revealing_attributes, summarize
+from aegis_sdk.provider.table import Source, open_table, shown
 
 __all__ = [
     "Attribute",
@@ -26,13 +27,16 @@ __all__ = [
     "Plan",
     "PlanError",
     "ProviderError",
+    "Source",
     "TableError",
     "apply",
     "assess",
     "load_plan",
+    "open_table",
     "plan_of_roles",
     "refuse_overwriting",
     "revealing_attributes",
+    "shown",
     "summarize",
     "write_entry",
 ]

@@ -1,21 +1,19 @@
 """The masked table of one configuration."""
 
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Mapping
 from pathlib import Path
 
-from aegis_sdk.provider.counting import CountedAttribute, CountedTable
+from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.output import refuse_overwriting, written_whole
 from aegis_sdk.provider.plan import DROP, IDENTITY, Configuration, Plan
 from aegis_sdk.provider.plan_element import nearest
-from aegis_sdk.provider.table import as_text, open_table, quoted
+from aegis_sdk.provider.table import Source, open_table
 
 
 def apply(
-    table: Path,
+    table: Source,
     plan: Plan,
     configuration: str,
     output: Path,
@@ -28,8 +26,7 @@ def apply(
 
     The columns: the plan's attributes that are not dropped, as the table orders them, with the label among
     them; no other column is published. Records keep their order, unmasked values their text; a missing value
-    is a blank. Values are masked in DuckDB, which spills what exceeds `memory_limit` to disk; the file
-    appears whole or not at all.
+    is a blank. The file appears whole or not at all.
     Raises `PlanError` for an unknown configuration, `TableError` and `OutputError`.
     """
     chosen = plan.configuration(configuration)
@@ -42,67 +39,34 @@ def apply(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
         counted = CountedTable.of(opened, plan)
-        columns = list(_publish(counted, plan, chosen))
-        query = _masked_query(opened.source, columns)
-        options = _csv_options(columns, opened.delimiter or ",")
-        [(records,)] = opened.execute(f"COPY ({query}) TO {quoted(str(part))} {options}").fetchall()
-        if records != counted.records:
-            raise TableError(f"{table}: changed while it was read; apply again")
+        if _write(counted, _lookups(counted, plan, chosen), part, opened.delimiter or ",") != counted.records:
+            raise TableError(f"{opened.name}: changed while it was read; apply again")
     return counted.records
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A published column: its place in the table, and whether a table `m<place>` of masked texts exists for it."""
-
-    name: str
-    place: int
-    is_masked: bool
-
-    @property
-    def value(self) -> str:
-        return f"m{self.place}.value" if self.is_masked else f"v{self.place}"
-
-
-def _publish(counted: CountedTable, plan: Plan, configuration: Configuration) -> Iterator[_Column]:
-    """The columns that the configuration keeps; what masks them is stored in the database."""
+def _lookups(counted: CountedTable, plan: Plan, configuration: Configuration) -> dict[str, Mapping[str, str] | None]:
+    """Of each column that is kept, in the table's order, the masked text of each of its texts; `None`: as it is."""
     choices = {plan.label: IDENTITY, **configuration.maskings}
-    attributes = {each.attribute.name: each for each in counted.attributes}
-    for place, name in enumerate(counted.table.columns):
-        choice = choices.get(name, DROP)
-        if choice == DROP:
-            continue
-        if choice != IDENTITY:
-            _store_mapping(counted, attributes[name], choice, f"m{place}")
-        yield _Column(name, place, is_masked=choice != IDENTITY)
+    kept = [name for name in counted.table.columns if choices.get(name, DROP) != DROP]
+    return {name: None if choices[name] == IDENTITY else _masked(counted, name, choices[name]) for name in kept}
 
 
-def _store_mapping(counted: CountedTable, attribute: CountedAttribute, masking_id: str, name: str) -> None:
-    """A temporary table of every text of the attribute and its masked text."""
+def _masked(counted: CountedTable, name: str, masking_id: str) -> dict[str, str]:
+    attribute = next(each for each in counted.attributes if each.attribute.name == name)
     masking = next(each for each in attribute.attribute.maskings if each.id == masking_id)
     masked = counted.masked(attribute, masking)
-    places = attribute.domain.places
-    counted.table.store_lookup(name, list(places), [masked[place] for place in places.values()], "VARCHAR")
+    return {text: masked[place] for text, place in attribute.domain.places.items()}
 
 
-def _masked_query(source: str, columns: Sequence[_Column]) -> str:
-    """
-    SQL of the masked table; a blank stands for a missing value unless a line would hold nothing else.
-
-    A join may stream either of its sides, so the records are numbered before it and sorted after it.
-    """
-    blank = "nullif({}, '')" if len(columns) > 1 else "{}"
-    outputs = ", ".join(blank.format(column.value) for column in columns)
-    values = ", ".join(f"{as_text(column.place)} AS v{column.place}" for column in columns)
-    masked = [column.place for column in columns if column.is_masked]
-    joins = " ".join(f"JOIN m{place} ON m{place}.text = v{place}" for place in masked)
-    numbered = f"SELECT row_number() OVER () AS record, {values} FROM {source}"  # noqa: S608 - places, no names
-    return f"SELECT {outputs} FROM ({numbered}) {joins} ORDER BY record"  # noqa: S608 - see above
-
-
-def _csv_options(columns: Sequence[_Column], delimiter: str) -> str:
-    """The header is written as text, since two names may differ in case only, which SQL does not see."""
-    header = StringIO()
-    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(column.name for column in columns)
-    prefix, suffix = quoted(header.getvalue()), quoted("\n")
-    return f"(FORMAT csv, HEADER false, DELIMITER {quoted(delimiter)}, PREFIX {prefix}, SUFFIX {suffix})"
+def _write(counted: CountedTable, lookups: Mapping[str, Mapping[str, str] | None], part: Path, delimiter: str) -> int:
+    """Writes the records, and returns how many there were."""
+    records = 0
+    with part.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(lookups)
+        for batch in counted.table.batches(list(lookups)):
+            texts = zip((each.to_pylist() for each in batch.columns), lookups.values(), strict=True)
+            columns = [each if masked is None else [masked[text] for text in each] for each, masked in texts]
+            writer.writerows(zip(*columns, strict=True))
+            records += batch.num_rows
+    return records

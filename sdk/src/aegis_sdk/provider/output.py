@@ -3,14 +3,16 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from aegis_sdk.provider.errors import OutputError
+from aegis_sdk.provider.table import Source, files_of
 
 
-def refuse_overwriting(output: Path, *inputs: Path) -> None:
-    """Raises `OutputError` if the output is one of the files that it is made from."""
-    for each in inputs:
+def refuse_overwriting(output: Path, *inputs: Source) -> None:
+    """Raises `OutputError` if the output is one of the files (paths, globs) that it is made from."""
+    for each in chain.from_iterable(map(files_of, inputs)):
         if output.exists() and each.exists() and output.samefile(each):
             raise OutputError(f"{output}: is {each} itself, which is an input; choose another output")
 
