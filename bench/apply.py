@@ -16,7 +16,9 @@ import duckdb
 from aegis_sdk.provider import Plan, apply, load_plan
 from bench.figures import MEGABYTE, heading, run, table, timed, verdict
 
-RECORDS = (1_000_000, 3_000_000, 10_000_000)
+#: Sizes, and how often each is measured; the best counts, which other work on the machine disturbs least.
+RECORDS = {1_000_000: 3, 3_000_000: 3, 10_000_000: 1}
+SMALLEST = min(RECORDS)
 ATTRIBUTES = 10
 VALUES = 100
 #: Of the last attribute.
@@ -24,7 +26,6 @@ MANY = 10_000
 WIDTH = 10
 MEMORY = "1GB"
 RATIO = 1.5
-GIBIBYTE = 1024**3 / MEGABYTE
 
 _MASKED = f"{{bucketize: {{width: {WIDTH}}}}}"
 _DRAWN = "{randomised_response: {keep: 0.9}}"
@@ -41,29 +42,32 @@ def main() -> None:
     print("and a COPY with a join for each attribute, sorted; it has to write the same bytes.")
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
-        rows = [row for records in RECORDS for row in _sizes(folder, records)]
+        rows = [_sizes(folder, records, times) for records, times in RECORDS.items()]
         table(["records", "MB", "DuckDB, s", "apply, s", "ratio", "MB/s", "peak of DuckDB, MB", "of apply, MB"], rows)
         worst = max(float(row[4]) for row in rows)
         print(verdict(met=worst <= RATIO, target=f"at most {RATIO} times DuckDB"))
-        heading(f"What else it may have to do, at {RECORDS[0]:,} records")
+        heading(f"What else it may have to do, at {SMALLEST:,} records")
         table(["", "s", "peak, MB"], _kinds(folder))
 
 
-def _sizes(folder: Path, records: int) -> list[list[str]]:
+def _sizes(folder: Path, records: int, times: int) -> list[str]:
     source = folder / "table.csv"
     _alone(_make, source, records)
-    joined = _alone(_join, source, folder / "joined.csv")
-    masked = _alone(_apply, source, folder / "masked.csv", "masked")
+    joins, masks = [], []
+    for _ in range(times):
+        joins.append(_alone(_join, source, folder / "joined.csv"))
+        masks.append(_alone(_apply, source, folder / "masked.csv", "masked"))
+    joined, masked = min(joins), min(masks)
     if not filecmp.cmp(folder / "joined.csv", folder / "masked.csv", shallow=False):
         raise RuntimeError("the two masked tables differ")
     size = source.stat().st_size / MEGABYTE
     figures = (f"{size:.0f}", f"{joined[0]:.1f}", f"{masked[0]:.1f}", f"{masked[0] / joined[0]:.2f}")
-    return [[f"{records:,}", *figures, f"{size / masked[0]:.0f}", f"{joined[1]:.0f}", f"{masked[1]:.0f}"]]
+    return [f"{records:,}", *figures, f"{size / masked[0]:.0f}", f"{joined[1]:.0f}", f"{masked[1]:.0f}"]
 
 
 def _kinds(folder: Path) -> list[list[str]]:
     source = folder / "table.csv"
-    _alone(_make, source, RECORDS[0])
+    _alone(_make, source, SMALLEST)
     kinds: Mapping[str, tuple[str, str]] = {
         "CSV": ("masked.csv", "masked"),
         "Parquet": ("masked.parquet", "masked"),
@@ -88,8 +92,7 @@ def _measured(work: Callable[..., object], arguments: tuple[object, ...]) -> Fig
 def _make(path: Path, records: int) -> None:
     sizes = [VALUES] * (ATTRIBUTES - 1) + [MANY]
     columns = ", ".join(f"hash(i, {n}) % {size} AS a{n}" for n, size in enumerate(sizes))
-    with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with _quiet() as connection:
         connection.sql(f"SELECT {columns}, hash(i, 99) % 2 AS y FROM range({records}) AS t(i)").write_csv(str(path))
 
 
@@ -104,7 +107,7 @@ def _plan(folder: Path, mode: str) -> Plan:
     attributes = "".join(f"  a{n}: {{maskings: {{m: {each}}}}}\n" for n, each in enumerate(maskings))
     chosen = ", ".join(f"a{n}: m" for n in range(ATTRIBUTES))
     promises = {"checked": f"privacy: {{{mode}: {{k: 2, l: 2}}}}\n"}
-    promises["suppressed"] = f"privacy: {{{mode}: {{k: {RECORDS[0] // 100}}}}}\nsuppressed: {{{mode}: 0}}\n"
+    promises["suppressed"] = f"privacy: {{{mode}: {{k: {SMALLEST // 100}}}}}\nsuppressed: {{{mode}: 0}}\n"
     path = folder / f"{mode}.yaml"
     path.write_text(
         f"label: y\nseed: 1\nattributes:\n{attributes}configurations:\n  {mode}: {{{chosen}}}\n"
@@ -116,8 +119,7 @@ def _plan(folder: Path, mode: str) -> Plan:
 
 def _join(source: Path, output: Path) -> None:
     """What `apply` writes, by SQL alone: numbered, joined with a table of masked texts for each attribute, sorted."""
-    with duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": str(source.parent / "spill")}) as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with _quiet(memory_limit=MEMORY, temp_directory=str(source.parent / "spill")) as connection:
         names = [f"a{n}" for n in range(ATTRIBUTES)]
         connection.execute(f"CREATE VIEW t AS SELECT * FROM read_csv('{source}', all_varchar = true)")
         connection.execute(f"SELECT {_grouped(names)} FROM t GROUP BY GROUPING SETS ({_sets(names)})").fetchnumpy()
@@ -130,6 +132,13 @@ def _join(source: Path, output: Path) -> None:
         columns = ", ".join(f"m{n}.m AS {name}" for n, name in enumerate(names))
         query = f"SELECT {columns}, y FROM {numbered} {joins} ORDER BY record"
         connection.execute(f"COPY ({query}) TO '{output}' (FORMAT csv)")
+
+
+def _quiet(**settings: str) -> duckdb.DuckDBPyConnection:
+    """DuckDB without the bar that it shows where it takes a process for interactive."""
+    connection = duckdb.connect(config={**settings})
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def _grouped(names: list[str]) -> str:
