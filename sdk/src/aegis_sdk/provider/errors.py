@@ -26,6 +26,13 @@ class OutputError(ProviderError):
     """The result has nowhere to go."""
 
 
+class PromiseError(AegisError):
+    """The masked table does not have the privacy that its configuration promises; nothing is wrong with the files."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
 class UnmaskableValueError(ValueError):
     """A masking function has no masked value for `text`; `reason` ends the sentence "'x' ..."."""
 
