@@ -5,12 +5,14 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+SPARK_BIN := .venv-spark/bin
+SPARK_STAMP := .venv-spark/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check format openapi migration docs bench evaluate clean
+.PHONY: help demo serve test test-spark check format openapi migration docs bench evaluate clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 $(STAMP): pyproject.toml sdk/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12 ..." % sys.version.split()[0])'
@@ -30,6 +32,17 @@ serve: $(STAMP) ## the service, its worker and its database, until Ctrl-C
 
 test: $(STAMP) ## the whole test suite
 	@$(BIN)/python -m pytest
+
+$(SPARK_STAMP): pyproject.toml sdk/pyproject.toml constraints.txt
+	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17 or newer, and there is no java on the PATH."; exit 1; }
+	@echo "Installing Spark into .venv-spark (once; 500 MB, takes some minutes) ..."
+	@$(PYTHON) -m venv .venv-spark
+	@$(SPARK_BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable './sdk[provider,spark]' pytest
+	@touch $@
+
+test-spark: $(SPARK_STAMP) ## the provider's tools on Spark in local mode; needs Java 17
+	@$(SPARK_BIN)/python -m pytest --confcutdir=tests/spark tests/spark
 
 check: $(STAMP) ## ruff, mypy, import contracts, OpenAPI up to date
 	@$(BIN)/ruff check .
@@ -60,4 +73,4 @@ evaluate: $(STAMP) ## the evaluation: docs/evaluation.md and its plots, written 
 	@$(BIN)/python -m bench.evaluation --output docs/evaluation.md
 
 clean: ## remove what the commands made
-	rm -rf .venv .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-spark .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

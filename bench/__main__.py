@@ -1,6 +1,6 @@
 """All benchmarks, one after the other, so that each has the machine to itself."""
 
-from bench import advice, configurations, entries, growth, joint, noise, pool, scale, solver, training
+from bench import advice, apply, configurations, entries, growth, joint, noise, pool, scale, solver, summaries, training
 from bench.figures import run
 
 if __name__ == "__main__":
@@ -13,6 +13,8 @@ if __name__ == "__main__":
         growth.main,
         pool.main,
         noise.main,
+        summaries.main,
         training.main,
         configurations.main,
+        apply.main,
     )

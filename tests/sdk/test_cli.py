@@ -119,8 +119,26 @@ class TestSummarizeAndApply:
     def test_the_example_is_masked(self, aegis, tmp_path):
         output = tmp_path / "masked.csv"
         arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
-        assert aegis(*arguments, "--output", output) == (0, "", "")
+        code, out, error = aegis(*arguments, "--output", output)
+        assert (code, error) == (0, "")
+        assert out.startswith(f"{output}: 20190 records\nprivacy, measured in it: k = 5 (promised 5), l = 1, ")
         assert len(output.read_text(encoding="utf-8").splitlines()) == 20_191
+
+    def test_a_masked_table_is_told_of_in_numbers(self, aegis, tmp_path):
+        output = tmp_path / "masked.parquet"
+        arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
+        code, out, error = aegis(*arguments, "--output", output, "--json")
+        result = json.loads(out)
+        assert (code, error, output.read_bytes()[:4]) == (0, "", b"PAR1")
+        assert (result["records"], result["suppressed"], result["promised"]) == (20_190, 0, {"k": 5})
+        assert (result["reached"]["k"], result["unchecked"], result["faults"]) == (5, [], [])
+
+    def test_progress_is_shown_to_people(self, aegis, tmp_path, monkeypatch):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
+        code, _, error = aegis(*arguments, "--output", tmp_path / "masked.csv")
+        assert code == 0
+        assert "masking records" in error
 
     def test_a_delimiter_may_be_a_tab(self, aegis, tmp_path):
         table, plan, output = tmp_path / "t.tsv", tmp_path / "plan.yaml", tmp_path / "entry.json"
@@ -359,6 +377,41 @@ def test_the_directory_is_no_part_of_the_table(aegis, small_table, tmp_path):
     masked = tmp_path / "masked.csv"
     assert aegis("apply", table, "--plan", plan, "--configuration", "c1", "--output", masked)[0] == 0
     assert masked.read_text().splitlines() == ["a,sick", "1,yes", "2,no", "1,no"]
+
+
+@pytest.fixture
+def promising(small_table, tmp_path):
+    """What masks a small table of three records, two of which share a class, by a plan that promises so much."""
+    table, plan = small_table
+    stated = plan.read_text(encoding="utf-8")
+
+    def arguments(promises):
+        plan.write_text(stated + promises, encoding="utf-8")
+        return ("apply", table, "--plan", plan, "--configuration", "c1", "--output", tmp_path / "masked.csv")
+
+    return arguments
+
+
+def test_a_broken_promise_is_one_line_and_no_file(aegis, promising, tmp_path):
+    ran = aegis(*promising("privacy:\n  c1: {k: 2, epsilon: 1}\n"))
+    assert_one_line(ran, 1, "plan.yaml: c1 promises k >= 2, but reaches 1; nothing is written (--force writes it")
+    assert not (tmp_path / "masked.csv").exists()
+
+
+def test_a_broken_promise_is_written_by_force_with_a_warning(aegis, promising, tmp_path):
+    code, out, error = aegis(*promising("privacy:\n  c1: {k: 2, epsilon: 1}\n"), "--force")
+    assert (code, error) == (0, "aegis: warning: c1 promises k >= 2, but reaches 1\n")
+    assert out.splitlines()[0].endswith("masked.csv: 3 records")
+    assert "k = 1 (promised 2), l = 1" in out.splitlines()[1]
+    assert out.splitlines()[2] == "promised, and not to be seen in a table: epsilon"
+    assert len((tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines()) == 4
+
+
+def test_the_records_left_out_are_told(aegis, promising, tmp_path):
+    code, out, error = aegis(*promising("privacy:\n  c1: {k: 2}\nsuppressed:\n  c1: 1\n"))
+    assert (code, error) == (0, "")
+    assert out.splitlines()[0].endswith("masked.csv: 2 records, 1 left out")
+    assert (tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines() == ["a,sick", "1,yes", "1,no"]
 
 
 @pytest.mark.parametrize("victim", [0, 1])

@@ -25,7 +25,7 @@ def masked(plan, tmp_path):
 
     def lines_of(table, configuration, **options):
         output = tmp_path / "masked.csv"
-        records = apply(table, plan, configuration, output, **options)
+        records = apply(table, plan, configuration, output, **options).records
         lines = output.read_text(encoding="utf-8").splitlines()
         assert len(lines) == records + 1
         return lines

@@ -218,14 +218,15 @@ def test_a_table_larger_than_the_memory_allowed_is_counted(plan_of, tmp_path):
     assert np.array_equal(pair["joint"], pd.crosstab(records["a"] // 10, records["b"].str[0]))
 
 
-def test_progress_goes_from_batch_to_batch_to_all_records(write, plan_of):
+def test_progress_goes_from_pair_to_pair_to_all_records(write, plan_of):
     told = []
-    columns = {"a": np.arange(70_000) % 5, "b": np.arange(70_000) % 7}
-    pairs_of_numbers(plan_of, write, columns, "{a: {}, b: {}}", "{c: {}}", progress=lambda *each: told.append(each))
-    assert len(told) > 1
+    columns = {name: np.arange(700) % (place + 2) for place, name in enumerate("abcd")}
+    attributes = "{a: {}, b: {}, c: {}, d: {}}"
+    pairs_of_numbers(plan_of, write, columns, attributes, "{c: {}}", progress=lambda *each: told.append(each))
+    assert len(told) == 6
     assert all(earlier < later for (earlier, _), (later, _) in pairwise(told))
-    assert told[-1] == (70_000, 70_000)
-    assert {records for _, records in told} == {70_000}
+    assert told[-1] == (700, 700)
+    assert {records for _, records in told} == {700}
 
 
 @pytest.mark.parametrize("attributes", ["{a: {}}", "{a: {}, b: {maskings: {gone: {suppress: {}}}}}"])

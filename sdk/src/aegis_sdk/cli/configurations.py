@@ -41,7 +41,7 @@ def configurations(
     intended = part.load_plan(plan, configurations_needed=False)
     part.refuse_overwriting(output, table, plan)
     requirement = part.Requirement(requirements_of(require), suppress_at_most)
-    say("reading the table ...")
+    say(f"reading {part.shown(table)} ...")
     with progress_bar("searching the combinations of maskings") as progress:
         found = part.find_configurations(
             table,

@@ -8,7 +8,14 @@ import typer
 
 from aegis_sdk.cli.failing import InputError
 
-TableArgument = Annotated[Path, typer.Argument(metavar="TABLE", help="CSV with a header, or Parquet.")]
+TableArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="CSV with a header, or Parquet; a glob, 'part-*.csv'; or a database's URL with the table after it, "
+        "'postgresql://user@host/db#schema.table'.",
+    ),
+]
 PlanOption = Annotated[Path, typer.Option("--plan", help="The plan file (YAML).")]
 DelimiterOption = Annotated[str, typer.Option(help="Between the fields of a CSV table; `tab` for a tab.")]
 MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory; the rest goes to disk.")]

@@ -68,7 +68,7 @@ def risk(
             progress=progress,
         )
     if html is not None and page is not None:
-        page.write_risk_page(found, Path(str(table)).name, html)
+        page.write_risk_page(found, Path(part.shown(table)).name, html)
     _tell(found, in_full=configuration is not None or plan is None, as_json=as_json)
     if check:
         _refuse_broken(found)

@@ -23,7 +23,7 @@ def summarize(
     part = provider()
     intended = part.load_plan(plan)
     part.refuse_overwriting(output, table, plan)
-    say(f"counting {table} ...")
+    say(f"counting {part.shown(table)} ...")
     with progress_bar("counting pairs of attributes") as progress:
         entry = part.summarize(
             table,

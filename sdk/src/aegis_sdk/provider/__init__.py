@@ -6,12 +6,12 @@ What a provider does on its own machine: read a plan, assess privacy, summarise 
     write_entry(summarize(Path("health.csv"), plan, name="health-survey"), Path("entry.json"))
     apply(Path("health.csv"), plan, "c17", Path("masked.csv"))
 
-Everything raised here is a `ProviderError` whose text is one line.
+Everything raised here is a `ProviderError`, or a `PromiseError` of `apply`, whose text is one line.
 """
 
 from aegis_sdk.provider.entry_file import write_entry
-from aegis_sdk.provider.errors import NothingHoldsError, OutputError, PlanError, ProviderError, TableError
-from aegis_sdk.provider.masked_table import apply
+from aegis_sdk.provider.errors import NothingHoldsError, OutputError, PlanError, PromiseError, ProviderError, TableError
+from aegis_sdk.provider.masked_table import Applied, apply
 from aegis_sdk.provider.output import refuse_overwriting
 from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_file import load_plan
@@ -19,8 +19,10 @@ from aegis_sdk.provider.plan_output import write_plan
 from aegis_sdk.provider.privacy import assess, plan_of_roles
 from aegis_sdk.provider.search import Found, Requirement, find_configurations
 from aegis_sdk.provider.summary import revealing_attributes, summarize
+from aegis_sdk.provider.table import Source, open_table, shown
 
 __all__ = [
+    "Applied",
     "Attribute",
     "Configuration",
     "Found",
@@ -29,16 +31,20 @@ __all__ = [
     "OutputError",
     "Plan",
     "PlanError",
+    "PromiseError",
     "ProviderError",
     "Requirement",
+    "Source",
     "TableError",
     "apply",
     "assess",
     "find_configurations",
     "load_plan",
+    "open_table",
     "plan_of_roles",
     "refuse_overwriting",
     "revealing_attributes",
+    "shown",
     "summarize",
     "write_entry",
     "write_plan",

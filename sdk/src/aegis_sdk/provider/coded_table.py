@@ -1,79 +1,116 @@
-"""The records of a table as small integers, in batches, so that any number of pairs is counted in one reading."""
+"""The records of a table as small integers, kept by the engine: any number of pairs is counted from them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
+import ibis
 import numpy as np
+import pyarrow as pa
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable
+from aegis_sdk.provider.counts import Counts
 from aegis_sdk.provider.errors import TableError
-from aegis_sdk.provider.partition import Partition, Places
-from aegis_sdk.provider.table import Table, as_text
-
-_RECORDS_PER_BATCH = 1 << 15
+from aegis_sdk.provider.partition import Partition
+from aegis_sdk.provider.source.engine import Engine, Expression
+from aegis_sdk.provider.source.grouping import counts_of_sets
+from aegis_sdk.provider.values import MISSING
 
 # Every lookup holds buffers of its own, and all of a step are open at once.
 _LOOKUPS_PER_STEP = 60
 
+# More at once would hold more groups in memory than any of them needs.
+_PAIRS_PER_READING = 30
 
-@dataclass(frozen=True)
+Grouped: TypeAlias = tuple[int, int]
+"""An attribute, by its place in the plan, and one of its partitions, by its place among those given of it."""
+
+
+@dataclass(frozen=True, eq=False)
 class CodedTable:
-    """A temporary table with a column of codes for each of `attributes` (places in the plan)."""
+    """
+    A temporary table `rows` with a column of codes for each of some partitions of each of some attributes.
 
-    table: Table
-    name: str
-    attributes: tuple[int, ...]
+    `partitions`: by the attribute's place in the plan; partitions of its values. `name`: the table's, for messages.
+    """
+
+    engine: Engine
+    rows: Expression
+    partitions: Mapping[int, Sequence[Partition]]
     records: int
+    name: str
 
     @classmethod
-    def of(cls, counted: CountedTable, partitions: Mapping[int, Partition]) -> "CodedTable":
+    def of(cls, counted: CountedTable, partitions: Mapping[int, Sequence[Partition]]) -> "CodedTable":
         """
         Reads the table once, and keeps of each record the groups that its values of these attributes are in.
 
-        What exceeds the memory allowed goes to disk. Raises `TableError` where the records are not those counted.
+        DuckDB puts on disk what exceeds the memory allowed. Raises `TableError`.
         """
-        table, attributes = counted.table, tuple(partitions)
-        places = table.positions([counted.attributes[each].attribute.name for each in attributes])
-        texts = ", ".join(f"{as_text(place)} AS t{each}" for each, place in zip(attributes, places, strict=True))
-        name = f"(SELECT {texts} FROM {table.source})"  # noqa: S608 - places and our own source, no names
+        table, attributes = counted.table, list(partitions)
+        names = [counted.attributes[each].attribute.name for each in attributes]
+        keys = table.keys(names)
+        rows = keys.select(**{f"t{place}": keys[f"v{n}"] for n, place in enumerate(attributes)})
         for start in range(0, len(attributes), _LOOKUPS_PER_STEP):
             now = attributes[start : start + _LOOKUPS_PER_STEP]
-            for each in now:
-                _store_codes(table, counted.attributes[each], partitions[each], f"m{each}")
-            name = _coded(table, name, (attributes[:start], now, attributes[start + _LOOKUPS_PER_STEP :]))
-        [(records,)] = table.execute(f"SELECT count(*) FROM {name}").fetchall()  # noqa: S608 - see above
-        if records != counted.records:
-            raise TableError(f"{table.path}: changed while it was read; summarize again")
-        return cls(table, name, attributes, records)
+            rows = table.engine.keep(_looked_up(counted, rows, {each: partitions[each] for each in now}))
+        return cls(table.engine, rows, partitions, counted.records, table.name)
 
-    def batches(self) -> Iterator[dict[int, Places]]:
-        """The codes of some thousand records at a time, by attribute; the order of the records is any."""
-        for start in range(0, self.records, _RECORDS_PER_BATCH):
-            within = f"rowid >= {start} AND rowid < {start + _RECORDS_PER_BATCH}"
-            found = self.table.execute(f"SELECT * FROM {self.name} WHERE {within}").fetchnumpy()  # noqa: S608 - see above
-            yield {each: found[f"k{each}"].astype(np.intp) for each in self.attributes}
+    def counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[Counts]:
+        """
+        How many records are in each two groups, (groups of the first, groups of the second), of each pair in turn.
+
+        Raises `TableError` where the records are not those that were counted.
+        """
+        for start in range(0, len(pairs), _PAIRS_PER_READING):
+            yield from self._counts(pairs[start : start + _PAIRS_PER_READING])
+
+    def _counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[Counts]:
+        sets = [(_column(*first), _column(*second)) for first, second in pairs]
+        used = self.rows.select(*dict.fromkeys(name for both in sets for name in both))
+        found = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
+        place, n = (found[name].to_numpy() for name in ("place", "n"))
+        if found["first"].null_count or found["second"].null_count or int(n.sum()) != len(pairs) * self.records:
+            raise TableError(f"{self.name}: changed while it was read; summarize again")
+        first, second = (found[name].to_numpy() for name in ("first", "second"))
+        for which, pair in enumerate(pairs):
+            mine = place == which
+            counts = np.zeros([self.partitions[attribute][each].size for attribute, each in pair], dtype=np.int64)
+            counts[first[mine], second[mine]] = n[mine]
+            yield counts
 
 
-def _store_codes(table: Table, attribute: CountedAttribute, partition: Partition, name: str) -> None:
-    places = attribute.domain.places
-    codes = partition.groups[list(places.values())].tolist()
-    table.store_lookup(name, list(places), codes, _narrowest(partition.size))
+def _column(attribute: int, partition: int) -> str:
+    return f"k{attribute}_{partition}"
 
 
-def _narrowest(codes: int) -> str:
-    """The SQL type that codes below this number need."""
-    bits = (codes - 1).bit_length()
-    return "UTINYINT" if bits <= 8 else "USMALLINT" if bits <= 16 else "UINTEGER"  # noqa: PLR2004 - their widths
+def _looked_up(counted: CountedTable, rows: Expression, now: Mapping[int, Sequence[Partition]]) -> Expression:
+    """The rows with the codes of these attributes in the place of their keys."""
+    codes = {}
+    joined = rows
+    for attribute, partitions in now.items():
+        known = counted.attributes[attribute]
+        lookup = ibis.memtable(_lookup(counted, known, partitions, attribute))
+        joined = joined.left_join(lookup, joined[f"t{attribute}"] == lookup[f"key{attribute}"])
+    for attribute, partitions in now.items():
+        missing = counted.attributes[attribute].domain.places.get(MISSING)
+        for n, partition in enumerate(partitions):
+            name = _column(attribute, n)
+            instead = None if missing is None else int(partition.groups[missing])
+            of_missing = ibis.literal(instead, "int32")
+            codes[name] = joined[f"t{attribute}"].isnull().ifelse(of_missing, joined[name])
+    keep = [name for name in rows.columns if name not in {f"t{attribute}" for attribute in now}]
+    return joined.select(*keep, **codes)
 
 
-def _coded(table: Table, source: str, attributes: tuple[Sequence[int], Sequence[int], Sequence[int]]) -> str:
-    """A table of the source's codes, those of the texts that are looked up now, and the texts of later."""
-    before, now, later = attributes
-    columns = [f"k{each}" for each in before] + [f"m{each}.value AS k{each}" for each in now]
-    columns += [f"t{each}" for each in later]
-    joins = " ".join(f"JOIN m{each} ON m{each}.text = t{each}" for each in now)
-    name = f"coded{len(before)}"
-    table.execute(f"CREATE TEMP TABLE {name} AS SELECT {', '.join(columns)} FROM {source} {joins}")  # noqa: S608 - see above
-    for used in [f"m{each}" for each in now] + [source] * bool(before):
-        table.execute(f"DROP TABLE {used}")
-    return name
+def _lookup(
+    counted: CountedTable, attribute: CountedAttribute, partitions: Sequence[Partition], place: int
+) -> pa.Table:
+    """A row for each key of the attribute, with its groups."""
+    reading = counted.table.readings[counted.table.columns.index(attribute.attribute.name)]
+    texts = [text for text in attribute.domain.places if text != MISSING]
+    values = np.array([attribute.domain.places[text] for text in texts], dtype=np.intp)
+    kind = ibis.dtype(reading.type).to_pyarrow()
+    keys = pa.array([reading.key_of(text) for text in texts], kind)
+    groups = {_column(place, n): pa.array(each.groups[values], pa.int32()) for n, each in enumerate(partitions)}
+    return pa.table({f"key{place}": keys, **groups})

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_sdk.provider.counts import JointCounts, Tally, tally
+from aegis_sdk.provider.discretization import Binned, discretized, mask_bins
 from aegis_sdk.provider.errors import PlanError, TableError, UnmaskableValueError
 from aegis_sdk.provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
 from aegis_sdk.provider.partition import Partition
@@ -56,13 +57,17 @@ class CountedTable:
     @classmethod
     def of(cls, table: Table, plan: Plan) -> "CountedTable":
         """
-        Reads the table once.
+        Reads the table once; once more where attributes are discretised, and again for each rule that needs quantiles.
+
+        Its `table` is the one given with such attributes read as bins.
 
         Raises `TableError`: no such column, no record, a value that is not of its attribute's type.
         """
+        rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
+        table = discretized(table, rules)
         tallies = tally(table, [attribute.name for attribute in plan.attributes], plan.label)
         if not len(tallies[0].counts):
-            raise TableError(f"{table.path}: the table has no records")
+            raise TableError(f"{table.name}: the table has no records")
         label = _domain(table, plan.label, tallies[0].labels, None)
         pairs = zip(plan.attributes, tallies, strict=True)
         return cls(table, label, tuple(_counted(table, attribute, each, label) for attribute, each in pairs))
@@ -85,8 +90,10 @@ class CountedTable:
 
     def masked(self, counted: CountedAttribute, masking: Masking) -> list[str]:
         """The masked text of each value of the attribute. Raises `TableError` for a value that has none."""
-        function = self.function(counted, masking)
+        function, reading = self.function(counted, masking), self.table.reading(counted.attribute.name)
         with self._located(counted, masking):
+            if isinstance(reading, Binned):
+                return mask_bins(function, counted.domain, reading)
             return function.mask(counted.domain)
 
     def function(self, counted: CountedAttribute, masking: Masking) -> MaskingFunction:
@@ -105,20 +112,21 @@ class CountedTable:
                 raise PlanError(f"{masking.place}: is left to chance, so that a value has no masked value of its own")
 
     def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
-        """
-        What chance makes of the records, for each masking that is left to it, by id: the same for the same seed.
+        """What chance makes of the records, for each masking that is left to it, by id. Raises as `draw` does."""
+        return {each.id: self.draw(counted, each, seed) for each in counted.attribute.maskings if each.is_random}
 
-        Raises `TableError` as `masked` does, and for a domain that is too large to draw from.
+    def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
         """
-        domain = counted.domain
-        drawn = {}
-        for masking in counted.attribute.maskings:
-            if isinstance(masking.function, RandomFunction):
-                joint = counted.counts.fold(range(len(domain)), len(domain))
-                random = random_for(seed, counted.attribute.name, masking.id)
-                with self._located(counted, masking):
-                    drawn[masking.id] = masking.function.draw(domain, joint, random)
-        return drawn
+        What chance makes of the records by a masking that is left to it: the same for the same seed.
+
+        Raises `PlanError` for any other masking, `TableError` as `masked` does, and for a domain that is too large.
+        """
+        if not isinstance(masking.function, RandomFunction):
+            raise PlanError(f"{masking.place}: is not left to chance, so that there is nothing to draw")
+        joint = counted.counts.fold(range(len(counted.domain)), len(counted.domain))
+        random = random_for(seed, counted.attribute.name, masking.id)
+        with self._located(counted, masking):
+            return masking.function.draw(counted.domain, joint, random)
 
     @contextmanager
     def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:
@@ -127,10 +135,11 @@ class CountedTable:
         try:
             yield
         except UnmaskableValueError as fault:
-            where = self.table.whereabouts(name, fault.text)
-            raise TableError(f"{self.table.path}: {where}: {name} {fault} ({masking.place})") from fault
+            is_binned = isinstance(self.table.reading(name), Binned)
+            where = self.table.name if is_binned else self.table.located(name, fault.text)
+            raise TableError(f"{where}: {name} {fault} ({masking.place})") from fault
         except ValueError as error:
-            raise TableError(f"{self.table.path}: {name}: {error} ({masking.place})") from error
+            raise TableError(f"{self.table.name}: {name}: {error} ({masking.place})") from error
 
 
 def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) -> CountedAttribute:
@@ -147,10 +156,11 @@ def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) 
 def _domain(table: Table, column: str, texts: NDArray[Any], declared: ValueType | None) -> Domain:
     try:
         _refuse_nul(texts)
+        if isinstance(reading := table.reading(column), Binned):
+            return Domain.in_order(texts, reading.key_of)
         return Domain.of(texts, declared)
     except UnmaskableValueError as fault:
-        where = table.whereabouts(column, fault.text)
-        raise TableError(f"{table.path}: {where}: {column} {fault}") from fault
+        raise TableError(f"{table.located(column, fault.text)}: {column} {fault}") from fault
 
 
 def _refuse_nul(texts: Iterable[str]) -> None:

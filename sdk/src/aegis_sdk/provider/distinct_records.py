@@ -41,7 +41,7 @@ class DistinctRecords:
 
 
 def _codes(texts: pa.ChunkedArray, domain: Domain) -> Places:
-    coded = texts.combine_chunks().dictionary_encode()
+    coded = texts.combine_chunks()
     places = np.array([domain.places[text] for text in coded.dictionary.to_pylist()], dtype=np.intp)
     found: Places = places[coded.indices.to_numpy()]
     return found

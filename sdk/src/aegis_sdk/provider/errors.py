@@ -30,6 +30,13 @@ class NothingHoldsError(AegisError):
     """No configuration of the plan holds what is required: an answer, of a table and a plan that are in order."""
 
 
+class PromiseError(AegisError):
+    """The masked table does not have the privacy that its configuration promises; nothing is wrong with the files."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
 class UnmaskableValueError(ValueError):
     """A masking function has no masked value for `text`; `reason` ends the sentence "'x' ..."."""
 

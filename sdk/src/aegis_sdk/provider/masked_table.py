@@ -1,108 +1,143 @@
-"""The masked table of one configuration."""
+"""The masked table of one configuration: written, and looked at before anyone gets it."""
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
-from aegis_sdk.provider.counting import CountedAttribute, CountedTable
-from aegis_sdk.provider.errors import PlanError, TableError
+import pyarrow as pa
+
+from aegis_sdk.provider.counting import CountedTable
+from aegis_sdk.provider.errors import PlanError, PromiseError
 from aegis_sdk.provider.output import refuse_overwriting, written_whole
-from aegis_sdk.provider.plan import DROP, IDENTITY, Configuration, Plan
+from aegis_sdk.provider.plan import Configuration, Plan
 from aegis_sdk.provider.plan_element import nearest
-from aegis_sdk.provider.table import as_text, open_table, quoted
+from aegis_sdk.provider.promise import Promise, Suppression
+from aegis_sdk.provider.release import Release
+from aegis_sdk.provider.table import Source, open_table
+from aegis_sdk.provider.table_file import write_csv, write_parquet
+
+Progress = Callable[[int, int], None]
+"""Is told how many records are done, and of how many: twice all, where records are left out."""
+
+PARQUET_ENDING = ".parquet"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """
+    What was written.
+
+    `records`: how many; `suppressed`: how many were left out. `promised`: the configuration's privacy, by name.
+    `reached`: that of the written table, where one is promised. `faults`: what is wrong with it, in a sentence each;
+    none unless it was written by force.
+    """
+
+    records: int
+    suppressed: int
+    promised: Mapping[str, int | float]
+    reached: Mapping[str, int | float]
+    faults: tuple[str, ...] = ()
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """The promises that the table cannot show, as `epsilon`."""
+        return tuple(name for name in self.promised if name not in self.reached)
 
 
 def apply(
-    table: Path,
+    table: Source,
     plan: Plan,
     configuration: str,
     output: Path,
     *,
     delimiter: str = ",",
     memory_limit: str = "1GB",
-) -> int:
+    force: bool = False,
+    progress: Progress = lambda _done, _records: None,
+) -> Applied:
     """
-    Writes the table as that configuration masks it, as CSV, and returns the number of records.
+    Writes the table as that configuration masks it: Parquet where the output ends in `.parquet`, CSV otherwise.
 
-    The columns: the plan's attributes that are not dropped, as the table orders them, with the label among
-    them; no other column is published. Records keep their order, unmasked values their text; a missing value
-    is a blank. Values are masked in DuckDB, which spills what exceeds `memory_limit` to disk; the file
-    appears whole or not at all.
-    Raises `PlanError` for an unknown configuration, `TableError` and `OutputError`.
+    The columns: the plan's attributes that are not dropped, as the table orders them, with the label among them; no
+    other column is published. Records keep their order, unmasked values their text in CSV, and in Parquet their type
+    where it has that and nothing is lost. A missing value is a blank. If the plan declares suppressed records, those of
+    the equivalence classes that break the configuration's promise are left out, in one more reading of the table.
+    What was written is then read again, and has to reach the privacy that is promised. The file appears whole or not
+    at all. `memory_limit` is DuckDB's; what exceeds it goes to disk.
+    Raises `PlanError` for an unknown configuration, `TableError`, `OutputError`, and `PromiseError`, unless by `force`,
+    where a promise is broken or other records have to be left out than are declared.
     """
-    chosen = plan.configuration(configuration)
-    if chosen is None:
-        known = [each.id for each in plan.configurations]
-        raise PlanError(f"{plan.source}: no configuration {configuration!r}; {nearest(configuration, known)}")
+    chosen = _configuration(plan, configuration)
     refuse_overwriting(output, table)
     with (
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
-        counted = CountedTable.of(opened, plan)
-        columns = list(_publish(counted, plan, chosen))
-        query = _masked_query(opened.source, columns)
-        options = _csv_options(columns, opened.delimiter or ",")
-        [(records,)] = opened.execute(f"COPY ({query}) TO {quoted(str(part))} {options}").fetchall()
-        if records != counted.records:
-            raise TableError(f"{table}: changed while it was read; apply again")
-    return counted.records
+        release = Release.of(CountedTable.of(opened, plan), plan, chosen)
+        promise = Promise.of(release, plan, chosen)
+        suppression = _suppression(promise, progress)
+        faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
+        _refuse(plan, faults, force=force)
+        separator = opened.delimiter or ","
+        _write(part, output, release, _blocks(release, suppression, progress), separator)
+        reached = _reached(part, promise, suppression, separator, memory_limit)
+        faults += promise.broken(reached)
+        _refuse(plan, faults, force=force)
+    left_out = 0 if suppression is None else suppression.records
+    return Applied(release.counted.records - left_out, left_out, chosen.privacy, reached, tuple(faults))
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A published column: its place in the table, and whether a table `m<place>` of masked texts exists for it."""
-
-    name: str
-    place: int
-    is_masked: bool
-
-    @property
-    def value(self) -> str:
-        return f"m{self.place}.value" if self.is_masked else f"v{self.place}"
+def _configuration(plan: Plan, configuration_id: str) -> Configuration:
+    found = plan.configuration(configuration_id)
+    if found is None:
+        known = [each.id for each in plan.configurations]
+        raise PlanError(f"{plan.source}: no configuration {configuration_id!r}; {nearest(configuration_id, known)}")
+    return found
 
 
-def _publish(counted: CountedTable, plan: Plan, configuration: Configuration) -> Iterator[_Column]:
-    """The columns that the configuration keeps; what masks them is stored in the database."""
-    choices = {plan.label: IDENTITY, **configuration.maskings}
-    attributes = {each.attribute.name: each for each in counted.attributes}
-    for place, name in enumerate(counted.table.columns):
-        choice = choices.get(name, DROP)
-        if choice == DROP:
-            continue
-        if choice != IDENTITY:
-            _store_mapping(counted, attributes[name], choice, f"m{place}")
-        yield _Column(name, place, is_masked=choice != IDENTITY)
+def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
+    if faults and not force:
+        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written (--force writes it all the same)")
 
 
-def _store_mapping(counted: CountedTable, attribute: CountedAttribute, masking_id: str, name: str) -> None:
-    """A temporary table of every text of the attribute and its masked text."""
-    masking = next(each for each in attribute.attribute.maskings if each.id == masking_id)
-    masked = counted.masked(attribute, masking)
-    places = attribute.domain.places
-    counted.table.store_lookup(name, list(places), [masked[place] for place in places.values()], "VARCHAR")
+def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
+    """What is left out, if the plan declares that something is. Raises `PromiseError` where it would be everything."""
+    configuration = promise.configuration
+    if configuration.suppressed is None:
+        return None
+    records = promise.release.counted.records
+    found = promise.suppression(_told(promise.judged.blocks(), progress, 0, 2 * records))
+    if found.records == records:
+        raise PromiseError(f"{configuration.id}: every record breaks its promise; there is nothing to write")
+    return found
 
 
-def _masked_query(source: str, columns: Sequence[_Column]) -> str:
-    """
-    SQL of the masked table; a blank stands for a missing value unless a line would hold nothing else.
-
-    A join may stream either of its sides, so the records are numbered before it and sorted after it.
-    """
-    blank = "nullif({}, '')" if len(columns) > 1 else "{}"
-    outputs = ", ".join(blank.format(column.value) for column in columns)
-    values = ", ".join(f"{as_text(column.place)} AS v{column.place}" for column in columns)
-    masked = [column.place for column in columns if column.is_masked]
-    joins = " ".join(f"JOIN m{place} ON m{place}.text = v{place}" for place in masked)
-    numbered = f"SELECT row_number() OVER () AS record, {values} FROM {source}"  # noqa: S608 - places, no names
-    return f"SELECT {outputs} FROM ({numbered}) {joins} ORDER BY record"  # noqa: S608 - see above
+def _blocks(release: Release, suppression: Suppression | None, progress: Progress) -> Iterable[pa.RecordBatch]:
+    records = release.counted.records
+    if suppression is None:
+        return _told(release.blocks(), progress, 0, records)
+    return suppression.kept(_told(release.blocks(), progress, records, 2 * records))
 
 
-def _csv_options(columns: Sequence[_Column], delimiter: str) -> str:
-    """The header is written as text, since two names may differ in case only, which SQL does not see."""
-    header = StringIO()
-    csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(column.name for column in columns)
-    prefix, suffix = quoted(header.getvalue()), quoted("\n")
-    return f"(FORMAT csv, HEADER false, DELIMITER {quoted(delimiter)}, PREFIX {prefix}, SUFFIX {suffix})"
+def _told(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, total: int) -> Iterator[pa.RecordBatch]:
+    for block in blocks:
+        yield block
+        done += block.num_rows
+        progress(done, total)
+
+
+def _write(part: Path, output: Path, release: Release, blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:
+    if output.suffix.lower() == PARQUET_ENDING:
+        write_parquet(part, release.names, blocks, [column.domain for column in release.columns])
+    else:
+        write_csv(part, release.names, blocks, delimiter)
+
+
+def _reached(
+    part: Path, promise: Promise, suppression: Suppression | None, delimiter: str, memory_limit: str
+) -> Mapping[str, int | float]:
+    """The privacy of the file itself, where some is promised."""
+    if not promise.configuration.privacy:
+        return {}
+    with open_table(part, delimiter=delimiter, memory_limit=memory_limit) as written:
+        return promise.reached(written, None if suppression is None else suppression.before)

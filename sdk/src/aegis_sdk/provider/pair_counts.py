@@ -1,7 +1,7 @@
 """Joint counts of pairs of masked attributes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 from typing import TypeAlias
@@ -12,10 +12,10 @@ from aegis_sdk.provider.coded_table import CodedTable
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.counts import Counts
 from aegis_sdk.provider.pair_choice import Pair, Views
-from aegis_sdk.provider.partition import Partition, Places, common_refinement
+from aegis_sdk.provider.partition import Partition, common_refinement
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many records are counted, and of how many."""
+"""Is told how much is counted, in records, and of how many."""
 
 _Viewed: TypeAlias = tuple[str | None, str | None]
 _Key: TypeAlias = tuple[tuple[int, int], _Viewed]
@@ -27,7 +27,7 @@ _FEW_CELLS = 4096
 @dataclass(frozen=True, eq=False)
 class _Coding:
     """
-    An attribute's values as the records are coded.
+    An attribute's values as it is counted.
 
     `atoms`: the common refinement of `views`, a partition of the values. `views`: by masking id, partitions of the
     atoms; under `None` that of the atoms themselves.
@@ -44,35 +44,18 @@ class _Coding:
         }
         return cls(atoms, coded | {None: Partition.identity(atoms.size)})
 
+    def of_values(self, view: str | None) -> Partition:
+        """A view as a partition of the attribute's values."""
+        found = self.views[view]
+        return Partition(found.groups[self.atoms.groups], found.size)
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
 class _Table:
-    """Counts (groups of the first, groups of the second) of two attributes, one view of each; filled in place."""
+    """What is counted: two attributes, one view of each."""
 
     attributes: tuple[int, int]
     views: _Viewed
-    counts: Counts
-
-    def add(self, batch: "_Batch") -> None:
-        first, second = (batch.groups(*each) for each in zip(self.attributes, self.views, strict=True))
-        np.add.at(self.counts.reshape(-1), first * self.counts.shape[1] + second, 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    """Some records; the groups that their codes are in are looked up once for each view."""
-
-    codes: Mapping[int, Places]
-    codings: Mapping[int, _Coding]
-    known: dict[tuple[int, str | None], Places] = field(default_factory=dict)
-
-    def groups(self, attribute: int, view: str | None) -> Places:
-        if view is None:
-            return self.codes[attribute]
-        key = (attribute, view)
-        if key not in self.known:
-            self.known[key] = self.codings[attribute].views[view].groups[self.codes[attribute]]
-        return self.known[key]
 
 
 def count_pairs(
@@ -81,24 +64,33 @@ def count_pairs(
     """
     The joint counts of each pair, (masked values of the first, masked values of the second).
 
-    One reading of the table, whatever the number of pairs. Memory: the tables that are asked for, and a batch of
-    records; the rest is bounded by DuckDB's limit.
+    One reading of the table, whatever the number of pairs; the engine counts. Memory: the tables that are asked for.
     Raises `TableError` where the table is not the one that was counted.
     """
     codings = _codings(views, pairs)
     tables = [
         table for _, each in groupby(pairs, lambda pair: pair.attributes) for table in _tables(codings, list(each))
     ]
-    coded = CodedTable.of(counted, {place: coding.atoms for place, coding in codings.items()})
-    done = 0
-    for codes in coded.batches():
-        batch = _Batch(codes, codings)
-        for table in tables:
-            table.add(batch)
-        done += len(next(iter(codes.values())))
-        progress(done, coded.records)
-    found = {(table.attributes, table.views): table.counts for table in tables}
+    found = {}
+    for table, counts in zip(tables, _counted(counted, codings, tables), strict=True):
+        found[table.attributes, table.views] = counts
+        progress(len(found) * counted.records // len(tables), counted.records)
     return [_counts_of(pair, found, codings) for pair in pairs]
+
+
+def _counted(counted: CountedTable, codings: Mapping[int, _Coding], tables: Sequence[_Table]) -> Iterator[Counts]:
+    """The counts of each table in turn."""
+    used: dict[int, list[str | None]] = {place: [] for place in codings}
+    pairs = []
+    for table in tables:
+        both = []
+        for place, view in zip(table.attributes, table.views, strict=True):
+            if view not in used[place]:
+                used[place].append(view)
+            both.append((place, used[place].index(view)))
+        pairs.append((both[0], both[1]))
+    partitions = {place: [codings[place].of_values(view) for view in each] for place, each in used.items()}
+    yield from CodedTable.of(counted, partitions).counts(pairs)
 
 
 def _codings(views: Sequence[Views], pairs: Iterable[Pair]) -> dict[int, _Coding]:
@@ -120,7 +112,7 @@ def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Tabl
     atoms: tuple[None, None] = (None, None)
     together = prod(shape(atoms)) <= max(_FEW_CELLS, sum(prod(shape(pair.maskings)) for pair in pairs))
     counted: list[_Viewed] = [atoms] if together else [pair.maskings for pair in pairs]
-    return [_Table(both, views, np.zeros(shape(views), dtype=np.int64)) for views in counted]
+    return [_Table(both, views) for views in counted]
 
 
 def _counts_of(pair: Pair, found: Mapping[_Key, Counts], codings: Mapping[int, _Coding]) -> Counts:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from aegis_sdk.provider.discretization import Rule
 from aegis_sdk.provider.masking import FittedFunction, MaskingFunction, RandomFunction
 from aegis_sdk.provider.values import ValueType
 
@@ -26,11 +27,17 @@ class Masking:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column to summarise. Without `value_type` the type is inferred from the values."""
+    """
+    A column to summarise. Without `value_type` the type is inferred from the values.
+
+    `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they do
+    not.
+    """
 
     name: str
     value_type: ValueType | None
     maskings: tuple[Masking, ...]
+    discretization: Rule | None = None
 
 
 @dataclass(frozen=True)

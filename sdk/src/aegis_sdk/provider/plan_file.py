@@ -9,6 +9,7 @@ import yaml
 
 from aegis_sdk.provider.errors import PlanError
 from aegis_sdk.provider.plan import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
+from aegis_sdk.provider.plan_discretize import read_discretization
 from aegis_sdk.provider.plan_element import Element, nearest
 from aegis_sdk.provider.plan_hierarchy import read_levels
 from aegis_sdk.provider.plan_masking import read_function
@@ -87,12 +88,14 @@ def _attributes(element: Element, label: str, folder: Path) -> Iterator[Attribut
         attribute.checked_name(name)
         if name == label:
             attribute.fail("the label cannot be an attribute too")
-        fields = attribute.fields(optional=("type", "hierarchy", "maskings"))
+        fields = attribute.fields(optional=("type", "discretize", "hierarchy", "maskings"))
         levels = list(_levels(fields["hierarchy"], name, folder)) if "hierarchy" in fields else []
         maskings = list(_maskings(fields["maskings"], folder)) if "maskings" in fields else []
         for masking_id in {each.id for each in levels} & {each.id for each in maskings}:
             fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
-        yield Attribute(name, _value_type(fields.get("type")), (*levels, *maskings))
+        value_type = _value_type(fields.get("type"))
+        discretization = read_discretization(fields["discretize"], value_type) if "discretize" in fields else None
+        yield Attribute(name, value_type, (*levels, *maskings), discretization)
 
 
 def _value_type(element: Element | None) -> ValueType | None:

@@ -51,12 +51,17 @@ def _bucketize(element: Element, _folder: Path) -> AnyFunction:
     if set(fields) == {"equal_frequency"}:
         return EqualFrequency(fields["equal_frequency"].integer(at_least=2))
     if set(fields) == {"edges"}:
-        with fields["edges"].naming_faults():
-            return EdgeBuckets(tuple(edge.decimal(infinite=True) for edge in fields["edges"].elements()))
+        return EdgeBuckets(read_edges(fields["edges"]))
     if set(fields) - {"origin"} != {"width"}:
         element.fail("expected `width`, perhaps with `origin`, or else `edges` or `equal_frequency`")
     origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
     return EqualBuckets(fields["width"].positive(), origin)
+
+
+def read_edges(element: Element) -> tuple[Decimal, ...]:
+    """A list of two or more ascending numbers. Raises `PlanError`."""
+    with element.naming_faults():
+        return EdgeBuckets(tuple(edge.decimal(infinite=True) for edge in element.elements())).edges
 
 
 def _blur(element: Element, _folder: Path) -> Blur | BlurPositions:

@@ -2,22 +2,23 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
+from aegis_sdk.provider.discretization import Binned
 from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.masking import Draw, Function, MaskingFunction
 from aegis_sdk.provider.pair_counts import Progress
 from aegis_sdk.provider.pairs import pair_tables, refuse_uncountable
 from aegis_sdk.provider.plan import IDENTITY, Configuration, Masking, Plan
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.source.reading import Reading
+from aegis_sdk.provider.table import Source, open_table
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
 def summarize(
-    table: Path,
+    table: Source,
     plan: Plan,
     *,
     name: str,
@@ -46,7 +47,7 @@ def summarize(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
-            raise TableError(f"{table}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
+            raise TableError(f"{opened.name}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
         masked = [counted.masked_domains(each) for each in counted.attributes]
         return {
             "format": 1,
@@ -91,6 +92,7 @@ def _attribute(
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
+        **_discretization(counted, table.table.reading(counted.attribute.name)),
         **({} if _has_secret(counted) else {"histogram": counted.counts.histogram().tolist()}),
         **({"joint": counted.counts.fold(range(values), values).tolist()} if with_joint else {}),
         "maskings": [
@@ -100,6 +102,13 @@ def _attribute(
             for each in counted.attribute.maskings
         ],
     }
+
+
+def _discretization(counted: CountedAttribute, reading: Reading) -> dict[str, Any]:
+    rule = counted.attribute.discretization
+    if rule is None or not isinstance(reading, Binned):
+        return {}
+    return {"discretization": {"rule": rule.name, "parameters": rule.parameters(reading.bins)}}
 
 
 def _has_secret(counted: CountedAttribute) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.errors import PlanError
@@ -14,7 +13,7 @@ from aegis_sdk.provider.privacy.class_sizes import ClassSizes
 from aegis_sdk.provider.privacy.classes import Classes
 from aegis_sdk.provider.privacy.criteria import AT_LEAST, measure_privacy
 from aegis_sdk.provider.privacy.release import PrivacyTable
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.table import Source, open_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +26,7 @@ class Assessment:
 
 
 def assess(
-    table: Path,
+    table: Source,
     plan: Plan,
     *,
     configuration: str | None = None,

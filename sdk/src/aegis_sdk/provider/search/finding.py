@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, floor
-from pathlib import Path
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from aegis_sdk.provider.search.lattice import Lattice, Node
 from aegis_sdk.provider.search.minimal import Minimal, minimal_nodes
 from aegis_sdk.provider.search.preference import information_kept, preferred, scores
 from aegis_sdk.provider.search.requirement import Requirement
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.table import Source, open_table
 
 _DECIMALS = 10**6
 
@@ -46,7 +45,7 @@ class Found:
 
 
 def find_configurations(
-    table: Path,
+    table: Source,
     plan: Plan,
     requirement: Requirement,
     *,

@@ -1,0 +1,81 @@
+"""DuckDB: bounded in memory, described, and its complaints in one sentence."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import duckdb
+
+from aegis_sdk.provider.errors import TableError
+from aegis_sdk.provider.source.engine import Engine
+
+_THREADS = 4
+
+
+def duckdb_engine(name: str, backend: Any, *, several: bool = False) -> Engine:  # noqa: ANN401 - Ibis has no types
+    """An open DuckDB. With `several` files a complaint names the one that it is of."""
+    return Engine(name, backend, (duckdb.Error,), partial(_explained, several=several))
+
+
+@contextmanager
+def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 - see above
+    """Bounds what DuckDB holds; the rest spills to a temporary directory. Closes it, and removes that, at the end."""
+    connection = backend.con
+    try:
+        with tempfile.TemporaryDirectory(prefix="aegis-") as spill:
+            _bound(connection, memory_limit, spill)
+            yield
+            connection.close()
+    finally:
+        connection.close()
+
+
+def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
+    try:
+        connection.execute("SET memory_limit = $1", [memory_limit])
+    except duckdb.Error as error:
+        raise TableError(f"{memory_limit!r} is no size of memory; say 500MB or 2GB") from error
+    connection.execute("SET temp_directory = $1", [spill])
+    connection.execute("SET enable_progress_bar = false")  # it goes to stdout, which is for results
+    # Every thread of the CSV reader holds buffers of its own.
+    connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
+
+
+def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see above
+    """The columns of a query and their Ibis types. Raises what DuckDB raises."""
+    # Ibis 12 asks by a method that DuckDB 2 has no longer.
+    described = backend.con.execute(f"DESCRIBE {query}").fetchall()
+    read = backend.compiler.type_mapper.from_string
+    return {name: read(kind) for name, kind, *_ in described}
+
+
+def quoted(text: str) -> str:
+    """SQL of a text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _explained(error: Exception, *, several: bool) -> str:
+    """DuckDB's complaint in one sentence, without its settings and without the record."""
+    text = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    file = re.search(r"^\s*file\s*=\s*(.+)$", text, re.MULTILINE) if several else None
+    where = (f"{file[1]}: " if file else "") + (f"line {line[1]}: " if line else "")
+    if fields := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        return f"{where}{fields[2]} fields where the header has {fields[1]}"
+    for sign, meaning in _COMPLAINTS.items():
+        if sign in text:
+            return where + meaning
+    return where + text.partition("\n")[0].partition("Error: ")[2][:200]
+
+
+_COMPLAINTS = {
+    "Invalid unicode": "not UTF-8; convert the file first",
+    "unterminated quote": "a quoted field does not end where it should",
+    "invalid state": "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?",
+    "Maximum line size": "a line is longer than 2 MB; is a quote left open?",
+    "Out of Memory": "needs more memory than allowed; raise the memory limit",
+}
