@@ -1,6 +1,6 @@
 """All benchmarks, one after the other, so that each has the machine to itself."""
 
-from bench import advice, apply, entries, growth, joint, noise, pool, scale, solver, summaries, training
+from bench import advice, apply, configurations, entries, growth, joint, noise, pool, scale, solver, summaries, training
 from bench.figures import run
 
 if __name__ == "__main__":
@@ -15,5 +15,6 @@ if __name__ == "__main__":
         noise.main,
         summaries.main,
         training.main,
+        configurations.main,
         apply.main,
     )

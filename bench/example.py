@@ -9,12 +9,13 @@ from aegis_sdk.provider import Plan, load_plan, summarize
 
 PLACE = Path(__file__).parents[1] / "examples" / "health"
 TABLE = PLACE / "health.csv"
+PLAN = PLACE / "plan.yaml"
 
 
 @cache
 def plan() -> Plan:
     """What may be masked, and how."""
-    return load_plan(PLACE / "plan.yaml")
+    return load_plan(PLAN)
 
 
 @cache

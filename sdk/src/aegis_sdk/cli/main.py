@@ -8,6 +8,7 @@ import typer
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
+from aegis_sdk.cli.configurations import configurations
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
 from aegis_sdk.cli.plot import plot
 from aegis_sdk.cli.publish import publish
@@ -25,6 +26,10 @@ app = typer.Typer(
 
 # In the order in which a provider comes to need them.
 app.command(epilog="Example: aegis risk health.csv --plan plan.yaml --html risk.html")(risk)
+app.command(
+    epilog="Example: aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
+    "--suppress-at-most 0.01 --most 1000 --output found.yaml"
+)(configurations)
 app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")(
     summarize
 )

@@ -10,12 +10,14 @@ Everything raised here is a `ProviderError`, or a `PromiseError` of `apply`, who
 """
 
 from aegis_sdk.provider.entry_file import write_entry
-from aegis_sdk.provider.errors import OutputError, PlanError, PromiseError, ProviderError, TableError
+from aegis_sdk.provider.errors import NothingHoldsError, OutputError, PlanError, PromiseError, ProviderError, TableError
 from aegis_sdk.provider.masked_table import Applied, apply
 from aegis_sdk.provider.output import refuse_overwriting
 from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan_file import load_plan
+from aegis_sdk.provider.plan_output import write_plan
 from aegis_sdk.provider.privacy import assess, plan_of_roles
+from aegis_sdk.provider.search import Found, Requirement, find_configurations
 from aegis_sdk.provider.summary import revealing_attributes, summarize
 from aegis_sdk.provider.table import Source, open_table, shown
 
@@ -23,16 +25,20 @@ __all__ = [
     "Applied",
     "Attribute",
     "Configuration",
+    "Found",
     "Masking",
+    "NothingHoldsError",
     "OutputError",
     "Plan",
     "PlanError",
     "PromiseError",
     "ProviderError",
+    "Requirement",
     "Source",
     "TableError",
     "apply",
     "assess",
+    "find_configurations",
     "load_plan",
     "open_table",
     "plan_of_roles",
@@ -41,4 +47,5 @@ __all__ = [
     "shown",
     "summarize",
     "write_entry",
+    "write_plan",
 ]

@@ -26,6 +26,10 @@ class OutputError(ProviderError):
     """The result has nowhere to go."""
 
 
+class NothingHoldsError(AegisError):
+    """No configuration of the plan holds what is required: an answer, of a table and a plan that are in order."""
+
+
 class PromiseError(AegisError):
     """The masked table does not have the privacy that its configuration promises; nothing is wrong with the files."""
 

@@ -38,17 +38,21 @@ class _TextLoader(yaml.BaseLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-def load_plan(path: Path) -> Plan:
+def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     """
     The plan of a YAML file, with the hierarchy files it names (relative to it).
 
+    Without `configurations_needed` the file may have no `configurations`: they are to be found.
     Raises `PlanError`: `plan.yaml: attributes.age.maskings.age-5y: ...`.
     """
     root = Element(path.name, "", _parse(path))
-    fields = root.fields("label", "attributes", "configurations", optional=(*_OPTIONAL, *_ABOUT))
+    fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
+    if configurations_needed and "configurations" not in fields:
+        root.fail("`configurations` is missing; `aegis configurations` finds some")
     label = fields["label"].name()
     attributes = tuple(_attributes(fields["attributes"], label, path.parent))
-    configurations = tuple(_configurations(fields["configurations"], attributes, _Promises.of(fields)))
+    stated = fields.get("configurations")
+    configurations = tuple(_configurations(stated, attributes, _Promises.of(fields))) if stated else ()
     _refuse_strays(fields, configurations)
     sensitive, quasi_identifiers = read_roles(fields, label, attributes)
     seed = _seed(root, fields, attributes)

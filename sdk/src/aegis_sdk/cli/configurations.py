@@ -1,0 +1,105 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aegis_sdk.cli.extras import provider
+from aegis_sdk.cli.options import (
+    DelimiterOption,
+    JsonOption,
+    MemoryOption,
+    PlanOption,
+    RequireOption,
+    TableArgument,
+    delimiter_of,
+    requirements_of,
+)
+from aegis_sdk.cli.saying import aligned, print_json, progress_bar, say
+
+if TYPE_CHECKING:
+    from aegis_sdk.provider import Found
+
+_SHOWN = 10
+
+
+def configurations(
+    table: TableArgument,
+    plan: PlanOption,
+    output: Annotated[Path, typer.Option(help="The plan again, with the configurations that are found.")],
+    require: RequireOption = None,
+    suppress_at_most: Annotated[
+        float, typer.Option(metavar="SHARE", help="Of the records, those in classes that break what is required.")
+    ] = 0.0,
+    most: Annotated[int, typer.Option(min=1, help="How many configurations to keep; the rest tell less.")] = 1000,
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Find the configurations that hold what is required. None of them masks more than that takes."""
+    part = provider()
+    intended = part.load_plan(plan, configurations_needed=False)
+    part.refuse_overwriting(output, table, plan)
+    requirement = part.Requirement(requirements_of(require), suppress_at_most)
+    say(f"reading {part.shown(table)} ...")
+    with progress_bar("searching the combinations of maskings") as progress:
+        found = part.find_configurations(
+            table,
+            intended,
+            requirement,
+            most=most,
+            delimiter=delimiter_of(delimiter),
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+    part.write_plan(plan, intended, found.configurations, output, _remark(found, requirement.described()))
+    if as_json:
+        print_json({"output": str(output), **_result(found)})
+    else:
+        typer.echo("\n".join(_report(output, found)))
+
+
+def _remark(found: "Found", required: str) -> str:
+    return f"Found by `aegis configurations`, {required}: {_extent(found)}."
+
+
+def _extent(found: "Found") -> str:
+    kept = len(found.configurations)
+    if not found.complete:
+        return f"{kept:,} minimal ones, drawn at random of more than anyone can list"
+    return f"all {kept:,} minimal ones" if kept == found.minimal else f"{kept:,} of {found.minimal:,} minimal ones"
+
+
+def _result(found: "Found") -> dict[str, Any]:
+    pairs = zip(found.configurations, found.information, strict=True)
+    return {
+        "records": found.records,
+        "combinations": found.nodes,
+        "evaluated": found.evaluated,
+        "minimal": found.minimal,
+        "complete": found.complete,
+        "configurations": [
+            {
+                "id": each.id,
+                "maskings": dict(each.maskings),
+                "privacy": dict(each.privacy),
+                "suppressed": each.suppressed or 0,
+                "information": information,
+            }
+            for each, information in pairs
+        ],
+    }
+
+
+def _report(output: Path, found: "Found") -> Iterator[str]:
+    yield f"{output}: {_extent(found)}"
+    yield f"{found.nodes:,} combinations of maskings, {found.evaluated:,} of them evaluated; {found.records:,} records"
+    names = list(found.configurations[0].privacy)
+    rows = [
+        (each.id, *(each.privacy[name] for name in names), each.suppressed or 0, f"{information:.1%}")
+        for each, information in list(zip(found.configurations, found.information, strict=True))[:_SHOWN]
+    ]
+    yield ""
+    yield from aligned(("configuration", *names, "suppressed", "information kept"), rows)
+    if len(found.configurations) > _SHOWN:
+        yield f"  and {len(found.configurations) - _SHOWN:,} more"
