@@ -69,7 +69,7 @@ def risk(
         )
     if html is not None and page is not None:
         page.write_risk_page(found, Path(part.shown(table)).name, html)
-    _tell(found, in_full=configuration is not None or plan is None, as_json=as_json)
+    _tell(found, in_full=configuration is not None or not intended.configurations, as_json=as_json)
     if check:
         _refuse_broken(found)
 
@@ -84,7 +84,7 @@ def _plan(
             "the plan says which columns are quasi-identifiers and sensitive: name them there, or no --plan"
         )
     if path is not None:
-        return part.load_plan(path)  # type: ignore[no-any-return] # the module is imported late
+        return part.load_plan(path, configurations_needed=False)  # type: ignore[no-any-return] # the module is imported late
     if not named:
         raise InputError("say --plan, or name columns by --quasi-identifiers and --sensitive")
     if configuration is not None:

@@ -24,6 +24,11 @@ class Masking:
         """Whether it is left to chance: equal values may get different masked values."""
         return isinstance(self.function, RandomFunction)
 
+    @property
+    def is_secret(self) -> bool:
+        """Whether nobody but the provider may know which masked value a value has."""
+        return isinstance(self.function, MaskingFunction) and self.function.secret
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -38,6 +43,11 @@ class Attribute:
     value_type: ValueType | None
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether a masking of it is: its unmasked counts would tell which masked value is which."""
+        return any(masking.is_secret for masking in self.maskings)
 
 
 @dataclass(frozen=True)

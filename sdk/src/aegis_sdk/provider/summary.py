@@ -31,10 +31,11 @@ def summarize(
     The catalogue entry (format 1) of the table, as JSON values.
 
     Of every attribute: its domain, its histogram, and of every masking the mapping and the joint counts with
-    the label. The unmasked joint counts stay here. `memory_limit` is DuckDB's; what exceeds it goes to disk.
+    the label. The unmasked joint counts stay here, but for those of an attribute that a configuration leaves unmasked.
+    `memory_limit` is DuckDB's; what exceeds it goes to disk.
     With `pairs` also the joint counts of every two masked attributes that a configuration uses together, but for those
-    that follow from others (`pair_tables`), and with the label those of attributes that one leaves unmasked: what the
-    measure `joint` needs, and no more than the masked tables tell. `progress` is told of how many records are counted.
+    that follow from others (`pair_tables`): what the measure `joint` needs. `progress` is told of how many records are
+    counted.
     Of a masking that is left to chance there is its transition matrix, and the joint counts of the draw that the plan's
     seed makes; of one whose mapping is secret, the joint counts, and no histogram of its attribute beside them.
     Raises `PlanError` for an unusable name, and for pairs of such maskings, and `TableError` for a table that does not
@@ -56,7 +57,7 @@ def summarize(
             "records": counted.records,
             "label": _label(counted, plan.label),
             "attributes": [
-                _attribute(counted, plan, each, domains, with_joint=pairs and _is_shared_unmasked(each, plan))
+                _attribute(counted, plan, each, domains)
                 for each, domains in zip(counted.attributes, masked, strict=True)
             ],
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
@@ -74,27 +75,16 @@ def _label(counted: CountedTable, name: str) -> dict[str, Any]:
     return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
 
 
-def _is_shared_unmasked(counted: CountedAttribute, plan: Plan) -> bool:
-    return any(each.maskings[counted.attribute.name] == IDENTITY for each in plan.configurations)
-
-
 def _attribute(
-    table: CountedTable,
-    plan: Plan,
-    counted: CountedAttribute,
-    domains: Mapping[str, MaskedDomain],
-    *,
-    with_joint: bool,
+    table: CountedTable, plan: Plan, counted: CountedAttribute, domains: Mapping[str, MaskedDomain]
 ) -> dict[str, Any]:
-    values = len(counted.domain)
     draws = table.draws(counted, plan.seed)
     return {
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
         **_discretization(counted, table.table.reading(counted.attribute.name)),
-        **({} if _has_secret(counted) else {"histogram": counted.counts.histogram().tolist()}),
-        **({"joint": counted.counts.fold(range(values), values).tolist()} if with_joint else {}),
+        **({} if counted.attribute.is_secret else _unmasked_counts(counted, plan)),
         "maskings": [
             _drawn_masking(each, draws[each.id])
             if each.is_random
@@ -104,17 +94,20 @@ def _attribute(
     }
 
 
+def _unmasked_counts(counted: CountedAttribute, plan: Plan) -> dict[str, Any]:
+    """The histogram, and the joint counts of an attribute that is shared as it is: without them, that looks useless."""
+    histogram = {"histogram": counted.counts.histogram().tolist()}
+    if all(each.maskings[counted.attribute.name] != IDENTITY for each in plan.configurations):
+        return histogram
+    values = len(counted.domain)
+    return {**histogram, "joint": counted.counts.fold(range(values), values).tolist()}
+
+
 def _discretization(counted: CountedAttribute, reading: Reading) -> dict[str, Any]:
     rule = counted.attribute.discretization
     if rule is None or not isinstance(reading, Binned):
         return {}
     return {"discretization": {"rule": rule.name, "parameters": rule.parameters(reading.bins)}}
-
-
-def _has_secret(counted: CountedAttribute) -> bool:
-    """Whether a histogram, beside the joint counts of a masking, would tell which masked value is which."""
-    functions = (each.function for each in counted.attribute.maskings)
-    return any(isinstance(function, MaskingFunction) and function.secret for function in functions)
 
 
 def _masking(

@@ -96,13 +96,18 @@ def _lattice(counted: CountedTable, plan: Plan) -> Lattice:
 
 
 def _choices(counted: CountedTable, name: str, attribute: CountedAttribute | None) -> Choices:
-    """Of an attribute; of the label, which nothing masks, if there is none."""
+    """
+    Of an attribute; of the label, which nothing masks, if there is none.
+
+    Who has tokens for an attribute does not mean to share it as it is, though both group its values alike.
+    """
     if attribute is None:
         return Choices.of(name, {IDENTITY: Partition.identity(len(counted.label))})
     values = len(attribute.domain)
     masked = {masking: domain.partition() for masking, domain in counted.masked_domains(attribute).items()}
     dropped = Partition(np.zeros(values, dtype=np.intp), 1)
-    return Choices.of(name, {IDENTITY: Partition.identity(values), **masked, DROP: dropped})
+    unmasked = {} if attribute.attribute.is_secret else {IDENTITY: Partition.identity(values)}
+    return Choices.of(name, {**unmasked, **masked, DROP: dropped})
 
 
 def _found(evaluation: Evaluation, plan: Plan, minimal: Minimal, kept: Places, information: tuple[float, ...]) -> Found:
