@@ -147,7 +147,7 @@ def _query(queries: list[str]) -> None:
 
 
 def apart(work: Callable[[], object]) -> tuple[float, float]:
-    """Seconds, and peak memory in MB, in a process of its own; what it imports counts as memory, not as time."""
+    """Seconds, and peak memory in MB, in a process of its own. What Ibis loads when first used counts: 0.3 s."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(_cost, work).result()
 

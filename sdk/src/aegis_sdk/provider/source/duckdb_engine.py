@@ -40,7 +40,8 @@ def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str)
     except duckdb.Error as error:
         raise TableError(f"{memory_limit!r} is no size of memory; say 500MB or 2GB") from error
     connection.execute("SET temp_directory = $1", [spill])
-    connection.execute("SET enable_progress_bar = false")  # it goes to stdout, which is for results
+    # Ibis switches it on, and it would stand among the results on stdout.
+    connection.execute("SET enable_progress_bar = false")
     # Every thread of the CSV reader holds buffers of its own.
     connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
 
