@@ -202,6 +202,9 @@ def test_a_column_of_dates_is_not_discretised(plan_of, tmp_path):
         ("bucketize: {width: 10}", ["", "[0,10)", "[0,10)", "[10,20)"]),
         ("bucketize: {edges: [0, 5, .inf]}", ["", "[0,5)", "[5,inf)", "[5,inf)"]),
         ("mapping: {'[0,5)': low}, other: high", ["", "low", "high", "high"]),
+        ("bucketize: {equal_frequency: 3}", ["", "(-inf,5)", "[5,10)", "[10,inf)"]),
+        ("top_bottom: {top: 10, bottom: 5}", ["", "(-inf,5)", "[5,10)", "[10,inf)"]),
+        ("hierarchy: {intervals: [10, 20], level: 1}", ["", "[0,10)", "[0,10)", "[10,20)"]),
         ("suppress: {}", ["*"] * 4),
     ],
 )
@@ -217,6 +220,7 @@ def test_bins_are_masked_as_wholes(write, plan_of, masking, masked):
     [
         ("bucketize: {width: 7}", r"a '\[5,10\)' is a bin that bucketize would cut: '\[0,7\)' and '\[7,14\)'"),
         ("bucketize: {edges: [0, 8, 20]}", r"a '\[5,10\)' is a bin that bucketize would cut: '\[0,8\)' and '\[8,20\)'"),
+        ("top_bottom: {top: 12}", r"a '\[10,15\)' is a bin that top_bottom would cut: '\[10,15\)' and '\[12,inf\)'"),
         ("round: {to: 3}", r"a '\[0,5\)' is a bin that round would cut: '0' and '6'"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_sdk.provider.counts import JointCounts, Tally, tally
-from aegis_sdk.provider.discretization import Binned, discretized, mask_bins
+from aegis_sdk.provider.discretization import Binned, discretized, ends_of, mask_bins
 from aegis_sdk.provider.errors import PlanError, TableError, UnmaskableValueError
 from aegis_sdk.provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
 from aegis_sdk.provider.partition import Partition
@@ -107,7 +107,7 @@ class CountedTable:
                 return function
             case FittedFunction() as function:
                 with self._located(counted, masking):
-                    return function.fit(counted.domain, counted.counts.histogram())
+                    return function.fit(self._numbers_of(counted), counted.counts.histogram())
             case _:
                 raise PlanError(f"{masking.place}: is left to chance, so that a value has no masked value of its own")
 
@@ -127,6 +127,11 @@ class CountedTable:
         random = random_for(seed, counted.attribute.name, masking.id)
         with self._located(counted, masking):
             return masking.function.draw(counted.domain, joint, random)
+
+    def _numbers_of(self, counted: CountedAttribute) -> Domain:
+        """The domain; of bins, the numbers at which they begin."""
+        reading = self.table.reading(counted.attribute.name)
+        return ends_of(counted.domain, reading)[0] if isinstance(reading, Binned) else counted.domain
 
     @contextmanager
     def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:

@@ -4,11 +4,18 @@ from decimal import Decimal
 
 from aegis_sdk.provider.discretization.reading import Binned
 from aegis_sdk.provider.errors import UnmaskableValueError
-from aegis_sdk.provider.masking import EdgeBuckets, EqualBuckets, MaskingFunction, Round
+from aegis_sdk.provider.masking import (
+    EdgeBuckets,
+    EqualBuckets,
+    IntervalHierarchy,
+    MaskingFunction,
+    Round,
+    TopBottom,
+)
 from aegis_sdk.provider.masking.arithmetic import minus
 from aegis_sdk.provider.values import MISSING, Domain, ValueType
 
-_OF_NUMBERS = (EqualBuckets, EdgeBuckets, Round)
+_OF_NUMBERS = (EqualBuckets, EdgeBuckets, IntervalHierarchy, Round, TopBottom)
 
 # Beyond and below every number that a plan can state.
 _HUGE = Decimal("1e1500")
@@ -23,14 +30,14 @@ def mask_bins(function: MaskingFunction, domain: Domain, reading: Binned) -> lis
     """
     if not isinstance(function, _OF_NUMBERS):
         return function.mask(domain)
-    lowest, highest = (function.mask(each) for each in _ends(domain, reading))
+    lowest, highest = (function.mask(each) for each in ends_of(domain, reading))
     for text, low, high in zip(domain.texts, lowest, highest, strict=True):
         if low != high:
             raise UnmaskableValueError(text, _cut(function.name, low, high))
     return lowest
 
 
-def _ends(domain: Domain, reading: Binned) -> tuple[Domain, Domain]:
+def ends_of(domain: Domain, reading: Binned) -> tuple[Domain, Domain]:
     """The bins as numbers: the least number of each, and one just below its upper end."""
     bounds = [None if text == MISSING else reading.bounds_of(text) for text in domain.texts]
     low = [None if each is None else max(each[0], -_HUGE) for each in bounds]
