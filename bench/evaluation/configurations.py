@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from operator import attrgetter
 
@@ -59,7 +59,7 @@ def subset(plan: Plan, seed: int, count: int = CONFIGURATIONS) -> Plan:
     """The same plan with so many of its configurations, drawn with the seed, in the plan's order."""
     places = sorted(random.Random(seed).sample(range(len(plan.configurations)), count))
     chosen = tuple(plan.configurations[place] for place in places)
-    return Plan(plan.source, plan.label, plan.attributes, chosen, plan.about)
+    return replace(plan, configurations=chosen)
 
 
 def _maskings(name: str, column: NDArray[np.str_], draw: random.Random) -> tuple[Masking, ...]:

@@ -81,8 +81,8 @@ class Plan:
     attributes: tuple[Attribute, ...]
     configurations: tuple[Configuration, ...]
     about: Mapping[str, str | list[str]]
-    sensitive: tuple[str, ...]
-    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
     seed: int = 0
 
     @property
