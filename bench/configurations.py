@@ -15,7 +15,7 @@ from aegis_sdk.provider.search.evaluation import Evaluation
 from aegis_sdk.provider.search.finding import evaluation_of
 from aegis_sdk.provider.search.minimal import every_node
 from aegis_sdk.provider.search.pruned import search
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.source import open_table
 from bench import example
 from bench.figures import heading, run, table, timed, verdict
 

@@ -13,7 +13,7 @@ from scipy.stats import entropy
 
 from aegis_sdk.provider import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.masking import EdgeBuckets, Mapped, MaskingFunction
-from aegis_sdk.provider.plan import DROP
+from aegis_sdk.provider.plan.model import DROP
 from aegis_sdk.provider.values import Domain, ValueType
 from bench.evaluation.study import Table
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from aegis_sdk.provider import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.masking import EdgeBuckets
-from aegis_sdk.provider.plan import DROP
+from aegis_sdk.provider.plan.model import DROP
 from aegis_sdk.provider.values import ValueType
 from app.advisor.arrays import IntArray
 

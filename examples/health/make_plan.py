@@ -16,8 +16,8 @@ from pathlib import Path
 
 from aegis_sdk.provider import Configuration, Plan, load_plan
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.plan import DROP, IDENTITY
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.plan.model import DROP, IDENTITY
+from aegis_sdk.provider.source import open_table
 
 HERE = Path(__file__).parent
 PLAN = HERE / "plan.yaml"

@@ -16,7 +16,7 @@ from aegis_sdk.provider import PlanError, TableError, apply, summarize
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.discretization.rules import roundest_above
 from aegis_sdk.provider.distinct_records import DistinctRecords
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.source import open_table
 from aegis_sdk.wire import EntryDocument
 from tests.sdk.provider import oracle
 

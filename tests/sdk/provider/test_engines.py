@@ -10,7 +10,7 @@ import pytest
 from aegis_sdk.provider import TableError, apply, load_plan, summarize
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.distinct_records import DistinctRecords
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.source import open_table
 from tests.postgres import create_database, drop_database
 from tests.sdk.provider.engine_table import COLUMNS, PLAN, definition, records, write_parquet
 

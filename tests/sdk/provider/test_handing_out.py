@@ -12,9 +12,9 @@ from scipy.stats import chisquare
 
 from aegis_sdk.provider import TableError, apply, load_plan, summarize
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.handing_out import ExhaustedError, Urns
-from aegis_sdk.provider.release import Release
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.release.handing_out import ExhaustedError, Urns
+from aegis_sdk.provider.release.release import Release
+from aegis_sdk.provider.source import open_table
 from tests.sdk.provider import oracle
 
 PLAN = """

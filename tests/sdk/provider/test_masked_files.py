@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aegis_sdk.provider import OutputError, apply, load_plan
-from aegis_sdk.provider.blocks import RECORDS, blocks_of
-from aegis_sdk.provider.parquet_values import ParquetColumn
+from aegis_sdk.provider.release.blocks import RECORDS, blocks_of
+from aegis_sdk.provider.release.parquet_values import ParquetColumn
 from aegis_sdk.provider.values import Domain, ValueType
 from tests.sdk.provider import oracle
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from aegis_sdk.provider import TableError, load_plan, summarize
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.pairs import pair_tables
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.pairs.tables import pair_tables
+from aegis_sdk.provider.source import open_table
 
 NAMES = ("a", "b c", "it's")
 TEXTS = ("", "x", " x", "u,v", 'say "so"', "it's", "two\nlines", "NULL", "\u00e9\u2028")
@@ -135,14 +135,6 @@ def test_without_pairs_the_entry_is_the_same_but_for_them(health_table, health_p
     assert keys[keys.index("attributes") :] == ["attributes", "pairs", "configurations"]
     del entry["pairs"]
     assert json.dumps(summarize(health_table, health_plan, name="t")) == json.dumps(entry)
-
-
-def test_attributes_that_are_shared_unmasked_have_their_counts_with_the_label(write, plan_of):
-    path = write("t.csv", "a,b,c,y\n1,5,p,n\n1,6,q,m\n2,5,p,m\n,5,p,m\n")
-    plan = plan_of("{a: {}, b: {maskings: {tens: {bucketize: {width: 10}}}}, c: {}}", "{k: {b: tens, c: drop}}")
-    entry = summarize(path, plan, name="t", pairs=True)
-    assert [each.get("joint") for each in entry["attributes"]] == [[[1, 0], [1, 1], [1, 0]], None, None]  # m, n
-    assert not any("joint" in each for each in summarize(path, plan, name="t")["attributes"])
 
 
 def test_parquet_and_csv_give_the_same_pairs(health_table, health_plan, tmp_path):

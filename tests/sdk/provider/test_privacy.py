@@ -14,9 +14,9 @@ from pycanon import anonymity
 
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.distinct_records import DistinctRecords
-from aegis_sdk.provider.plan import DROP, IDENTITY
+from aegis_sdk.provider.plan.model import DROP, IDENTITY
 from aegis_sdk.provider.privacy import AT_LEAST, MEASURED, breaks, by_class, classes_of, holds, measure_privacy
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.source import open_table
 from tests.sdk.provider.privacy_tables import groups_of, records_of, tables
 
 QUICK = settings(max_examples=60, deadline=None)

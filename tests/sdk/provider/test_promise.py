@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from aegis_sdk.provider import PromiseError, TableError, apply, load_plan
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.promise import Promise
-from aegis_sdk.provider.release import Release
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.release.promise import Promise
+from aegis_sdk.provider.release.release import Release
+from aegis_sdk.provider.source import open_table
 from tests.sdk.provider import oracle
 
 # Classes by (age, zip): 3 of (10-19, a), 2 of (20-29, a), 1 of (20-29, b).

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aegis_sdk.provider import PlanError, TableError, apply
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.plan import DROP
+from aegis_sdk.provider.plan.model import DROP
 from aegis_sdk.provider.privacy import (
     MEASURED,
     Classes,
@@ -24,7 +24,7 @@ from aegis_sdk.provider.privacy import (
     plan_of_roles,
 )
 from aegis_sdk.provider.report.risk_words import CRITERIA, consequence, percent
-from aegis_sdk.provider.table import open_table
+from aegis_sdk.provider.source import open_table
 from tests.sdk.provider import oracle
 from tests.sdk.provider.privacy_tables import records_of
 

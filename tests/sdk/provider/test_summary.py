@@ -134,3 +134,18 @@ def test_every_joint_table_is_that_of_a_row_by_row_count(write, plan_of, rows):
             if count
         }
         assert counted == oracle.joint_counts(masked, labels)
+
+
+def test_attributes_that_are_shared_unmasked_have_their_counts_with_the_label(write, plan_of):
+    path = write("t.csv", "a,b,c,y\n1,5,p,n\n1,6,q,m\n2,5,p,m\n,5,p,m\n")
+    plan = plan_of("{a: {}, b: {maskings: {tens: {bucketize: {width: 10}}}}, c: {}}", "{k: {b: tens, c: drop}}")
+    entry = summarize(path, plan, name="t")
+    assert [each.get("joint") for each in entry["attributes"]] == [[[1, 0], [1, 1], [1, 0]], None, None]  # m, n
+
+
+def test_an_attribute_with_tokens_has_no_unmasked_counts_that_would_tell_them_apart(write, plan_of):
+    write("salt.txt", "0123456789abcdef")
+    path = write("t.csv", "a,y\n1,n\n1,m\n2,m\n")
+    plan = plan_of("{a: {maskings: {t: {token: {salt_file: salt.txt}}}}}", "{raw: {}, coded: {a: t}}")
+    [attribute] = summarize(path, plan, name="t")["attributes"]
+    assert not {"histogram", "joint"} & set(attribute)

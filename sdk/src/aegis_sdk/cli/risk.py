@@ -22,7 +22,7 @@ from aegis_sdk.cli.saying import print_json, progress_bar, say
 from aegis_sdk.wire import PRIVACY_NAMES
 
 if TYPE_CHECKING:
-    from aegis_sdk.provider.plan import Plan
+    from aegis_sdk.provider.plan.model import Plan
     from aegis_sdk.provider.privacy import Assessed, Assessment
 
 ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]

@@ -11,15 +11,15 @@ Everything raised here is a `ProviderError`, or a `PromiseError` of `apply`, who
 
 from aegis_sdk.provider.entry_file import write_entry
 from aegis_sdk.provider.errors import NothingHoldsError, OutputError, PlanError, PromiseError, ProviderError, TableError
-from aegis_sdk.provider.masked_table import Applied, apply
 from aegis_sdk.provider.output import refuse_overwriting
-from aegis_sdk.provider.plan import Attribute, Configuration, Masking, Plan
-from aegis_sdk.provider.plan_file import load_plan
-from aegis_sdk.provider.plan_output import write_plan
+from aegis_sdk.provider.plan.file import load_plan
+from aegis_sdk.provider.plan.model import Attribute, Configuration, Masking, Plan
+from aegis_sdk.provider.plan.output import write_plan
 from aegis_sdk.provider.privacy import assess, plan_of_roles
+from aegis_sdk.provider.release.masked_table import Applied, apply
 from aegis_sdk.provider.search import Found, Requirement, find_configurations
+from aegis_sdk.provider.source import Source, open_table, shown
 from aegis_sdk.provider.summary import revealing_attributes, summarize
-from aegis_sdk.provider.table import Source, open_table, shown
 
 __all__ = [
     "Applied",

@@ -13,8 +13,8 @@ from aegis_sdk.provider.discretization import Binned, discretized, ends_of, mask
 from aegis_sdk.provider.errors import PlanError, TableError, UnmaskableValueError
 from aegis_sdk.provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
 from aegis_sdk.provider.partition import Partition
-from aegis_sdk.provider.plan import Attribute, Masking, Plan
-from aegis_sdk.provider.table import Table
+from aegis_sdk.provider.plan.model import Attribute, Masking, Plan
+from aegis_sdk.provider.source import Table
 from aegis_sdk.provider.values import MISSING, Domain, ValueType
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_sdk.provider.table import Table
+from aegis_sdk.provider.source import Table
 
 Counts: TypeAlias = NDArray[np.int64]
 

@@ -1,6 +1,10 @@
 """What can be wrong with a provider's files, each fault in one line: what, where, and what to do."""
 
+from difflib import get_close_matches
+
 from aegis_sdk._errors import AegisError
+
+_NAMES_SHOWN = 20
 
 
 class ProviderError(AegisError, ValueError):
@@ -44,3 +48,12 @@ class UnmaskableValueError(ValueError):
         super().__init__(f"{text!r} {reason}")
         self.text = text
         self.reason = reason
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """The end of a sentence that complains of an unknown name: what was meant, or what there is."""
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    more = f" and {len(known) - _NAMES_SHOWN} more" if len(known) > _NAMES_SHOWN else ""
+    return f"there is {', '.join(known[:_NAMES_SHOWN]) or 'none'}{more}"

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from aegis_sdk.provider.errors import OutputError
-from aegis_sdk.provider.table import Source, files_of
+from aegis_sdk.provider.source import Source, files_of
 
 # Of a name that may be as long as names can be, in bytes.
 _SHOWN = 50

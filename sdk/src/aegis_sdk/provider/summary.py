@@ -8,11 +8,11 @@ from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDo
 from aegis_sdk.provider.discretization import Binned
 from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.masking import Draw, Function, MaskingFunction
-from aegis_sdk.provider.pair_counts import Progress
-from aegis_sdk.provider.pairs import pair_tables, refuse_uncountable
-from aegis_sdk.provider.plan import IDENTITY, Configuration, Masking, Plan
+from aegis_sdk.provider.pairs.tables import pair_tables, refuse_uncountable
+from aegis_sdk.provider.plan.model import IDENTITY, Configuration, Masking, Plan
+from aegis_sdk.provider.progress import Progress
+from aegis_sdk.provider.source import Source, open_table
 from aegis_sdk.provider.source.reading import Reading
-from aegis_sdk.provider.table import Source, open_table
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 

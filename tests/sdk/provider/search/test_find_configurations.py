@@ -131,6 +131,17 @@ def test_what_is_left_to_chance_takes_no_part(write):
     assert [each.maskings for each in found.configurations] == [{"a": "drop"}]
 
 
+def test_who_has_tokens_for_an_attribute_is_not_offered_to_share_it_raw(write):
+    write("salt.txt", "0123456789abcdef")
+    table = write("t.csv", "a,y\n" + "1,n\n1,m\n2,n\n2,m\n")
+    plan = load_plan(
+        write("plan.yaml", "label: y\nattributes: {a: {maskings: {coded: {token: {salt_file: salt.txt}}}}}\n"),
+        configurations_needed=False,
+    )
+    found = find_configurations(table, plan, Requirement({"k": 2}))
+    assert [each.maskings for each in found.configurations] == [{"a": "coded"}]
+
+
 def test_nothing_holds_and_the_coarsest_is_named(write):
     table = write("t.csv", "a,y\n1,n\n2,m\n3,m\n")
     plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)

@@ -4,16 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.errors import PlanError
-from aegis_sdk.provider.pair_counts import Progress
-from aegis_sdk.provider.plan import Configuration, Plan
-from aegis_sdk.provider.plan_element import nearest
+from aegis_sdk.provider.errors import PlanError, nearest
+from aegis_sdk.provider.plan.model import Configuration, Plan
 from aegis_sdk.provider.privacy.assessed import Assessed
 from aegis_sdk.provider.privacy.class_sizes import ClassSizes
 from aegis_sdk.provider.privacy.classes import Classes
 from aegis_sdk.provider.privacy.criteria import AT_LEAST, measure_privacy
 from aegis_sdk.provider.privacy.release import PrivacyTable
-from aegis_sdk.provider.table import Source, open_table
+from aegis_sdk.provider.progress import Progress
+from aegis_sdk.provider.source import Source, open_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.distinct_records import DistinctRecords
 from aegis_sdk.provider.errors import PlanError
 from aegis_sdk.provider.partition import Places
-from aegis_sdk.provider.plan import DROP, IDENTITY, Configuration, Plan
+from aegis_sdk.provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_sdk.provider.privacy.classes import Classes, classes_of
 from aegis_sdk.provider.privacy.criteria import breaks
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from aegis_sdk.provider.errors import PlanError
-from aegis_sdk.provider.plan import Attribute, Plan
+from aegis_sdk.provider.plan.model import Attribute, Plan
 
 
 def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Plan:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
-from aegis_sdk.provider.pair_counts import Progress
+from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.search.lattice import Lattice, Node
 
 _SEED = 0

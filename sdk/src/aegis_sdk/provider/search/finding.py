@@ -9,17 +9,17 @@ import numpy as np
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable
 from aegis_sdk.provider.distinct_records import DistinctRecords
 from aegis_sdk.provider.errors import NothingHoldsError
-from aegis_sdk.provider.pair_counts import Progress
 from aegis_sdk.provider.partition import Partition, Places
-from aegis_sdk.provider.plan import DROP, IDENTITY, Configuration, Plan
+from aegis_sdk.provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_sdk.provider.privacy import AT_LEAST, breaks, measure_privacy
+from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.search.choices import Choices
 from aegis_sdk.provider.search.evaluation import Evaluation
 from aegis_sdk.provider.search.lattice import Lattice, Node
 from aegis_sdk.provider.search.minimal import Minimal, minimal_nodes
 from aegis_sdk.provider.search.preference import information_kept, preferred, scores
 from aegis_sdk.provider.search.requirement import Requirement
-from aegis_sdk.provider.table import Source, open_table
+from aegis_sdk.provider.source import Source, open_table
 
 _DECIMALS = 10**6
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_sdk.provider.errors import PlanError
-from aegis_sdk.provider.pair_counts import Progress
 from aegis_sdk.provider.partition import Places
+from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.search.descents import descend
 from aegis_sdk.provider.search.evaluation import Evaluation
 from aegis_sdk.provider.search.pruned import search

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_sdk.provider.pair_counts import Progress
+from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.search.lattice import Lattice, Node
 from aegis_sdk.provider.search.tags import UNKNOWN, Tags
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aegis_sdk.provider.errors import PlanError
-from aegis_sdk.provider.plan import Plan
-from aegis_sdk.provider.plan_element import nearest
+from aegis_sdk.provider.errors import PlanError, nearest
+from aegis_sdk.provider.plan.model import Plan
 from aegis_sdk.provider.privacy import MEASURED
 
 

@@ -11,8 +11,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import ibis
 
-from aegis_sdk.provider.errors import TableError
-from aegis_sdk.provider.plan_element import nearest
+from aegis_sdk.provider.errors import TableError, nearest
 from aegis_sdk.provider.source.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
 from aegis_sdk.provider.source.engine import Engine
 from aegis_sdk.provider.source.table import Table

@@ -7,8 +7,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aegis_sdk.provider.errors import TableError
-from aegis_sdk.provider.plan_element import nearest
+from aegis_sdk.provider.errors import TableError, nearest
 from aegis_sdk.provider.source.engine import Engine, Expression
 from aegis_sdk.provider.source.grouping import counts_of_sets
 from aegis_sdk.provider.source.reading import Reading, reading_of

@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 
 from aegis_sdk.provider.distinct_records import DistinctRecords
 from aegis_sdk.provider.partition import Places
-from aegis_sdk.provider.plan import Configuration, Plan
+from aegis_sdk.provider.plan.model import Configuration, Plan
 from aegis_sdk.provider.privacy import AT_LEAST, Classes, breaks, class_of_each, classes_of, holds, measure_privacy
-from aegis_sdk.provider.release import Release
-from aegis_sdk.provider.released_records import codes_of, records_in, records_of
-from aegis_sdk.provider.table import Table
+from aegis_sdk.provider.release.records import codes_of, records_in, records_of
+from aegis_sdk.provider.release.release import Release
+from aegis_sdk.provider.source import Table
 
 
 @dataclass(frozen=True, eq=False)

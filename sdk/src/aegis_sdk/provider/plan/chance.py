@@ -4,7 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from aegis_sdk.provider.masking import Noise, Pram, RandomisedResponse, Shuffle
-from aegis_sdk.provider.plan_element import Element
+from aegis_sdk.provider.plan.element import Element
 
 
 def read_noise(element: Element, _folder: Path) -> Noise:

@@ -15,7 +15,7 @@ from aegis_sdk.provider.masking import (
     TreeHierarchy,
 )
 from aegis_sdk.provider.masking.hierarchy import Tree, depth_of
-from aegis_sdk.provider.plan_element import Element
+from aegis_sdk.provider.plan.element import Element
 
 _DEEPEST = 50
 

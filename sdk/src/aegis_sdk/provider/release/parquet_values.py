@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aegis_sdk.provider.blocks import Texts, places_of
+from aegis_sdk.provider.release.blocks import Texts, places_of
 from aegis_sdk.provider.values import MISSING, Domain, Key, ValueType
 
 

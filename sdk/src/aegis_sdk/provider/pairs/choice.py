@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_sdk.provider.partition import Partition, Places
-from aegis_sdk.provider.plan import Plan
+from aegis_sdk.provider.plan.model import Plan
 
 Views: TypeAlias = Mapping[str, Partition]
 """Of an attribute, by masking id: its values as each masking groups them. The identity is one of them."""

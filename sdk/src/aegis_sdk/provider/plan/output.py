@@ -11,8 +11,8 @@ import yaml
 
 from aegis_sdk.provider.errors import OutputError, PlanError
 from aegis_sdk.provider.output import written_whole
-from aegis_sdk.provider.plan import IDENTITY, Configuration, Plan
-from aegis_sdk.provider.plan_file import load_plan
+from aegis_sdk.provider.plan.file import load_plan
+from aegis_sdk.provider.plan.model import IDENTITY, Configuration, Plan
 
 Edit: TypeAlias = tuple[int, int, str]
 """A stretch of the text, from one place to another, and what stands there instead."""

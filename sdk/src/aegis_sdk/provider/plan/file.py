@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import yaml
 
-from aegis_sdk.provider.errors import PlanError
-from aegis_sdk.provider.plan import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
-from aegis_sdk.provider.plan_discretize import read_discretization
-from aegis_sdk.provider.plan_element import Element, nearest
-from aegis_sdk.provider.plan_hierarchy import read_levels
-from aegis_sdk.provider.plan_masking import read_function
-from aegis_sdk.provider.plan_roles import read_roles
+from aegis_sdk.provider.errors import PlanError, nearest
+from aegis_sdk.provider.plan.discretize import read_discretization
+from aegis_sdk.provider.plan.element import Element
+from aegis_sdk.provider.plan.hierarchy import read_levels
+from aegis_sdk.provider.plan.masking import read_function
+from aegis_sdk.provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
+from aegis_sdk.provider.plan.roles import read_roles
 from aegis_sdk.provider.values import ValueType
 from aegis_sdk.wire import PRIVACY_NAMES
 

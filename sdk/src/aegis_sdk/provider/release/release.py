@@ -8,12 +8,12 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from aegis_sdk.provider.blocks import Texts, block_schema, blocks_of, places_of
 from aegis_sdk.provider.counting import CountedTable, MaskedDomain
 from aegis_sdk.provider.errors import TableError
-from aegis_sdk.provider.handing_out import ExhaustedError, Urns
 from aegis_sdk.provider.masking import Draw, random_for
-from aegis_sdk.provider.plan import DROP, IDENTITY, Configuration, Plan
+from aegis_sdk.provider.plan.model import DROP, IDENTITY, Configuration, Plan
+from aegis_sdk.provider.release.blocks import Texts, block_schema, blocks_of, places_of
+from aegis_sdk.provider.release.handing_out import ExhaustedError, Urns
 from aegis_sdk.provider.values import Domain, ValueType
 
 Mask: TypeAlias = Callable[[Texts, Texts], Texts]

@@ -1,23 +1,20 @@
 """The masked table of one configuration: written, and looked at before anyone gets it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.errors import PlanError, PromiseError
+from aegis_sdk.provider.errors import PlanError, PromiseError, nearest
 from aegis_sdk.provider.output import refuse_overwriting, written_whole
-from aegis_sdk.provider.plan import Configuration, Plan
-from aegis_sdk.provider.plan_element import nearest
-from aegis_sdk.provider.promise import Promise, Suppression
-from aegis_sdk.provider.release import Release
-from aegis_sdk.provider.table import Source, open_table
-from aegis_sdk.provider.table_file import write_csv, write_parquet
-
-Progress = Callable[[int, int], None]
-"""Is told how many records are done, and of how many: twice all, where records are left out."""
+from aegis_sdk.provider.plan.model import Configuration, Plan
+from aegis_sdk.provider.progress import Progress
+from aegis_sdk.provider.release.promise import Promise, Suppression
+from aegis_sdk.provider.release.release import Release
+from aegis_sdk.provider.release.table_file import write_csv, write_parquet
+from aegis_sdk.provider.source import Source, open_table
 
 PARQUET_ENDING = ".parquet"
 

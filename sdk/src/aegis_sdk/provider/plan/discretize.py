@@ -5,8 +5,9 @@ from decimal import Decimal
 from typing import Final
 
 from aegis_sdk.provider.discretization import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
-from aegis_sdk.provider.plan_element import Element, nearest
-from aegis_sdk.provider.plan_masking import read_edges
+from aegis_sdk.provider.errors import nearest
+from aegis_sdk.provider.plan.element import Element
+from aegis_sdk.provider.plan.masking import read_edges
 from aegis_sdk.provider.values import ValueType
 
 _MOST_BINS = 10_000

@@ -5,24 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from aegis_sdk.provider.errors import PlanError, UnmaskableValueError
+from aegis_sdk.provider.errors import PlanError, UnmaskableValueError, nearest
 from aegis_sdk.provider.values import decimal_of
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NAME_LENGTH = 255
-_NAMES_SHOWN = 20
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """The end of a sentence that complains of an unknown name: what was meant, or what there is."""
-    close = get_close_matches(name, known, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    more = f" and {len(known) - _NAMES_SHOWN} more" if len(known) > _NAMES_SHOWN else ""
-    return f"there is {', '.join(known[:_NAMES_SHOWN]) or 'none'}{more}"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from aegis_sdk.provider.errors import PlanError
+from aegis_sdk.provider.errors import PlanError, nearest
 from aegis_sdk.provider.masking import (
     Blur,
     BlurPositions,
@@ -22,9 +22,9 @@ from aegis_sdk.provider.masking import (
     Token,
     TopBottom,
 )
-from aegis_sdk.provider.plan_chance import read_noise, read_pram, read_randomised_response, read_shuffle
-from aegis_sdk.provider.plan_element import Element, nearest
-from aegis_sdk.provider.plan_hierarchy import read_level
+from aegis_sdk.provider.plan.chance import read_noise, read_pram, read_randomised_response, read_shuffle
+from aegis_sdk.provider.plan.element import Element
+from aegis_sdk.provider.plan.hierarchy import read_level
 
 AnyFunction: TypeAlias = MaskingFunction | FittedFunction | RandomFunction
 

@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aegis_sdk.provider.blocks import block_schema
-from aegis_sdk.provider.parquet_values import ParquetColumn
+from aegis_sdk.provider.release.blocks import block_schema
+from aegis_sdk.provider.release.parquet_values import ParquetColumn
 from aegis_sdk.provider.source.duckdb_engine import quoted
 from aegis_sdk.provider.values import Domain
 

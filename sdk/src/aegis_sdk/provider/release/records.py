@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from aegis_sdk.provider.blocks import places_of
 from aegis_sdk.provider.distinct_records import DistinctRecords
 from aegis_sdk.provider.errors import OutputError, UnmaskableValueError
 from aegis_sdk.provider.partition import Places
-from aegis_sdk.provider.table import Table
+from aegis_sdk.provider.release.blocks import places_of
+from aegis_sdk.provider.source import Table
 from aegis_sdk.provider.values import Domain, Key, key_of
 
 # Combinations that are counted in several blocks wait until they are many; then those that are the same become one.

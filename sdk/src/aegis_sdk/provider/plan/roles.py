@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from aegis_sdk.provider.plan import Attribute
-from aegis_sdk.provider.plan_element import Element, nearest
+from aegis_sdk.provider.errors import nearest
+from aegis_sdk.provider.plan.element import Element
+from aegis_sdk.provider.plan.model import Attribute
 
 
 def read_roles(

@@ -1,6 +1,6 @@
 """Joint counts of pairs of masked attributes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
@@ -8,14 +8,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from aegis_sdk.provider.coded_table import CodedTable
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.counts import Counts
-from aegis_sdk.provider.pair_choice import Pair, Views
+from aegis_sdk.provider.pairs.choice import Pair, Views
+from aegis_sdk.provider.pairs.coded_table import CodedTable
 from aegis_sdk.provider.partition import Partition, common_refinement
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how much is counted, in records, and of how many."""
+from aegis_sdk.provider.progress import Progress
 
 _Viewed: TypeAlias = tuple[str | None, str | None]
 _Key: TypeAlias = tuple[tuple[int, int], _Viewed]

@@ -7,10 +7,11 @@ from typing import Any
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
 from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.masking import MaskingFunction
-from aegis_sdk.provider.pair_choice import Pair, Views, pairs_to_count
-from aegis_sdk.provider.pair_counts import Progress, count_pairs
+from aegis_sdk.provider.pairs.choice import Pair, Views, pairs_to_count
+from aegis_sdk.provider.pairs.counts import count_pairs
 from aegis_sdk.provider.partition import Partition
-from aegis_sdk.provider.plan import IDENTITY, Plan
+from aegis_sdk.provider.plan.model import IDENTITY, Plan
+from aegis_sdk.provider.progress import Progress
 
 # More would make an entry that no service takes.
 _MOST_CELLS = 10_000_000
