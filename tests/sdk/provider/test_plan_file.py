@@ -173,3 +173,11 @@ def test_what_is_no_plan_at_all_is_refused_in_one_line(load, text):
 def test_an_absent_plan_is_refused(tmp_path):
     with pytest.raises(PlanError, match=r"nowhere\.yaml: cannot be read: No such file"):
         load_plan(tmp_path / "nowhere.yaml")
+
+
+def test_an_attribute_that_a_configuration_does_not_name_has_its_default(load):
+    attributes = "{a: {maskings: {m: {suppress: {}}}, default: m}}"
+    text = f"label: y\nattributes: {attributes}\nconfigurations: {{c: {{}}, d: {{a: identity}}}}"
+    assert [each.maskings["a"] for each in load(text).configurations] == ["m", "identity"]
+    wrong = text.replace("default: m", "default: n")
+    assert refusal(load, wrong).startswith("plan.yaml: attributes.a.default: unknown masking 'n'; ")

@@ -149,3 +149,10 @@ def test_an_attribute_with_tokens_has_no_unmasked_counts_that_would_tell_them_ap
     plan = plan_of("{a: {maskings: {t: {token: {salt_file: salt.txt}}}}}", "{raw: {}, coded: {a: t}}")
     [attribute] = summarize(path, plan, name="t")["attributes"]
     assert not {"histogram", "joint"} & set(attribute)
+
+
+def test_tokens_that_no_configuration_uses_hide_nothing(write, plan_of):
+    write("salt.txt", "0123456789abcdef")
+    plan = plan_of("{a: {maskings: {t: {token: {salt_file: salt.txt}}}}}", "{raw: {}}")
+    [attribute] = summarize(write("t.csv", "a,y\n1,n\n1,m\n2,m\n"), plan, name="t")["attributes"]
+    assert (attribute["histogram"], attribute["joint"], attribute["maskings"]) == ([2, 1], [[1, 1], [1, 0]], [])

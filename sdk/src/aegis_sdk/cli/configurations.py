@@ -53,10 +53,19 @@ def configurations(
             progress=progress,
         )
     part.write_plan(plan, intended, found.configurations, output, _remark(found, requirement.described()))
+    fixed = {each.name: each.default for each in intended.attributes if each.name not in intended.quasi_identifiers}
     if as_json:
-        print_json({"output": str(output), **_result(found)})
+        print_json({"output": str(output), "not_searched": fixed, **_result(found)})
     else:
-        typer.echo("\n".join(_report(output, found)))
+        typer.echo("\n".join([*_report(output, found), *_not_searched(fixed)]))
+
+
+def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
+    """What every configuration does with the attributes that are no quasi-identifiers."""
+    if fixed:
+        chosen = ", ".join(f"{name}: {choice}" for name, choice in fixed.items())
+        yield ""
+        yield f"no quasi-identifiers, and the same in every configuration (`default` in the plan): {chosen}"
 
 
 def _remark(found: "Found", required: str) -> str:

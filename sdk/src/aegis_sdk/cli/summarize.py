@@ -39,10 +39,17 @@ def summarize(
     revealing = part.revealing_attributes(entry)
     for attribute in revealing:
         typer.echo(f"aegis: warning: {attribute!r} is nearly unique, and the entry lists each of its values", err=True)
+    small = part.counted_though_suppressed(entry)
+    if small:
+        typer.echo(
+            f"aegis: warning: {small} masked values, or pairs of them, have fewer records than the k of a release that "
+            "leaves these out; the entry counts them all the same",
+            err=True,
+        )
     tables = len(entry.get("pairs", ()))
     found = {"records": entry["records"], "configurations": len(entry["configurations"]), "pairs": tables}
     if as_json:
-        print_json({"output": str(output), **found, "nearly_unique": revealing})
+        print_json({"output": str(output), **found, "nearly_unique": revealing, "below_k": small})
     else:
         counted = f", {tables} tables of pairs" if pairs else ""
         say(f"{output}: {found['records']} records, {found['configurations']} configurations{counted}")

@@ -17,9 +17,10 @@ from aegis_sdk.provider.plan.model import Attribute, Configuration, Masking, Pla
 from aegis_sdk.provider.plan.output import write_plan
 from aegis_sdk.provider.privacy import assess, plan_of_roles
 from aegis_sdk.provider.release.masked_table import Applied, apply
+from aegis_sdk.provider.revealing import counted_though_suppressed, revealing_attributes
 from aegis_sdk.provider.search import Found, Requirement, find_configurations
 from aegis_sdk.provider.source import Source, open_table, shown
-from aegis_sdk.provider.summary import revealing_attributes, summarize
+from aegis_sdk.provider.summary import summarize
 
 __all__ = [
     "Applied",
@@ -38,6 +39,7 @@ __all__ = [
     "TableError",
     "apply",
     "assess",
+    "counted_though_suppressed",
     "find_configurations",
     "load_plan",
     "open_table",

@@ -43,6 +43,7 @@ def summarize(
     """
     if not _NAME.fullmatch(name):
         raise PlanError(f"the name {name!r} must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or digit")
+    plan = plan.without_unused_secrets()
     if pairs:
         refuse_uncountable(plan)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
@@ -63,11 +64,6 @@ def summarize(
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
             "configurations": [_configuration(each) for each in plan.configurations],
         }
-
-
-def revealing_attributes(entry: Mapping[str, Any]) -> list[str]:
-    """The attributes whose domain has a value for every two records or fewer: it tells much by itself."""
-    return [each["name"] for each in entry["attributes"] if 2 * len(each["domain"]) > max(entry["records"], 20)]
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:

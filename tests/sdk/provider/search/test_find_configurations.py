@@ -1,11 +1,12 @@
 """The search, against checking every combination of maskings in plain Python, on tables in files."""
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
 import pytest
 
-from aegis_sdk.provider import NothingHoldsError, PlanError, Requirement, find_configurations, load_plan
+from aegis_sdk.provider import NothingHoldsError, PlanError, Requirement, find_configurations, load_plan, write_plan
 from aegis_sdk.provider.search import minimal as minimal_module
 from tests.sdk.provider.search import search_oracle as oracle
 
@@ -119,6 +120,25 @@ def test_roles_decide_what_is_masked(write):
     [only] = found.configurations
     assert only.maskings == {"a": "drop", "b": "identity", "c": "identity"}
     assert (only.privacy, only.suppressed) == ({"k": 6, "l": 2}, None)
+
+
+def test_an_attribute_that_is_not_searched_is_masked_by_its_default(write):
+    """Of the sensitive one the masked values count: of two kinds of cancer there is one kind left."""
+    table = write("t.csv", "a,s,y\n" + "1,lung,n\n1,skin,n\n2,lung,n\n2,flu,m\n")
+    attributes = "{a: {}, s: {maskings: {kind: {mapping: {lung: cancer, skin: cancer, flu: flu}}}, default: kind}}"
+    text = f"label: y\nsensitive: [s]\nquasi_identifiers: [a]\nattributes: {attributes}\n"
+    plan_file = write("plan.yaml", text)
+    plan = load_plan(plan_file, configurations_needed=False)
+    [raw] = find_configurations(table, replace_default(plan), Requirement({"l": 2})).configurations
+    [masked] = find_configurations(table, plan, Requirement({"l": 2})).configurations
+    assert raw.maskings == {"a": "identity", "s": "identity"}
+    assert masked.maskings == {"a": "drop", "s": "kind"}
+    write_plan(plan_file, plan, [masked], plan_file.with_name("found.yaml"), "found")
+    assert "{a: drop}" in plan_file.with_name("found.yaml").read_text()
+
+
+def replace_default(plan):
+    return replace(plan, attributes=tuple(replace(each, default="identity") for each in plan.attributes))
 
 
 def test_what_is_left_to_chance_takes_no_part(write):

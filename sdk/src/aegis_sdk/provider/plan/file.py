@@ -1,6 +1,6 @@
 """Reads the plan file (YAML), strictly: what it does not know it refuses, naming the place."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -88,14 +88,29 @@ def _attributes(element: Element, label: str, folder: Path) -> Iterator[Attribut
         attribute.checked_name(name)
         if name == label:
             attribute.fail("the label cannot be an attribute too")
-        fields = attribute.fields(optional=("type", "discretize", "hierarchy", "maskings"))
+        fields = attribute.fields(optional=("type", "discretize", "hierarchy", "maskings", "default"))
         levels = list(_levels(fields["hierarchy"], name, folder)) if "hierarchy" in fields else []
         maskings = list(_maskings(fields["maskings"], folder)) if "maskings" in fields else []
         for masking_id in {each.id for each in levels} & {each.id for each in maskings}:
             fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
         value_type = _value_type(fields.get("type"))
         discretization = read_discretization(fields["discretize"], value_type) if "discretize" in fields else None
-        yield Attribute(name, value_type, (*levels, *maskings), discretization)
+        default = _default(fields.get("default"), (*levels, *maskings))
+        yield Attribute(name, value_type, (*levels, *maskings), discretization, default)
+
+
+def _default(element: Element | None, maskings: Sequence[Masking]) -> str:
+    return IDENTITY if element is None else _choice(element, _choices(maskings))
+
+
+def _choices(maskings: Sequence[Masking]) -> list[str]:
+    return [*(each.id for each in maskings), IDENTITY, DROP]
+
+
+def _choice(element: Element, known: list[str]) -> str:
+    if element.text() not in known:
+        element.fail(f"unknown masking {element.value!r}; {nearest(element.value, known)}")
+    return element.text()
 
 
 def _value_type(element: Element | None) -> ValueType | None:
@@ -142,16 +157,14 @@ class _Promises:
 def _configurations(
     element: Element, attributes: tuple[Attribute, ...], promises: _Promises
 ) -> Iterator[Configuration]:
-    known = {each.name: [masking.id for masking in each.maskings] + [IDENTITY, DROP] for each in attributes}
+    known = {each.name: _choices(each.maskings) for each in attributes}
+    defaults = {each.name: each.default for each in attributes}
     if not list(element.items()):
         element.fail("at least one configuration is needed")
     for configuration_id, configuration in element.items():
         configuration.checked_name(configuration_id)
         chosen = configuration.fields(optional=tuple(known))
-        for name, choice in chosen.items():
-            if choice.text() not in known[name]:
-                choice.fail(f"unknown masking {choice.value!r}; {nearest(choice.value, known[name])}")
-        maskings = {name: chosen[name].value if name in chosen else IDENTITY for name in known}
+        maskings = defaults | {name: _choice(choice, known[name]) for name, choice in chosen.items()}
         privacy = promises.privacy.get(configuration_id, {})
         yield Configuration(configuration_id, maskings, privacy, promises.suppressed.get(configuration_id))
 

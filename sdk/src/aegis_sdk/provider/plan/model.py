@@ -1,7 +1,7 @@
 """What a provider intends: the attributes to summarise, how to mask each, and in which combinations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aegis_sdk.provider.discretization import Rule
 from aegis_sdk.provider.masking import FittedFunction, MaskingFunction, RandomFunction
@@ -36,13 +36,14 @@ class Attribute:
     A column to summarise. Without `value_type` the type is inferred from the values.
 
     `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they do
-    not.
+    not. `default`: the choice of every configuration that does not name the attribute.
     """
 
     name: str
     value_type: ValueType | None
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
+    default: str = IDENTITY
 
     @property
     def is_secret(self) -> bool:
@@ -89,6 +90,17 @@ class Plan:
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that the plan needs: the attributes, then the label."""
         return (*(attribute.name for attribute in self.attributes), self.label)
+
+    def without_unused_secrets(self) -> "Plan":
+        """The plan without the secret maskings that no configuration uses: nothing need be hidden on their account."""
+        used = {item for each in self.configurations for item in each.maskings.items()}
+        attributes = [
+            replace(
+                each, maskings=tuple(one for one in each.maskings if not one.is_secret or (each.name, one.id) in used)
+            )
+            for each in self.attributes
+        ]
+        return replace(self, attributes=tuple(attributes))
 
     def configuration(self, configuration_id: str) -> Configuration | None:
         """The configuration of that id, if the plan has it."""

@@ -12,7 +12,7 @@ import yaml
 from aegis_sdk.provider.errors import OutputError, PlanError
 from aegis_sdk.provider.output import written_whole
 from aegis_sdk.provider.plan.file import load_plan
-from aegis_sdk.provider.plan.model import IDENTITY, Configuration, Plan
+from aegis_sdk.provider.plan.model import Configuration, Plan
 
 Edit: TypeAlias = tuple[int, int, str]
 """A stretch of the text, from one place to another, and what stands there instead."""
@@ -33,7 +33,7 @@ def write_plan(source: Path, plan: Plan, configurations: Sequence[Configuration]
     """
     text = _read(source)
     wanted = replace(plan, configurations=tuple(configurations))
-    found = "\n".join([f"# {remark}", *_lines(configurations)]) + "\n"
+    found = "\n".join([f"# {remark}", *_lines(plan, configurations)]) + "\n"
     with written_whole(output) as part:
         for head in (_edited(text, source.parent, output.parent), _dumped(text, source.parent, output.parent)):
             part.write_text(f"{head}\n{found}", encoding="utf-8")
@@ -117,10 +117,11 @@ def _dumped(text: str, folder: Path, target: Path) -> str:
     return _edited(written, folder, target)
 
 
-def _lines(configurations: Sequence[Configuration]) -> Iterator[str]:
+def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]:
+    defaults = {each.name: each.default for each in plan.attributes}
     yield "configurations:"
     for each in configurations:
-        yield f"  {_scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != IDENTITY})}"
+        yield f"  {_scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
     yield "privacy:"
     for each in configurations:
         yield f"  {_scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"

@@ -1,11 +1,12 @@
 """Whether the release of one combination of choices holds what is required."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from aegis_sdk.provider.distinct_records import DistinctRecords
+from aegis_sdk.provider.partition import Places
 from aegis_sdk.provider.privacy import Classes, breaks, classes_of
 from aegis_sdk.provider.search.fast_classes import ClassCounter
 from aegis_sdk.provider.search.lattice import Lattice, Node
@@ -19,7 +20,8 @@ class Evaluation:
     What is required of a release of these records, and which nodes of the lattice hold it.
 
     `records`: of the attributes of the lattice and of the `sensitive` columns; `require`: privacy by name;
-    `suppressed`: how many records at most may be left out because their equivalence class breaks it.
+    `suppressed`: how many records at most may be left out because their equivalence class breaks it. `masked`: of
+    sensitive columns that every release masks, the place of each value's masked value.
     """
 
     lattice: Lattice
@@ -27,6 +29,7 @@ class Evaluation:
     sensitive: tuple[str, ...]
     require: Mapping[str, float]
     suppressed: int
+    masked: Mapping[str, Places] = field(default_factory=dict)
 
     @property
     def is_monotone(self) -> bool:
@@ -55,7 +58,9 @@ class Evaluation:
         """The equivalence classes of a node, none suppressed."""
         pairs = list(zip(self.lattice.choices, node, strict=True))
         mappings = {each.attribute: each.partitions[place].groups for each, place in pairs}
-        return classes_of(self.records, mappings, [each.attribute for each, _ in pairs], self.sensitive)
+        return classes_of(
+            self.records, {**mappings, **self.masked}, [each.attribute for each, _ in pairs], self.sensitive
+        )
 
     @property
     def _others(self) -> frozenset[str]:
@@ -67,4 +72,5 @@ class Evaluation:
 
     @cached_property
     def _counter(self) -> ClassCounter:
-        return ClassCounter.of(self.lattice, self.records, self.sensitive if self.require.get("l", 1) > 1 else ())
+        sensitive = self.sensitive if self.require.get("l", 1) > 1 else ()
+        return ClassCounter.of(self.lattice, self.records, sensitive, self.masked)

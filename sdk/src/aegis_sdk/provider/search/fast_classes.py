@@ -1,6 +1,6 @@
 """How many records are in classes that are too small or too uniform, tens of thousands of times over."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -36,13 +36,18 @@ class ClassCounter:
     counts: Counts
 
     @classmethod
-    def of(cls, lattice: Lattice, records: DistinctRecords, sensitive: Sequence[str]) -> "ClassCounter":
-        """`records`: of the attributes of the lattice and these sensitive ones, perhaps none."""
+    def of(
+        cls, lattice: Lattice, records: DistinctRecords, sensitive: Sequence[str], masked: Mapping[str, Places]
+    ) -> "ClassCounter":
+        """`records`: of the attributes of the lattice and these sensitive ones, perhaps none, some of them `masked`."""
         groups = tuple(
             tuple(_narrow(partition, _codes(records, each.attribute)) for partition in each.partitions)
             for each in lattice.choices
         )
-        values = [(_codes(records, name), len(records.domains[records.columns.index(name)])) for name in sensitive]
+        mappings = [masked.get(name, np.arange(_values(records, name))) for name in sensitive]
+        values = [
+            (each[_codes(records, name)], int(each.max()) + 1) for name, each in zip(sensitive, mappings, strict=True)
+        ]
         # A single value for all stands in for a sensitive attribute where none counts.
         nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
         return cls(lattice, groups, tuple(values) or (nothing,), records.counts)
@@ -108,6 +113,10 @@ class ClassCounter:
 
 def _codes(records: DistinctRecords, name: str) -> Places:
     return records.codes[:, records.columns.index(name)]
+
+
+def _values(records: DistinctRecords, name: str) -> int:
+    return len(records.domains[records.columns.index(name)])
 
 
 def _bits(values: int) -> int:

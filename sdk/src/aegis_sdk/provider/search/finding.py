@@ -1,5 +1,6 @@
 """From a table, a plan and a requirement to the configurations that hold it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, floor
@@ -8,7 +9,7 @@ import numpy as np
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable
 from aegis_sdk.provider.distinct_records import DistinctRecords
-from aegis_sdk.provider.errors import NothingHoldsError
+from aegis_sdk.provider.errors import NothingHoldsError, PlanError
 from aegis_sdk.provider.partition import Partition, Places
 from aegis_sdk.provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_sdk.provider.privacy import AT_LEAST, breaks, measure_privacy
@@ -58,8 +59,8 @@ def find_configurations(
     The minimal configurations that hold the requirement: none of whose maskings can be made finer by a step.
 
     The quasi-identifiers are masked by what the plan has for each: `identity`, its maskings but those that are left to
-    chance, `drop`. All other attributes stay as they are. Where there are more than `most`, those are kept that
-    `preferred` prefers. `privacy` of each is what the release reaches once `suppressed` records are left out.
+    chance, `drop`. All other attributes are as their `default` has them. Where there are more than `most`, those are
+    kept that `preferred` prefers. `privacy` of each is what the release reaches once `suppressed` records are left out.
     Raises `PlanError` for a requirement that makes no sense or takes too long to decide, `TableError` as `summarize`
     does, and `NothingHoldsError`.
     """
@@ -83,9 +84,27 @@ def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -
     """
     lattice = _lattice(counted, plan)
     names = [each.attribute for each in lattice.choices]
-    records = DistinctRecords.of(counted, [*names, *plan.sensitive])
+    masked = dict(_masked_always(counted, plan))
+    dropped = {each.name for each in plan.attributes if each.default == DROP}
+    sensitive = tuple(name for name in plan.sensitive if name not in dropped)
+    records = DistinctRecords.of(counted, [*names, *sensitive])
     suppressed = floor(Decimal(str(requirement.suppress_at_most)) * counted.records)
-    return Evaluation(lattice, records, plan.sensitive, requirement.privacy, suppressed)
+    return Evaluation(lattice, records, sensitive, requirement.privacy, suppressed, masked)
+
+
+def _masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Places]]:
+    """Of each sensitive attribute that every release masks, the place of each value's masked value."""
+    for each in counted.attributes:
+        default = each.attribute.default
+        if each.attribute.name not in plan.sensitive or default in {IDENTITY, DROP}:
+            continue
+        domains = counted.masked_domains(each)
+        if default not in domains:
+            name = each.attribute.name
+            raise PlanError(
+                f"{plan.source}: {default!r} leaves {name!r}, which is sensitive, to chance: nobody can search"
+            )
+        yield each.attribute.name, domains[default].partition().groups
 
 
 def _lattice(counted: CountedTable, plan: Plan) -> Lattice:
@@ -126,7 +145,7 @@ def _found(evaluation: Evaluation, plan: Plan, minimal: Minimal, kept: Places, i
 
 def _configuration(evaluation: Evaluation, plan: Plan, number: int, node: Node) -> Configuration:
     chosen = {each.attribute: each.ids[place] for each, place in zip(evaluation.lattice.choices, node, strict=True)}
-    maskings = {each.name: chosen.get(each.name, IDENTITY) for each in plan.attributes}
+    maskings = {each.name: chosen.get(each.name, each.default) for each in plan.attributes}
     classes = evaluation.classes(node)
     broken = breaks(classes, evaluation.require)
     reached = measure_privacy(classes.without(broken), _reported(evaluation))
