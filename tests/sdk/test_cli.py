@@ -113,7 +113,7 @@ class TestSummarizeAndApply:
         assert (code, out) == (0, "")
         pairs = json.loads(output.read_text(encoding="utf-8"))["pairs"]
         assert {sum(map(sum, pair["joint"])) for pair in pairs} == {20_190}
-        assert "counting pairs of attributes" in error
+        assert "counting" in error
         assert error.splitlines()[-1].endswith(f"20190 records, 70 configurations, {len(pairs)} tables of pairs")
 
     def test_the_example_is_masked(self, aegis, tmp_path):

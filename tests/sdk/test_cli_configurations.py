@@ -72,6 +72,7 @@ def test_json(aegis, small):
     assert (code, error) == (0, "")
     assert json.loads(out) == {
         "output": str(small[-1]),
+        "not_searched": {},
         "records": 5,
         "combinations": 2,
         "evaluated": 2,

@@ -104,8 +104,11 @@ def test_without_a_quasi_identifier_all_records_are_one_class(masked):
 
 
 def test_without_any_role_k_is_the_number_of_records(masked):
-    _, applied = masked("privacy: {bare: {k: 6, l: 2}}\nsensitive: [zip]\nquasi_identifiers: [age]\n", "bare")
-    assert (applied.reached, applied.unchecked) == ({"k": 6}, ("l",))
+    roles = "sensitive: [zip]\nquasi_identifiers: [age]\n"
+    _, applied = masked("privacy: {bare: {k: 6, epsilon: 1}}\n" + roles, "bare")
+    assert (applied.reached, applied.unchecked) == ({"k": 6}, ("epsilon",))
+    with pytest.raises(PromiseError, match="bare promises l, but shares no sensitive attribute to measure it on"):
+        masked("privacy: {bare: {k: 6, l: 2}}\n" + roles, "bare")
 
 
 def test_a_dropped_class_of_all_records_is_left_out_as_one(masked, tmp_path):

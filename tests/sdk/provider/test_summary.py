@@ -156,3 +156,22 @@ def test_tokens_that_no_configuration_uses_hide_nothing(write, plan_of):
     plan = plan_of("{a: {maskings: {t: {token: {salt_file: salt.txt}}}}}", "{raw: {}}")
     [attribute] = summarize(write("t.csv", "a,y\n1,n\n1,m\n2,m\n"), plan, name="t")["attributes"]
     assert (attribute["histogram"], attribute["joint"], attribute["maskings"]) == ([2, 1], [[1, 1], [1, 0]], [])
+
+
+@pytest.mark.parametrize(
+    "other", ["{mapping: {1: one, 2: two}}", "{shuffle: {}}", "{randomised_response: {keep: 0.5}}"]
+)
+def test_no_counts_beside_tokens_tell_which_is_which(write, plan_of, other):
+    write("salt.txt", "0123456789abcdef")
+    attributes = f"{{a: {{maskings: {{t: {{token: {{salt_file: salt.txt}}}}, o: {other}}}}}}}"
+    plan = plan_of(attributes, "{c: {a: t}, d: {a: drop}}\nseed: 12345678901234567890")
+    with pytest.raises(PlanError, match="o: its counts would tell which token of 'a' is which"):
+        summarize(write("t.csv", "a,y\n1,n\n1,m\n2,m\n"), plan, name="t")
+
+
+def test_pairs_of_an_attribute_with_tokens_are_refused_however_it_is_masked(write, plan_of):
+    write("salt.txt", "0123456789abcdef")
+    attributes = "{a: {maskings: {t: {token: {salt_file: salt.txt}}}}, b: {}}"
+    plan = plan_of(attributes, "{c: {a: t, b: drop}, d: {}}")
+    with pytest.raises(PlanError, match="its mapping is secret"):
+        summarize(write("t.csv", "a,b,y\n1,1,n\n2,2,m\n"), plan, name="t", pairs=True)

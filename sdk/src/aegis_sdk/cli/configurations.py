@@ -53,7 +53,7 @@ def configurations(
             progress=progress,
         )
     part.write_plan(plan, intended, found.configurations, output, _remark(found, requirement.described()))
-    fixed = {each.name: each.default for each in intended.attributes if each.name not in intended.quasi_identifiers}
+    fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
     if as_json:
         print_json({"output": str(output), "not_searched": fixed, **_result(found)})
     else:
@@ -75,8 +75,12 @@ def _remark(found: "Found", required: str) -> str:
 def _extent(found: "Found") -> str:
     kept = len(found.configurations)
     if not found.complete:
-        return f"{kept:,} minimal ones, drawn at random of more than anyone can list"
-    return f"all {kept:,} minimal ones" if kept == found.minimal else f"{kept:,} of {found.minimal:,} minimal ones"
+        return f"{_counted(kept)}, found at random; there may be more"
+    return f"all of {_counted(kept)}" if kept == found.minimal else f"{kept:,} of {_counted(found.minimal)}"
+
+
+def _counted(minimal: int) -> str:
+    return f"{minimal:,} minimal one{'s' * (minimal != 1)}"
 
 
 def _result(found: "Found") -> dict[str, Any]:

@@ -24,7 +24,7 @@ def summarize(
     intended = part.load_plan(plan)
     part.refuse_overwriting(output, table, plan)
     say(f"counting {part.shown(table)} ...")
-    with progress_bar("counting pairs of attributes") as progress:
+    with progress_bar("counting") as progress:
         entry = part.summarize(
             table,
             intended,

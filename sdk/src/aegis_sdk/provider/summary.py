@@ -8,7 +8,7 @@ from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDo
 from aegis_sdk.provider.discretization import Binned
 from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.masking import Draw, Function, MaskingFunction
-from aegis_sdk.provider.pairs.tables import pair_tables, refuse_uncountable
+from aegis_sdk.provider.pairs.tables import pair_tables, refuse_uncountable, refuse_undone_secrets
 from aegis_sdk.provider.plan.model import IDENTITY, Configuration, Masking, Plan
 from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.source import Source, open_table
@@ -51,6 +51,7 @@ def summarize(
         if len(counted.label) == 1:
             raise TableError(f"{opened.name}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
         masked = [counted.masked_domains(each) for each in counted.attributes]
+        refuse_undone_secrets(counted, masked)
         return {
             "format": 1,
             "name": name,

@@ -137,6 +137,16 @@ def test_an_attribute_that_is_not_searched_is_masked_by_its_default(write):
     assert "{a: drop}" in plan_file.with_name("found.yaml").read_text()
 
 
+def test_an_attribute_with_tokens_that_is_not_searched_has_one(write):
+    write("salt.txt", "0123456789abcdef")
+    table = write("t.csv", "a,name,y\n1,Ann,n\n1,Bob,m\n")
+    attributes = "{a: {}, name: {maskings: {coded: {token: {salt_file: salt.txt}}}}}"
+    text = f"label: y\nquasi_identifiers: [a]\nattributes: {attributes}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    [found] = find_configurations(table, plan, Requirement({"k": 2})).configurations
+    assert found.maskings == {"a": "identity", "name": "coded"}
+
+
 def replace_default(plan):
     return replace(plan, attributes=tuple(replace(each, default="identity") for each in plan.attributes))
 

@@ -1,6 +1,6 @@
 """Continuous attributes in bins: the rules that a plan names, and what each makes of a table."""
 
-from aegis_sdk.provider.discretization.bins import Bins, CutBins, EvenBins, interval_name
+from aegis_sdk.provider.discretization.bins import Bins, CutBins, EvenBins
 from aegis_sdk.provider.discretization.masking import ends_of, mask_bins
 from aegis_sdk.provider.discretization.reading import Binned
 from aegis_sdk.provider.discretization.rules import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
@@ -18,6 +18,5 @@ __all__ = [
     "Rule",
     "discretized",
     "ends_of",
-    "interval_name",
     "mask_bins",
 ]

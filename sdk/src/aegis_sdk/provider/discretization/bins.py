@@ -6,14 +6,13 @@ fall into the same bins, and a value that is an edge as people write it (0.3) be
 edge after its 15th digit may be taken for it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
 import ibis
 
-from aegis_sdk.provider.masking.arithmetic import floor_ratio, minus, plain, plus, times
+from aegis_sdk.provider.masking.arithmetic import floor_ratio, minus, plus, times
 from aegis_sdk.provider.source.engine import Expression
 
 _EXACT = 2**53
@@ -106,13 +105,6 @@ class CutBins:
         middle = (first + last + 1) // 2
         upper, lower = self._halved(number, middle, last), self._halved(number, first, middle - 1)
         return (number >= _double(self.edges[middle])).ifelse(upper, lower)
-
-
-def interval_name(bounds: Sequence[Decimal]) -> str:
-    """`[0.5,1.0)`, `[1.0,inf)`, `(-inf,0.5)`."""
-    lower, upper = bounds
-    opening = "(-inf" if lower.is_infinite() else f"[{plain(lower)}"
-    return f"{opening},{'inf' if upper.is_infinite() else plain(upper)})"
 
 
 def _double(number: Decimal | int) -> Expression:

@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from aegis_sdk.provider.discretization.bins import Bins, interval_name
+from aegis_sdk.provider.discretization.bins import Bins
+from aegis_sdk.provider.masking.bucketize import interval_name
 from aegis_sdk.provider.source.engine import Expression
 from aegis_sdk.provider.source.reading import Reading, translated
 from aegis_sdk.provider.values import MISSING
@@ -44,7 +45,7 @@ class Binned(Reading):
 
     def canonical(self, texts: pa.Array) -> pa.Array:
         """The bins as intervals, `[0.5,1.0)`."""
-        return translated(texts, lambda text: interval_name(self.bins.bounds(int(text))) if text else MISSING)
+        return translated(texts, lambda text: interval_name(*self.bins.bounds(int(text))) if text else MISSING)
 
     def key_of(self, text: str) -> int:
         """The number of the bin of that name."""

@@ -93,7 +93,7 @@ def name_intervals(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None]
 
     Raises `UnmaskableValueError` for a value that is no number.
     """
-    name = _integer_name if whole and domain.value_type is ValueType.INTEGER else _interval_name
+    name = _integer_name if whole and domain.value_type is ValueType.INTEGER else interval_name
     bounds = (None if number is None else bounds_of(number) for number in numbers_of(domain))
     return [MISSING if pair is None else name(*pair) for pair in bounds]
 
@@ -101,14 +101,14 @@ def name_intervals(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None]
 def _integer_name(lower: Decimal, upper: Decimal) -> str:
     """`15-19`, `7` for an interval of one integer, `25+` and `<0` for the unbounded ones."""
     if lower.is_infinite():
-        return _interval_name(lower, upper) if upper.is_infinite() else f"<{plain(upper)}"
+        return interval_name(lower, upper) if upper.is_infinite() else f"<{plain(upper)}"
     if upper.is_infinite():
         return f"{plain(lower)}+"
     last = minus(upper, Decimal(1))
     return plain(lower) if last == lower else f"{plain(lower)}-{plain(last)}"
 
 
-def _interval_name(lower: Decimal, upper: Decimal) -> str:
+def interval_name(lower: Decimal, upper: Decimal) -> str:
     """`[0.5,1.0)`, `[1.0,inf)`, `(-inf,0.5)`."""
     opening = "(-inf" if lower.is_infinite() else f"[{plain(lower)}"
     return f"{opening},{'inf' if upper.is_infinite() else plain(upper)})"

@@ -6,7 +6,6 @@ from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
 from aegis_sdk.provider.errors import PlanError, TableError
-from aegis_sdk.provider.masking import MaskingFunction
 from aegis_sdk.provider.pairs.choice import Pair, Views, pairs_to_count
 from aegis_sdk.provider.pairs.counts import count_pairs
 from aegis_sdk.provider.partition import Partition
@@ -44,19 +43,34 @@ def pair_tables(
 
 def refuse_uncountable(plan: Plan) -> None:
     """
-    Raises `PlanError` where a configuration uses a masking of which no pairs can be published.
+    Raises `PlanError` for a masking of which, or beside which, no pairs can be published.
 
     Of one that is left to chance, the counts are a draw of its own, not what the values of other attributes say. Of one
-    whose mapping is secret, pairs would tell which masked value is which.
+    whose mapping is secret, pairs of the attribute, however masked, would tell which masked value is which.
     """
     for attribute in plan.attributes:
         used = {each.maskings[attribute.name] for each in plan.configurations}
         for masking in attribute.maskings:
-            function = masking.function
-            is_secret = isinstance(function, MaskingFunction) and function.secret
-            if masking.id in used and (masking.is_random or is_secret):
-                why = "its mapping is secret" if is_secret else "it is left to chance"
+            if masking.is_secret or (masking.is_random and masking.id in used):
+                why = "its mapping is secret" if masking.is_secret else "it is left to chance"
                 raise PlanError(f"{masking.place}: has no pair counts, since {why}; summarize without pairs")
+
+
+def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:
+    """
+    Raises `PlanError` where the joint counts of another masking would tell which token is which.
+
+    They would if that tells the values apart, as it has the same rows in another order, and if it is left to chance.
+    """
+    for each, domains in zip(counted.attributes, masked, strict=True):
+        for masking in each.attribute.maskings if each.attribute.is_secret else ():
+            values = len(each.domain)
+            tells = masking.is_random or (not masking.is_secret and len(domains[masking.id].texts) == values > 1)
+            if tells:
+                raise PlanError(
+                    f"{masking.place}: its counts would tell which token of {each.attribute.name!r} is which; "
+                    "leave it out of the plan, or the token"
+                )
 
 
 def _views(plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]) -> Views:

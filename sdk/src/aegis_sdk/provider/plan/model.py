@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from aegis_sdk.provider.discretization import Rule
+from aegis_sdk.provider.errors import PlanError, nearest
 from aegis_sdk.provider.masking import FittedFunction, MaskingFunction, RandomFunction
 from aegis_sdk.provider.values import ValueType
 
@@ -44,6 +45,12 @@ class Attribute:
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
     default: str = IDENTITY
+
+    @property
+    def kept_as(self) -> str:
+        """What found configurations do with it if it is not searched: the default, but a token for raw values."""
+        tokens = [masking.id for masking in self.maskings if masking.is_secret]
+        return tokens[0] if tokens and self.default == IDENTITY else self.default
 
     @property
     def is_secret(self) -> bool:
@@ -102,6 +109,10 @@ class Plan:
         ]
         return replace(self, attributes=tuple(attributes))
 
-    def configuration(self, configuration_id: str) -> Configuration | None:
-        """The configuration of that id, if the plan has it."""
-        return next((each for each in self.configurations if each.id == configuration_id), None)
+    def configuration(self, configuration_id: str) -> Configuration:
+        """The configuration of that id. Raises `PlanError` if the plan has none."""
+        found = {each.id: each for each in self.configurations}
+        if configuration_id not in found:
+            known = nearest(configuration_id, list(found))
+            raise PlanError(f"{self.source}: no configuration {configuration_id!r}; {known}")
+        return found[configuration_id]

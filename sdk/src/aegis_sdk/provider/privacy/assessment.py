@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.errors import PlanError, nearest
 from aegis_sdk.provider.plan.model import Configuration, Plan
 from aegis_sdk.provider.privacy.assessed import Assessed
 from aegis_sdk.provider.privacy.class_sizes import ClassSizes
@@ -56,11 +55,7 @@ def assess(
 def _chosen(plan: Plan, configuration: str | None) -> tuple[Configuration, ...]:
     if configuration is None:
         return plan.configurations
-    chosen = plan.configuration(configuration)
-    if chosen is None:
-        known = [each.id for each in plan.configurations]
-        raise PlanError(f"{plan.source}: no configuration {configuration!r}; {nearest(configuration, known)}")
-    return (chosen,)
+    return (plan.configuration(configuration),)
 
 
 def _release(table: PrivacyTable, configuration: Configuration, require: Mapping[str, float]) -> Assessed:

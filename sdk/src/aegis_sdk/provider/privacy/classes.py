@@ -62,10 +62,6 @@ class Classes:
         counts = {name: _left(each, left, numbers) for name, each in self.sensitive.items()}
         return Classes(self.sizes[left], counts)
 
-    def by_themselves(self) -> "Classes":
-        """As someone sees them who has these records only: compared with each other, not with the whole table."""
-        return Classes(self.sizes, {name: _by_itself(each) for name, each in self.sensitive.items()})
-
 
 def classes_of(
     records: DistinctRecords,
@@ -141,9 +137,3 @@ def _left(counts: SensitiveCounts, left: NDArray[np.bool_], numbers: Places) -> 
     return SensitiveCounts(
         numbers[counts.classes[cells]], counts.values[cells], counts.counts[cells], whole=counts.whole
     )
-
-
-def _by_itself(counts: SensitiveCounts) -> SensitiveCounts:
-    found, values = np.unique(counts.values, return_inverse=True)
-    whole = np.bincount(values, counts.counts, len(found)).astype(np.int64)
-    return SensitiveCounts(counts.classes, values, counts.counts, whole)

@@ -133,7 +133,8 @@ def _stretch(below: Numbers, level: Numbers, start: NDArray[np.intp], end: NDArr
     turn = np.clip(np.searchsorted(below, level), start, end)
     under = level * (turn - start) - (sums[turn] - sums[start])
     over = (sums[end] - sums[turn]) - level * (end - turn)
-    found: Numbers = under + over
+    # A sum of nothing may come out as less, by rounding.
+    found: Numbers = np.maximum(under + over, 0.0)
     return found
 
 

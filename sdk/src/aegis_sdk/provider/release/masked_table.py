@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.errors import PlanError, PromiseError, nearest
+from aegis_sdk.provider.errors import PromiseError
 from aegis_sdk.provider.output import refuse_overwriting, written_whole
-from aegis_sdk.provider.plan.model import Configuration, Plan
+from aegis_sdk.provider.plan.model import Plan
 from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.release.promise import Promise, Suppression
 from aegis_sdk.provider.release.release import Release
@@ -64,7 +64,7 @@ def apply(
     Raises `PlanError` for an unknown configuration, `TableError`, `OutputError`, and `PromiseError`, unless by `force`,
     where a promise is broken or other records have to be left out than are declared.
     """
-    chosen = _configuration(plan, configuration)
+    chosen = plan.configuration(configuration)
     refuse_overwriting(output, table)
     with (
         written_whole(output) as part,
@@ -82,14 +82,6 @@ def apply(
         _refuse(plan, faults, force=force)
     left_out = 0 if suppression is None else suppression.records
     return Applied(release.counted.records - left_out, left_out, chosen.privacy, reached, tuple(faults))
-
-
-def _configuration(plan: Plan, configuration_id: str) -> Configuration:
-    found = plan.configuration(configuration_id)
-    if found is None:
-        known = [each.id for each in plan.configurations]
-        raise PlanError(f"{plan.source}: no configuration {configuration_id!r}; {nearest(configuration_id, known)}")
-    return found
 
 
 def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:

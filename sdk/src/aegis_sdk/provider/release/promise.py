@@ -10,7 +10,16 @@ import pyarrow.compute as pc
 from aegis_sdk.provider.distinct_records import DistinctRecords
 from aegis_sdk.provider.partition import Places
 from aegis_sdk.provider.plan.model import Configuration, Plan
-from aegis_sdk.provider.privacy import AT_LEAST, Classes, breaks, class_of_each, classes_of, holds, measure_privacy
+from aegis_sdk.provider.privacy import (
+    AT_LEAST,
+    MEASURED,
+    Classes,
+    breaks,
+    class_of_each,
+    classes_of,
+    holds,
+    measure_privacy,
+)
 from aegis_sdk.provider.release.records import codes_of, records_in, records_of
 from aegis_sdk.provider.release.release import Release
 from aegis_sdk.provider.source import Table
@@ -110,9 +119,11 @@ class Promise:
             yield f"{name} declares {declared} records suppressed, but {suppression.records} break its promise"
 
     def broken(self, reached: Mapping[str, int | float]) -> Iterator[str]:
-        """A sentence for each number that is promised and not reached."""
+        """A sentence for each number that is promised and not reached, or that has no attribute to be measured on."""
         for name, limit in self.configuration.privacy.items():
-            if name in reached and not holds(name, reached[name], limit):
+            if name in MEASURED and name not in reached:
+                yield f"{self.configuration.id} promises {name}, but shares no sensitive attribute to measure it on"
+            elif name in reached and not holds(name, reached[name], limit):
                 sign = ">=" if name in AT_LEAST else "<="
                 yield f"{self.configuration.id} promises {name} {sign} {limit:g}, but reaches {reached[name]:g}"
 

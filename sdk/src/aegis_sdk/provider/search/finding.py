@@ -59,7 +59,7 @@ def find_configurations(
     The minimal configurations that hold the requirement: none of whose maskings can be made finer by a step.
 
     The quasi-identifiers are masked by what the plan has for each: `identity`, its maskings but those that are left to
-    chance, `drop`. All other attributes are as their `default` has them. Where there are more than `most`, those are
+    chance, `drop`. All other attributes are `kept_as` they are. Where there are more than `most`, those are
     kept that `preferred` prefers. `privacy` of each is what the release reaches once `suppressed` records are left out.
     Raises `PlanError` for a requirement that makes no sense or takes too long to decide, `TableError` as `summarize`
     does, and `NothingHoldsError`.
@@ -85,7 +85,7 @@ def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -
     lattice = _lattice(counted, plan)
     names = [each.attribute for each in lattice.choices]
     masked = dict(_masked_always(counted, plan))
-    dropped = {each.name for each in plan.attributes if each.default == DROP}
+    dropped = {each.name for each in plan.attributes if each.kept_as == DROP}
     sensitive = tuple(name for name in plan.sensitive if name not in dropped)
     records = DistinctRecords.of(counted, [*names, *sensitive])
     suppressed = floor(Decimal(str(requirement.suppress_at_most)) * counted.records)
@@ -95,7 +95,7 @@ def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -
 def _masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Places]]:
     """Of each sensitive attribute that every release masks, the place of each value's masked value."""
     for each in counted.attributes:
-        default = each.attribute.default
+        default = each.attribute.kept_as
         if each.attribute.name not in plan.sensitive or default in {IDENTITY, DROP}:
             continue
         domains = counted.masked_domains(each)
@@ -145,7 +145,7 @@ def _found(evaluation: Evaluation, plan: Plan, minimal: Minimal, kept: Places, i
 
 def _configuration(evaluation: Evaluation, plan: Plan, number: int, node: Node) -> Configuration:
     chosen = {each.attribute: each.ids[place] for each, place in zip(evaluation.lattice.choices, node, strict=True)}
-    maskings = {each.name: chosen.get(each.name, each.default) for each in plan.attributes}
+    maskings = {each.name: chosen.get(each.name, each.kept_as) for each in plan.attributes}
     classes = evaluation.classes(node)
     broken = breaks(classes, evaluation.require)
     reached = measure_privacy(classes.without(broken), _reported(evaluation))
