@@ -9,10 +9,16 @@ from aegis_sdk.reading import shown
 if TYPE_CHECKING:
     from aegis_sdk.provider.privacy import Assessed, Assessment, ClassSizes, Risk
 
+COMPARED_WITH_ITSELF = (
+    "t, ordered_t, beta, delta_disclosure: against this table. With its plan, a release is compared with the whole\n"
+    "table, before anything is suppressed, so that they may differ a little."
+)
+"""Said below a table without plan, which may be a release that was measured with its plan, too."""
+
 _SHOWN_KS = (2, 3, 5, 10, 20, 50)
 _USUAL_K = 5
 _LEAST_SHOWN = 0.001
-_WORDS = 70
+_WORDS = 100
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 
 

@@ -1,5 +1,6 @@
 """What each column of a plan is taken for, and what a configuration makes of it, in words."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,11 +38,14 @@ def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
     )
 
 
-def maskings_in_short(configuration: Configuration) -> str:
-    """`age-10, zip: drop`: its maskings but `identity`, each with its attribute unless the id begins with that."""
-    masked = {name: choice for name, choice in configuration.maskings.items() if choice != IDENTITY}
-    short = [choice if choice.startswith(name) else f"{name}: {choice}" for name, choice in masked.items()]
-    return ", ".join(short) or "nothing is masked"
+def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
+    """`age-10, zip-2; without income`: the ids of its maskings, with their attributes where several have that id."""
+    ids = Counter(masking.id for attribute in plan.attributes for masking in attribute.maskings)
+    masked = {name: choice for name, choice in configuration.maskings.items() if choice not in {IDENTITY, DROP}}
+    dropped = [name for name, choice in configuration.maskings.items() if choice == DROP]
+    short = ", ".join(choice if ids[choice] == 1 else f"{name}: {choice}" for name, choice in masked.items())
+    without = f"without {', '.join(dropped)}" if dropped else ""
+    return "; ".join(filter(None, (short, without))) or "nothing is masked"
 
 
 def _neither(name: str, configurations: Sequence[Configuration]) -> str:

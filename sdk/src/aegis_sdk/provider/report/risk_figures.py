@@ -1,6 +1,6 @@
 """The plots of the page about risk."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ _RISKY: Final = (
 )
 _KS = range(2, 51)
 _CURVES = 100
-_ROWS = 60
+_ROWS = 30
 _LONGEST_NAME = 50
 
 
@@ -56,26 +56,22 @@ def risks(compared: Mapping[str, Assessed]) -> Plot:
 
 
 def class_sizes_of_all(found: Assessment) -> Plot:
-    """Which share of the records is in small classes: a bar for the table as it is and for each configuration."""
-    measured = sorted((each for each in found.releases if each.risk is not None), key=_exposed)
-    rows = [found.as_it_is, *measured[:_ROWS]]
+    """Which share of the records is in small classes: of the table as it is, and of the configurations, worst first."""
+    measured = [each for each in found.releases if each.risk is not None]
+    shown_here = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
     with drawing():
-        figure, axes = _figure(1.1 + 0.17 * len(rows))
-        reached = [0.0] * len(rows)
-        for (least, most, name), colour in zip(_RISKY, _SHADES, strict=True):
-            widths = [_share(each.sizes, least, most) for each in rows]
-            axes.barh(range(len(rows)), widths, left=reached, color=colour, label=name)
-            reached = [left + width for left, width in zip(reached, widths, strict=True)]
-        axes.set_yticks(range(len(rows)), ["(as it is)", *(shown(each.id) for each in rows[1:])])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
+        figure, axes = _figure(1.1 + 0.17 * (1 + len(shown_here)))
+        _stacked(axes, [found.as_it_is, *shown_here])
+        axes.set_yticks(range(1 + len(shown_here)), ["(as it is)", *(shown(each.id) for each in shown_here)])
+        axes.set_ylim(len(shown_here) + 0.6, -0.6)
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         axes.set_xlabel("share of the records")
         axes.grid(visible=False, axis="y")
         legend_above(figure)
-        first = f" These are the {_ROWS} safest of {len(measured)}." if len(measured) > _ROWS else ""
+        worst = f" These are the worst {_ROWS} of {len(measured)}." if len(measured) > _ROWS else ""
         return _plot(
-            figure, f"How many records are in small equivalence classes, the safest configuration first.{first}"
+            figure, f"How many records are in small classes, the configuration with most at risk first.{worst}"
         )
 
 
@@ -119,6 +115,15 @@ def _bar_plot(figure: Figure, caption: str) -> Plot:
     return _plot(figure, caption)
 
 
+def _stacked(axes: Axes, releases: Sequence[Assessed]) -> None:
+    """A bar of each release from the top down: the shares of its records that are at which risk."""
+    places, reached = range(len(releases)), [0.0] * len(releases)
+    for (least, most, name), colour in zip(_RISKY, _SHADES, strict=True):
+        widths = [_share(each.sizes, least, most) for each in releases]
+        axes.barh(places, widths, left=reached, color=colour, label=name)
+        reached = [left + width for left, width in zip(reached, widths, strict=True)]
+
+
 def _bars(axes: Axes, name: str, heights: list[float], number: int, groups: int) -> None:
     """The bars of the table as it is (0) or of a release (1), side by side, each with its height above it."""
     width = 0.8 / groups
@@ -138,9 +143,9 @@ def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:
 
 
 def _exposed(release: Assessed) -> tuple[float, float, float]:
-    """What makes a release less safe than another: how many records are at risk, of the gravest risk first."""
-    alone, grave, some = (_share(release.sizes, 1, most) for _, most, _ in _RISKY[:-1])
-    return grave, some, alone
+    """What releases are compared by: the shares of their records that are at a risk, the highest risk first."""
+    alone, high, some = (_share(release.sizes, 1, most) for _, most, _ in _RISKY[:-1])
+    return high, some, alone
 
 
 def _shares_for(sizes: ClassSizes | None) -> list[float]:

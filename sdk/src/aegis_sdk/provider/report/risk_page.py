@@ -77,11 +77,11 @@ def _all_releases(found: Assessment) -> Section:
     header = ("configuration", "maskings", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
     rows = [_release_row(found.as_it_is, "(as it is, in bins)" if found.binned else "(as it is)", "")]
     for release, configuration in zip(found.releases, found.configurations, strict=True):
-        rows.append(_release_row(release, release.id, maskings_in_short(configuration)))
-    parts: list[Part] = [TextTable(header, rows)]
+        rows.append(_release_row(release, release.id, maskings_in_short(found.plan, configuration)))
+    plots: list[Part] = []
     if any(each.risk for each in found.releases):
-        parts += [class_sizes_of_all(found), suppression(found)]
-    return Section("The configurations", parts)
+        plots += [class_sizes_of_all(found), suppression(found)]
+    return Section("The configurations", [*plots, TextTable(header, rows)])
 
 
 def _release_row(release: Assessed, name: str, maskings: str) -> tuple[str | float, ...]:
@@ -125,8 +125,7 @@ def _risk_rows(compared: Iterable[Assessed]) -> Iterator[tuple[str, ...]]:
     yield ("records", *(f"{each.records:,}" for each in known))
     yield ("equivalence classes", *(f"{each.classes:,}" for each in known))
     yield ("prosecutor risk, highest", *(percent(each.highest) for each in known))
-    yield ("prosecutor risk, average", *(percent(each.average) for each in known))
+    yield ("prosecutor risk, average; marketer risk", *(percent(each.average) for each in known))
     yield ("records above 1 in 5", *(percent(each.above[0.2]) for each in known))
     yield ("records above 1 in 20", *(percent(each.above[0.05]) for each in known))
-    yield ("marketer risk", *(percent(each.marketer) for each in known))
     yield ("records alone", *(f"{each.uniques:,} ({percent(each.unique_share)})" for each in known))
