@@ -286,7 +286,8 @@ def test_it_is_told_how_a_configuration_masks_every_column(aegis, stays):
         "age quasi-identifier gone one masked value, *, whatever they are",
         "zip quasi-identifier identity as it is",
         "sick sensitive as it is",
-        "ward neither: shared noisy left to chance: themselves with probability 0.5, otherwise any value of the domain, each as likely",
+        "ward neither: shared noisy left to chance: themselves with probability 0.5, "
+        "otherwise any value of the domain, each as likely",
         "bed neither: shared identity as it is",
     ]
     out = aegis(*stays, "--configuration", "coarse")[1]
@@ -352,3 +353,14 @@ def test_the_plot_of_all_configurations_begins_with_what_is_most_at_risk(aegis, 
     texts = Page(tmp_path / "risk.html").texts
     # `fine` has a record that is alone, `coarse` a class of 4, and `one` no class below 7.
     assert sorted(["(as it is)", "one", "coarse", "fine"], key=texts.index) == ["(as it is)", "fine", "coarse", "one"]
+
+
+def test_the_salt_of_a_token_changes_nothing_that_is_measured(aegis, people, plan, monkeypatch):
+    token = "zip: {maskings: {key: {token: {salt_variable: AEGIS_TEST_SALT}}}}"
+    plan.write_text(PLAN.replace("zip: {}", token).replace("fine: {}", "fine: {zip: key}"))
+    printed = set()
+    for salt in ("sixteen bytes or more of salt", "any sixteen of them"):
+        monkeypatch.setenv("AEGIS_TEST_SALT", salt)
+        printed.add(aegis(people, "--plan", plan, "--configuration", "fine")[1])
+    assert len(printed) == 1
+    assert re.search(r"\n  k +1 +2  BROKEN\n", *printed)

@@ -27,7 +27,7 @@ def all_releases(found: "Assessment") -> Iterator[str]:
     yield from _roles(found)
     header = ("configuration", "k", "l", "t", "alone", f"left out for k={_USUAL_K}", "promise")
     releases = (found.as_it_is, *found.releases)
-    names = ["(as it is, in bins)" if found.binned else "(as it is)", *(each.id for each in found.releases)]
+    names = [found.unmasked_id, *(each.id for each in found.releases)]
     alone = _percents([None if each.risk is None else each.risk.unique_share for each in releases])
     left_out = _percents([_left_out(each) for each in releases])
     measured = ([each.privacy.get(name, "-") for name in ("k", "l", "t")] for each in releases)

@@ -55,6 +55,11 @@ class Assessment:
         """What the table before any masking is called."""
         return f"table as it is{IN_BINS if self.binned else ''}"
 
+    @property
+    def unmasked_id(self) -> str:
+        """What stands for the table before any masking where releases have their ids."""
+        return "(as it is, in bins)" if self.binned else "(as it is)"
+
 
 def assess(
     table: Source,

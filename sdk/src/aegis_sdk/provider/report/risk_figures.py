@@ -62,7 +62,7 @@ def class_sizes_of_all(found: Assessment) -> Plot:
     with drawing():
         figure, axes = _figure(1.1 + 0.17 * (1 + len(shown_here)))
         _stacked(axes, [found.as_it_is, *shown_here])
-        axes.set_yticks(range(1 + len(shown_here)), ["(as it is)", *(shown(each.id) for each in shown_here)])
+        axes.set_yticks(range(1 + len(shown_here)), [found.unmasked_id, *(shown(each.id) for each in shown_here)])
         axes.set_ylim(len(shown_here) + 0.6, -0.6)
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))

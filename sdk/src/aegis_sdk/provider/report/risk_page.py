@@ -75,7 +75,7 @@ def _looked_at(found: Assessment) -> Section:
 
 def _all_releases(found: Assessment) -> Section:
     header = ("configuration", "maskings", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
-    rows = [_release_row(found.as_it_is, "(as it is, in bins)" if found.binned else "(as it is)", "")]
+    rows = [_release_row(found.as_it_is, found.unmasked_id, "")]
     for release, configuration in zip(found.releases, found.configurations, strict=True):
         rows.append(_release_row(release, release.id, maskings_in_short(found.plan, configuration)))
     plots: list[Part] = []
