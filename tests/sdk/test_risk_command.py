@@ -258,7 +258,7 @@ quasi_identifiers: [age, zip]
 attributes:
   age: {discretize: {rule: edges, edges: [0, 2, .inf]}, maskings: {gone: {suppress: {}}}}
   zip: {maskings: {first: {blur: {keep: 0}}, gone: {suppress: {}}}}
-  ward: {maskings: {noisy: {randomised_response: {keep: 0.5}}}}
+  ward: {maskings: {noisy: {shuffle: {}}}}
   bed: {}
 seed: 7
 configurations:
@@ -286,8 +286,7 @@ def test_it_is_told_how_a_configuration_masks_every_column(aegis, stays):
         "age quasi-identifier gone one masked value, *, whatever they are",
         "zip quasi-identifier identity as it is",
         "sick sensitive as it is",
-        "ward neither: shared noisy left to chance: themselves with probability 0.5, "
-        "otherwise any value of the domain, each as likely",
+        "ward neither: shared noisy left to chance: the same values, permuted over the records",
         "bed neither: shared identity as it is",
     ]
     out = aegis(*stays, "--configuration", "coarse")[1]
