@@ -1,6 +1,7 @@
 """`aegis risk`, run as people run it, on the health example and on small tables."""
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -73,12 +74,12 @@ def test_every_configuration_has_a_line_in_the_order_of_the_plan(aegis, people, 
     rows = rows_of(out)
     assert list(rows) == ["configuration", "(as it is)", "fine", "coarse", "one"]
     # k, l, t, alone, left out for k=5, promise: of (1, a), (1, b), (2, a) and (2, c); 1 of 7 is yes.
-    assert rows["fine"][1:6] == ["1", "1", "0.357143", "0.142857", "1.000000"]
+    assert rows["fine"][1:6] == ["1", "1", "0.357143", "14.3%", "100.0%"]
     assert " ".join(rows["fine"][6:]) == "BROKEN: k is 1, not 2"
     # Age 2 is left out: its class has 3 records.
-    assert rows["coarse"][1:6] == ["4", "2", "0.107143", "0.000000", "1.000000"]
+    assert rows["coarse"][1:6] == ["4", "2", "0.107143", "0.0%", "100.0%"]
     assert " ".join(rows["coarse"][6:]) == "holds k 4, alpha 0.75, suppressed 3"
-    assert " ".join(rows["one"][1:]) == "7 2 0.000000 0.000000 0.000000 promises nothing"
+    assert " ".join(rows["one"][1:]) == "7 2 0.000000 0.0% 0.0% promises nothing"
 
 
 def test_one_configuration_is_told_in_full(aegis, people, plan):
@@ -87,8 +88,8 @@ def test_one_configuration_is_told_in_full(aegis, people, plan):
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert lines[0] == "coarse: holds k 4, alpha 0.75, suppressed 3"
     assert {"suppressed: 3 records", "k 4 4 held", "alpha 0.750000 0.750000 held", "l 2"} <= set(lines)
-    assert {"prosecutor, highest 0.250000", "marketer 0.250000", "3-4 1 4", "k=3 0 0.000000"} <= set(lines)
-    assert "k=5 4 1.000000" in lines
+    assert {"prosecutor, highest 25.0%", "prosecutor, average; marketer 25.0%", "3-4 1 4", "k=3 0 0.0%"} <= set(lines)
+    assert "k=5 4 100.0%" in lines
 
 
 def test_what_is_printed_as_json_is_what_was_measured(aegis, people, plan):
@@ -208,7 +209,7 @@ def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
     code, out, error = aegis(*HEALTH, "--html", tmp_path / "risk.html")
     page = Page(tmp_path / "risk.html")
     assert (code, error) == (0, "")
-    assert page.elements["svg"] == 3
+    assert page.elements["svg"] == 2
     assert {f"c{number:02}" for number in range(1, 71)} <= set(page.texts)
     assert "Of 70 configurations, 70 hold what they promise and 0 break it." in page.texts
     # The page comes besides what is printed, not in its place.
@@ -228,7 +229,7 @@ def test_the_page_of_a_table_without_plan(aegis, people, tmp_path):
     aegis(people, "--quasi-identifiers", "age", "--html", tmp_path / "risk.html")
     page = Page(tmp_path / "risk.html")
     assert page.elements["svg"] == 3
-    assert "everyone is one of at least 3 who are alike" in page.texts
+    assert "every record is one of at least 3 alike" in page.texts
 
 
 def test_hostile_names_are_text_on_the_page(aegis, tmp_path):
@@ -249,3 +250,116 @@ def test_a_release_without_records_has_a_page(aegis, people, plan, tmp_path):
     assert (code, out.splitlines()[0]) == (0, "coarse: no record is left")
     assert "coarse: no record is left. 7 records are left out." in Page(tmp_path / "risk.html").texts
     assert aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")[0] == 0
+
+
+STAYS = """
+label: sick
+quasi_identifiers: [age, zip]
+attributes:
+  age: {discretize: {rule: edges, edges: [0, 2, .inf]}, maskings: {gone: {suppress: {}}}}
+  zip: {maskings: {first: {blur: {keep: 0}}, gone: {suppress: {}}}}
+  ward: {maskings: {noisy: {shuffle: {}}}}
+  bed: {}
+seed: 7
+configurations:
+  fine: {age: gone, ward: noisy}
+  coarse: {zip: drop, bed: drop}
+  one: {zip: first, ward: drop, bed: drop}
+"""
+
+
+@pytest.fixture
+def stays(tmp_path):
+    """A table and a plan with two columns that are neither quasi-identifiers nor sensitive, and one in bins."""
+    (tmp_path / "stays.yaml").write_text(STAYS)
+    (tmp_path / "stays.csv").write_text(
+        "age,zip,ward,bed,sick\n0.5,a,n,1,yes\n0.7,a,s,2,no\n1.5,b,n,3,no\n1.9,b,n,4,no\n"
+    )
+    return tmp_path / "stays.csv", "--plan", tmp_path / "stays.yaml"
+
+
+def test_it_is_told_how_a_configuration_masks_every_column(aegis, stays):
+    out = aegis(*stays, "--configuration", "fine")[1]
+    lines = [" ".join(line.split()) for line in out.split("\n\n")[1].splitlines()]
+    assert lines == [
+        "column taken for masking the values become",
+        "age quasi-identifier gone one masked value, *, whatever they are",
+        "zip quasi-identifier identity as it is",
+        "sick sensitive as it is",
+        "ward neither: shared noisy left to chance: the same values, permuted over the records",
+        "bed neither: shared identity as it is",
+    ]
+    out = aegis(*stays, "--configuration", "coarse")[1]
+    assert re.search(r"zip +quasi-identifier +drop +not in the release\n", out)
+    assert re.search(r"bed +neither: not shared +drop +not in the release\n", out)
+    assert re.search(r"age +quasi-identifier +identity +as it is, in the plan's bins\n", out)
+
+
+def test_columns_that_are_neither_stand_among_those_of_all_configurations(aegis, stays):
+    assert aegis(*stays)[1].splitlines()[2] == "neither: ward, bed"
+    found = json.loads(aegis(*stays, "--json")[1])
+    assert (found["neither"], found["binned"]) == (["ward", "bed"], ["age"])
+    chosen = {"age": "identity", "zip": "drop", "ward": "identity", "bed": "drop"}
+    assert found["configurations"][1]["maskings"] == chosen
+
+
+def test_the_page_says_how_every_column_is_masked(aegis, stays, tmp_path):
+    aegis(*stays, "--html", tmp_path / "risk.html")
+    all_of_them = Page(tmp_path / "risk.html").texts
+    assert {"neither: shared in 2 of 3", "neither: shared in 1 of 3"} <= set(all_of_them)
+    # `gone` is a masking of two attributes, so that it is said of which.
+    assert {"age: gone, noisy", "without zip, bed", "first; without ward, bed"} <= set(all_of_them)
+    aegis(*stays, "--configuration", "fine", "--html", tmp_path / "risk.html")
+    one = Page(tmp_path / "risk.html").texts
+    assert {"neither: shared", "noisy", "one masked value, *, whatever they are"} <= set(one)
+    said = [
+        text for text in one if "a person with several records (stays, years) can be all records of a class" in text
+    ]
+    assert len(said) == 1
+
+
+def test_a_table_in_bins_is_called_so(aegis, stays, people, plan, tmp_path):
+    out = aegis(*stays, "--html", tmp_path / "risk.html")[1]
+    assert rows_of(out.replace("neither: ward, bed\n", ""))["(as it is, in bins)"][5] == "2"
+    assert "in bins: the plan's, of the numbers of age\n" in out
+    assert "(as it is, in bins)" in Page(tmp_path / "risk.html").texts
+    aegis(*stays, "--configuration", "coarse", "--html", tmp_path / "risk.html")
+    assert Page(tmp_path / "risk.html").texts.count("table as it is, numbers in the plan's bins") == 4
+    (tmp_path / "stays.yaml").write_text(STAYS[: STAYS.index("configurations:")])
+    assert aegis(*stays)[1].startswith("the table as it is, numbers in the plan's bins: promises nothing\n")
+    assert "bins" not in aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")[1]
+    assert not any("in bins" in text for text in Page(tmp_path / "risk.html").texts)
+
+
+def test_a_share_above_zero_is_never_printed_as_zero(aegis, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("age\n2\n" + "1\n" * 1999)
+    out = aegis(table, "--quasi-identifiers", "age")[1]
+    assert re.search(r"records alone in their class +<0\.1%\n", out)
+
+
+def test_a_table_without_plan_is_said_to_be_compared_with_itself(aegis, people, plan):
+    said = "t, ordered_t, beta, delta_disclosure: against this table."
+    assert said in aegis(people, "--quasi-identifiers", "age", "--sensitive", "sick")[1]
+    assert said not in aegis(people, "--quasi-identifiers", "age")[1]
+    assert said not in aegis(people, "--plan", plan, "--configuration", "fine")[1]
+
+
+def test_the_plot_of_all_configurations_begins_with_what_is_most_at_risk(aegis, people, plan, tmp_path):
+    plan.write_text(PLAN.replace("  fine: {}\n", "").replace("zip: drop}\nprivacy", "zip: drop}\n  fine: {}\nprivacy"))
+    assert list(rows_of(aegis(people, "--plan", plan)[1]))[2:] == ["coarse", "one", "fine"]
+    aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")
+    texts = Page(tmp_path / "risk.html").texts
+    # `fine` has a record that is alone, `coarse` a class of 4, and `one` no class below 7.
+    assert sorted(["(as it is)", "one", "coarse", "fine"], key=texts.index) == ["(as it is)", "fine", "coarse", "one"]
+
+
+def test_the_salt_of_a_token_changes_nothing_that_is_measured(aegis, people, plan, monkeypatch):
+    token = "zip: {maskings: {key: {token: {salt_variable: AEGIS_TEST_SALT}}}}"
+    plan.write_text(PLAN.replace("zip: {}", token).replace("fine: {}", "fine: {zip: key}"))
+    printed = set()
+    for salt in ("sixteen bytes or more of salt", "any sixteen of them"):
+        monkeypatch.setenv("AEGIS_TEST_SALT", salt)
+        printed.add(aegis(people, "--plan", plan, "--configuration", "fine")[1])
+    assert len(printed) == 1
+    assert re.search(r"\n  k +1 +2  BROKEN\n", *printed)

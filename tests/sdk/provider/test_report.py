@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from matplotlib.figure import Figure
 
-from aegis_sdk.provider.report import Plot, Section, Terms, TextTable, drawing, figure_svg, render_page
+from aegis_sdk.provider.report import Plot, Section, Terms, TextTable, drawing, figure_svg, legend_above, render_page
 
 HOSTILE = "</td><script>alert('x')</script>&amp;\"$x^2$"
 
@@ -76,3 +76,16 @@ def test_every_reference_of_a_plot_is_to_an_element_of_the_page(page):
 def test_the_same_figure_is_drawn_the_same():
     assert plot_of("a", [1, 2]) == plot_of("a", [1, 2])
     assert plot_of("a", [1, 2]) != plot_of("a", [1, 3])
+
+
+def test_the_legend_is_above_the_bars_however_high_they_are():
+    with drawing():
+        figure = Figure(figsize=(4, 2))
+        axes = figure.subplots()
+        for name in ("table as it is", "as released"):
+            axes.bar(range(3), [1, 1, 1], label=name)
+        legend_above(figure)
+        figure.draw_without_rendering()
+        [legend] = figure.legends
+        assert [text.get_text() for text in legend.get_texts()] == ["table as it is", "as released"]
+        assert legend.get_window_extent().y0 >= axes.get_window_extent().y1

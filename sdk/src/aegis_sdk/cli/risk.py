@@ -17,7 +17,7 @@ from aegis_sdk.cli.options import (
     delimiter_of,
     requirements_of,
 )
-from aegis_sdk.cli.risk_report import all_releases, as_document, one_release
+from aegis_sdk.cli.risk_report import COMPARED_WITH_ITSELF, all_releases, as_document, one_release
 from aegis_sdk.cli.saying import print_json, progress_bar, say
 from aegis_sdk.wire import PRIVACY_NAMES
 
@@ -70,6 +70,8 @@ def risk(
     if html is not None and page is not None:
         page.write_risk_page(found, Path(part.shown(table)).name, html)
     _tell(found, in_full=configuration is not None or not intended.configurations, as_json=as_json)
+    if plan is None and intended.sensitive and not as_json:
+        typer.echo(f"\n{COMPARED_WITH_ITSELF}")
     if check:
         _refuse_broken(found)
 
@@ -114,8 +116,16 @@ def _tell(found: "Assessment", *, in_full: bool, as_json: bool) -> None:
 
 def _document(found: "Assessment", *, in_full: bool) -> dict[str, Any]:
     roles = {"quasi_identifiers": list(found.plan.quasi_identifiers), "sensitive": list(found.plan.sensitive)}
-    releases = [as_document(each, in_full=in_full) for each in found.releases]
-    return {**roles, "as_it_is": as_document(found.as_it_is, in_full=in_full), "configurations": releases}
+    roles["neither"] = list(found.neither)
+    maskings = [{"maskings": dict(each.maskings)} for each in found.configurations]
+    measured = [as_document(each, in_full=in_full) for each in found.releases]
+    releases = [each | masked for each, masked in zip(measured, maskings, strict=True)]
+    return {
+        **roles,
+        "binned": list(found.binned),
+        "as_it_is": as_document(found.as_it_is, in_full=in_full),
+        "configurations": releases,
+    }
 
 
 def _refuse_broken(found: "Assessment") -> None:

@@ -1,15 +1,24 @@
 """Privacy and risk as text and as JSON: what `aegis risk` prints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aegis_sdk.cli.saying import aligned
+from aegis_sdk.reading import shown
 
 if TYPE_CHECKING:
     from aegis_sdk.provider.privacy import Assessed, Assessment, ClassSizes, Risk
 
+COMPARED_WITH_ITSELF = (
+    "t, ordered_t, beta, delta_disclosure: against this table. With its plan, a release is compared with the whole\n"
+    "table, before anything is suppressed, so that they may differ a little."
+)
+"""Said below a table without plan, which may be a release that was measured with its plan, too."""
+
 _SHOWN_KS = (2, 3, 5, 10, 20, 50)
 _USUAL_K = 5
+_LEAST_SHOWN = 0.001
+_WORDS = 100
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 
 
@@ -17,8 +26,18 @@ def all_releases(found: "Assessment") -> Iterator[str]:
     """Lines: the table as it is and every configuration, one line each."""
     yield from _roles(found)
     header = ("configuration", "k", "l", "t", "alone", f"left out for k={_USUAL_K}", "promise")
-    rows = [_row(each) for each in (found.as_it_is, *found.releases)]
+    releases = (found.as_it_is, *found.releases)
+    names = [found.unmasked_id, *(each.id for each in found.releases)]
+    alone = _percents([None if each.risk is None else each.risk.unique_share for each in releases])
+    left_out = _percents([_left_out(each) for each in releases])
+    measured = ([each.privacy.get(name, "-") for name in ("k", "l", "t")] for each in releases)
+    words = (each.in_words() for each in releases)
+    rows = [
+        (name, *privacy, *rest) for name, privacy, *rest in zip(names, measured, alone, left_out, words, strict=True)
+    ]
     yield from ("", *aligned(header, rows), "")
+    if found.binned:
+        yield f"in bins: the plan's, of the numbers of {', '.join(found.binned)}"
     yield "alone: share of the records that no other agrees with on all quasi-identifiers"
     yield f"left out for k={_USUAL_K}: share of the records to suppress so that the others have k={_USUAL_K}"
 
@@ -26,10 +45,10 @@ def all_releases(found: "Assessment") -> Iterator[str]:
 def one_release(found: "Assessment") -> Iterator[str]:
     """Lines: everything about the only release, or about the table where there is none."""
     release = found.releases[0] if found.releases else found.as_it_is
-    yield f"{release.id or 'the table as it is'}: {release.in_words()}"
-    yield from _roles(found)
+    yield f"{release.id or f'the {found.unmasked_name}'}: {release.in_words()}"
+    yield from _columns(found) if found.releases else _roles(found)
     if release.suppressed:
-        yield f"suppressed: {release.suppressed} records"
+        yield from ("", f"suppressed: {release.suppressed} records")
     if release.sizes is None or release.risk is None:
         return
     promised = {each.name: _plain(each.promised) for each in release.verdicts}
@@ -42,7 +61,8 @@ def one_release(found: "Assessment") -> Iterator[str]:
     yield from ("", "re-identification:", *aligned(("risk", ""), list(_risks(release.risk))))
     bands = [(name, classes, records) for name, classes, records in _bands(release.sizes) if classes]
     yield from ("", "equivalence classes:", *aligned(("records in each", "classes", "records"), bands))
-    suppression = [(f"k={k}", records, share) for k, records, share in _suppression(release.sizes)]
+    ks, records, shares = zip(*_suppression(release.sizes), strict=True)
+    suppression = list(zip((f"k={k}" for k in ks), records, _percents(shares), strict=True))
     yield from ("", "to suppress, so that the others have:", *aligned(("", "records", "share"), suppression))
 
 
@@ -66,25 +86,41 @@ def as_document(release: "Assessed", *, in_full: bool) -> dict[str, Any]:
 def _roles(found: "Assessment") -> Iterator[str]:
     yield f"quasi-identifiers: {', '.join(found.plan.quasi_identifiers) or 'none'}"
     yield f"sensitive: {', '.join(found.plan.sensitive) or 'none'}"
+    if found.neither:
+        yield f"neither: {', '.join(found.neither)}"
 
 
-def _row(release: "Assessed") -> tuple[str | float, ...]:
-    privacy = [release.privacy.get(name, "-") for name in ("k", "l", "t")]
-    share: str | float = "-"
-    if release.sizes is not None and release.risk is not None:
-        share = next(share for k, _, share in _suppression(release.sizes) if k == _USUAL_K)
-    alone = "-" if release.risk is None else release.risk.unique_share
-    return (release.id or "(as it is)", *privacy, alone, share, release.in_words())
+def _columns(found: "Assessment") -> Iterator[str]:
+    """What becomes of each column in the only release."""
+    rows = [
+        (shown(each.name), each.role, shown(each.masking) if each.masking else "", shown(each.becomes, _WORDS))
+        for each in found.columns
+    ]
+    yield from ("", *aligned(("column", "taken for", "masking", "the values become"), rows))
 
 
-def _risks(risk: "Risk") -> Iterator[tuple[str, float]]:
-    yield "prosecutor, highest", risk.highest
-    yield "prosecutor, average", risk.average
-    for threshold, share in risk.above.items():
-        yield f"records above {threshold:g}, share", share
-    yield "marketer", risk.marketer
-    yield "records alone in their class", risk.uniques
-    yield "records alone in their class, share", risk.unique_share
+def _left_out(release: "Assessed") -> float | None:
+    if release.sizes is None or release.risk is None:
+        return None
+    return next(share for k, _, share in _suppression(release.sizes) if k == _USUAL_K)
+
+
+def _percents(shares: Sequence[float | None]) -> list[str]:
+    """A column of shares in per cent, with what is above zero never shown as zero."""
+    texts = ["-" if each is None else "<0.1%" if 0 < each < _LEAST_SHOWN else f"{each:.1%}" for each in shares]
+    return [text.rjust(max(map(len, texts))) for text in texts]
+
+
+def _risks(risk: "Risk") -> Iterator[tuple[str, str]]:
+    """The average prosecutor risk and the marketer risk are one number: classes over records."""
+    above = {f"records with a risk above 1 in {round(1 / each)}": share for each, share in risk.above.items()}
+    shares = {
+        "prosecutor, highest": risk.highest,
+        "prosecutor, average; marketer": risk.average,
+        **above,
+        "records alone in their class": risk.unique_share,
+    }
+    yield from zip(shares, _percents(list(shares.values())), strict=True)
 
 
 def _bands(sizes: "ClassSizes") -> Iterator[tuple[str, int, int]]:

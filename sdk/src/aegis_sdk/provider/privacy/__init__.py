@@ -11,9 +11,10 @@ Of a table in a file, with or without its plan: `assess`.
 """
 
 from aegis_sdk.provider.privacy.assessed import Assessed, Verdict
-from aegis_sdk.provider.privacy.assessment import Assessment, assess
+from aegis_sdk.provider.privacy.assessment import IN_BINS, Assessment, assess
 from aegis_sdk.provider.privacy.class_sizes import ClassSizes
 from aegis_sdk.provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
+from aegis_sdk.provider.privacy.columns import Column, columns_of, maskings_in_short, roles_of
 from aegis_sdk.provider.privacy.criteria import AT_LEAST, MEASURED, breaks, by_class, holds, measure_privacy
 from aegis_sdk.provider.privacy.release import PrivacyTable
 from aegis_sdk.provider.privacy.risk import THRESHOLDS, Risk
@@ -21,12 +22,14 @@ from aegis_sdk.provider.privacy.roles import plan_of_roles
 
 __all__ = [
     "AT_LEAST",
+    "IN_BINS",
     "MEASURED",
     "THRESHOLDS",
     "Assessed",
     "Assessment",
     "ClassSizes",
     "Classes",
+    "Column",
     "PrivacyTable",
     "Risk",
     "SensitiveCounts",
@@ -36,7 +39,10 @@ __all__ = [
     "by_class",
     "class_of_each",
     "classes_of",
+    "columns_of",
     "holds",
+    "maskings_in_short",
     "measure_privacy",
     "plan_of_roles",
+    "roles_of",
 ]

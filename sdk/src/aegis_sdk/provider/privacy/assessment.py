@@ -2,16 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.plan.model import Configuration, Plan
 from aegis_sdk.provider.privacy.assessed import Assessed
 from aegis_sdk.provider.privacy.class_sizes import ClassSizes
 from aegis_sdk.provider.privacy.classes import Classes
+from aegis_sdk.provider.privacy.columns import Column, columns_of
 from aegis_sdk.provider.privacy.criteria import AT_LEAST, measure_privacy
 from aegis_sdk.provider.privacy.release import PrivacyTable
 from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.source import Source, open_table
+
+IN_BINS: Final = ", numbers in the plan's bins"
+"""Said of a table as it is whose numbers the plan discretises."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +26,39 @@ class Assessment:
     plan: Plan
     as_it_is: Assessed
     releases: tuple[Assessed, ...]
+
+    @property
+    def configurations(self) -> tuple[Configuration, ...]:
+        """What the plan says of each of the releases."""
+        chosen = {each.id for each in self.releases}
+        return tuple(each for each in self.plan.configurations if each.id in chosen)
+
+    @property
+    def neither(self) -> tuple[str, ...]:
+        """The columns that are neither quasi-identifiers nor sensitive, though perhaps released."""
+        looked_at = {*self.plan.quasi_identifiers, *self.plan.sensitive}
+        return tuple(name for name in self.plan.columns if name not in looked_at)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, as the only release has them; none unless it is the only one."""
+        return columns_of(self.plan, self.configurations[0]) if len(self.releases) == 1 else ()
+
+    @property
+    def binned(self) -> tuple[str, ...]:
+        """The columns looked at that are discretised, so that even the table as it is was measured on their bins."""
+        columns = {*self.plan.quasi_identifiers, *self.plan.sensitive}
+        return tuple(each.name for each in self.plan.attributes if each.discretization and each.name in columns)
+
+    @property
+    def unmasked_name(self) -> str:
+        """What the table before any masking is called."""
+        return f"table as it is{IN_BINS if self.binned else ''}"
+
+    @property
+    def unmasked_id(self) -> str:
+        """What stands for the table before any masking where releases have their ids."""
+        return "(as it is, in bins)" if self.binned else "(as it is)"
 
 
 def assess(

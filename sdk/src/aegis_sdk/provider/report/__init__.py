@@ -10,7 +10,7 @@ Pages that a person reads without the tool: one HTML file each, with its plots i
 Needs the extra `plots` (jinja2, matplotlib), so nothing else of the provider part imports it when it loads.
 """
 
-from aegis_sdk.provider.report.figure import drawing, figure_svg
+from aegis_sdk.provider.report.figure import drawing, figure_svg, legend_above
 from aegis_sdk.provider.report.page import Part, Plot, Section, Terms, TextTable, render_page
 
-__all__ = ["Part", "Plot", "Section", "Terms", "TextTable", "drawing", "figure_svg", "render_page"]
+__all__ = ["Part", "Plot", "Section", "Terms", "TextTable", "drawing", "figure_svg", "legend_above", "render_page"]

@@ -34,6 +34,12 @@ def drawing() -> Iterator[None]:
         yield
 
 
+def legend_above(figure: Figure, columns: int = 2) -> None:
+    """The legend of the figure's first axes, above them, where no bar and no line can be."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
+
+
 def figure_svg(figure: Figure) -> str:
     """The figure as an `<svg>` element: texts stay texts, escaped."""
     file = StringIO()

@@ -1,13 +1,16 @@
 """The page about the privacy of a table and its releases: `aegis risk --html`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from pathlib import Path
 
 from aegis_sdk.provider.output import written_whole
-from aegis_sdk.provider.privacy import Assessed, Assessment
+from aegis_sdk.provider.privacy import IN_BINS, Assessed, Assessment, maskings_in_short, roles_of
 from aegis_sdk.provider.report.page import Part, Section, Terms, TextTable, render_page
-from aegis_sdk.provider.report.risk_figures import class_sizes, risks, risks_of_all, suppression
-from aegis_sdk.provider.report.risk_words import CRITERIA, RISKS, ROLES, consequence, percent
+from aegis_sdk.provider.report.risk_figures import class_sizes, class_sizes_of_all, risks, suppression
+from aegis_sdk.provider.report.risk_words import CRITERIA, RECORDS, RISKS, ROLES, consequence, percent
+
+_HEADER = ("column", "taken for", "masking", "the values become")
 
 
 def write_risk_page(found: Assessment, table: str, path: Path) -> None:
@@ -33,10 +36,11 @@ def risk_page(found: Assessment, table: str) -> str:
 def _glance(found: Assessment) -> Iterator[str]:
     before = found.as_it_is.risk
     if before is not None:
+        binned = IN_BINS if found.binned else ""
         yield (
-            f"The table has {before.records:,} records. As it is, {percent(before.unique_share)} of them are alone: no "
-            f"other record agrees with them on all quasi-identifiers. {percent(before.above[0.2])} have a risk of "
-            "re-identification above 1 in 5."
+            f"The table has {before.records:,} records. As it is{binned}, {percent(before.unique_share)} of them are "
+            "alone: no other record agrees with them on all quasi-identifiers. "
+            f"{percent(before.above[0.2])} have a risk of re-identification above 1 in 5."
         )
     if len(found.releases) > 1:
         yield _tally(found)
@@ -44,6 +48,7 @@ def _glance(found: Assessment) -> Iterator[str]:
         yield _verdict_sentence(found.releases[0])
     elif found.as_it_is.promise:
         yield _verdict_sentence(found.as_it_is)
+    yield RECORDS
 
 
 def _verdict_sentence(release: Assessed) -> str:
@@ -62,26 +67,28 @@ def _tally(found: Assessment) -> str:
 
 
 def _looked_at(found: Assessment) -> Section:
-    rows = [(name, "quasi-identifier") for name in found.plan.quasi_identifiers]
-    rows += [(name, "sensitive") for name in found.plan.sensitive]
+    roles = TextTable(_HEADER[:2], list(roles_of(found.plan, found.configurations).items()))
+    columns = TextTable(_HEADER, [astuple(each) for each in found.columns])
     text = f"As {found.plan.source} says. Who knows other attributes of a person than these is a greater danger."
-    return Section("What was looked at", [text, TextTable(("column", "taken for"), rows)])
+    return Section("What was looked at", [text, columns if found.columns else roles])
 
 
 def _all_releases(found: Assessment) -> Section:
-    header = ("configuration", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
-    rows = [_release_row(each) for each in (found.as_it_is, *found.releases)]
-    measured = [each for each in found.releases if each.risk is not None]
-    plots: list[Part] = [class_sizes([found.as_it_is])]
-    plots += [risks_of_all(found.as_it_is, measured), suppression(found.as_it_is, measured)] if measured else []
-    return Section("The configurations", [TextTable(header, rows), *plots])
+    header = ("configuration", "maskings", "k", "l", "t", "alone", "risk above 1 in 5", "suppressed", "promise")
+    rows = [_release_row(found.as_it_is, found.unmasked_id, "")]
+    for release, configuration in zip(found.releases, found.configurations, strict=True):
+        rows.append(_release_row(release, release.id, maskings_in_short(found.plan, configuration)))
+    plots: list[Part] = []
+    if any(each.risk for each in found.releases):
+        plots += [class_sizes_of_all(found), suppression(found)]
+    return Section("The configurations", [*plots, TextTable(header, rows)])
 
 
-def _release_row(release: Assessed) -> tuple[str | float, ...]:
+def _release_row(release: Assessed, name: str, maskings: str) -> tuple[str | float, ...]:
     privacy = [release.privacy.get(name, "-") for name in ("k", "l", "t")]
     risk = release.risk
     shares = ("-", "-") if risk is None else (percent(risk.unique_share), percent(risk.above[0.2]))
-    return (release.id or "(as it is)", *privacy, *shares, release.suppressed, release.in_words())
+    return (name, maskings, *privacy, *shares, release.suppressed, release.in_words())
 
 
 def _criteria(release: Assessed) -> Section:
@@ -105,19 +112,20 @@ def _promise(release: Assessed, name: str, broken: set[str]) -> str:
 
 
 def _risk(found: Assessment, release: Assessed | None) -> Section:
-    compared = [found.as_it_is, *([release] if release is not None and release.risk is not None else [])]
-    plots = [risks(compared), class_sizes(compared), suppression(found.as_it_is, compared[1:])]
-    header = ("", "table as it is", *(each.id for each in compared[1:]))
-    return Section("Risk of re-identification", [TextTable(header, list(_risk_rows(compared))), *plots])
+    compared = {found.unmasked_name: found.as_it_is}
+    if release is not None and release.risk is not None:
+        compared[f"as {release.id} masks it"] = release
+    plots = [risks(compared), class_sizes(compared), suppression(found)]
+    rows = list(_risk_rows(compared.values()))
+    return Section("Risk of re-identification", [TextTable(("", *compared), rows), *plots])
 
 
-def _risk_rows(compared: list[Assessed]) -> Iterator[tuple[str, ...]]:
+def _risk_rows(compared: Iterable[Assessed]) -> Iterator[tuple[str, ...]]:
     known = [each.risk for each in compared if each.risk is not None]
     yield ("records", *(f"{each.records:,}" for each in known))
     yield ("equivalence classes", *(f"{each.classes:,}" for each in known))
     yield ("prosecutor risk, highest", *(percent(each.highest) for each in known))
-    yield ("prosecutor risk, average", *(percent(each.average) for each in known))
+    yield ("prosecutor risk, average; marketer risk", *(percent(each.average) for each in known))
     yield ("records above 1 in 5", *(percent(each.above[0.2]) for each in known))
     yield ("records above 1 in 20", *(percent(each.above[0.05]) for each in known))
-    yield ("marketer risk", *(percent(each.marketer) for each in known))
     yield ("records alone", *(f"{each.uniques:,} ({percent(each.unique_share)})" for each in known))

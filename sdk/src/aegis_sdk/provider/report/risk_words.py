@@ -29,16 +29,21 @@ ROLES: Final = (
     ),
 )
 
+RECORDS: Final = (
+    "All numbers are of records, not of people: a person with several records (stays, years) can be all records of a "
+    "class. Make one record per person first, if that matters."
+)
+
 CRITERIA: Final = {
     "k": Term(
         "k-anonymity",
-        "the size of the smallest equivalence class: everyone hides among at least k records. 1 means that "
-        "somebody stands alone. More is better. (Sweeney 2002)",
+        "the size of the smallest equivalence class: every record is one of at least k that agree on all "
+        "quasi-identifiers. 1 means that some record stands alone. More is better. (Sweeney 2002)",
     ),
     "l": Term(
         "distinct l-diversity",
         "how many sensitive values the least diverse class has. With 1, who finds the class knows the value of "
-        "everyone in it, however large it is. More is better. (Machanavajjhala et al. 2007)",
+        "all in it, however large it is. More is better. (Machanavajjhala et al. 2007)",
     ),
     "entropy_l": Term(
         "entropy l-diversity",
@@ -97,11 +102,11 @@ RISKS: Final = (
 
 
 def consequence(name: str, reached: float) -> str:
-    """What it means for people that a release reaches this number of a criterion."""
+    """What it means that a release reaches this number of a criterion."""
     certain = "who finds a person's class may learn the value for certain"
     worst = {
-        "k": "someone stands alone" if reached == 1 else f"everyone is one of at least {reached:g} who are alike",
-        "l": certain if reached == 1 else f"at least {reached:g} values are possible for everyone",
+        "k": "some record stands alone" if reached == 1 else f"every record is one of at least {reached:g} alike",
+        "l": certain if reached == 1 else f"at least {reached:g} values are possible for every record",
         "entropy_l": f"guessing is as hard as among {reached:.3g} equally frequent values",
         "t": f"a class differs from the whole table in {percent(reached)} of its records",
         "ordered_t": f"values are moved by up to {percent(reached)} of their range on average",
