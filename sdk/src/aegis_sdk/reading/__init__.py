@@ -5,6 +5,7 @@ Part of the base installation: nothing but Python.
 """
 
 from aegis_sdk.reading.configurations import ids_of, maskings_in, vouched_for
+from aegis_sdk.reading.function_words import unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
 from aegis_sdk.reading.shown import shown, some
@@ -22,5 +23,6 @@ __all__ = [
     "outline_of",
     "shown",
     "some",
+    "unit_of",
     "vouched_for",
 ]
