@@ -23,7 +23,7 @@ from aegis_sdk.provider.plots import (
 from aegis_sdk.provider.plots.layered import layered
 from aegis_sdk.reading import Lattice, Node, lattice_of
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
-from tests.sdk.provider.plotting import PRIVACY, advice_of, annotations_of, entry_of, many
+from tests.sdk.provider.plotting import PRIVACY, advice_of, annotations_of, entry_of, many, note_of
 
 HOSTILE = "<script>alert(1)</script> & $x^{$"
 
@@ -32,9 +32,10 @@ class TestCosts:
     def advice(self, **fields):
         def attribute(name, whole, deviations):
             scores = {
-                each: {"utility": 0.0, "deviation": cost, "source": "counts"} for each, cost in deviations.items()
+                each: {"utility": whole - cost, "deviation": cost, "source": "counts"}
+                for each, cost in deviations.items()
             }
-            return {"name": name, "knowledge": "histogram", "reference_utility": whole, "maskings": scores}
+            return {"name": name, "knowledge": "joint", "reference_utility": whole, "maskings": scores}
 
         attributes = [
             attribute("zip", 0.2, {"zip-3": 0.1}),
@@ -66,6 +67,26 @@ class TestCosts:
         figure = costs(entry_of({"c1": {"k": 2}}), self.advice(better="lower"), ["zip"])
         assert self.bars(figure) == (["zip", "zip-3"], {"zip-3": [0, 0.1]})
         assert [each.get_text() for each in annotations_of(figure)] == ["0.1"]
+
+    def test_of_an_attribute_that_is_not_known_unmasked_no_share_is_told_and_the_bars_are_hatched(self):
+        advice = self.advice()
+        age = advice.attributes[1].model_copy(
+            update={"knowledge": "histogram", "lower_bound": 0.5, "upper_bound": 1.5, "bound": "lower"}
+        )
+        partly = advice.model_copy(update={"attributes": [advice.attributes[0], age]})
+        figure = costs(entry_of({"c1": {"k": 2}}), partly)
+        axes = figure.axes[0]
+        assert [each.get_text() for each in annotations_of(figure)] == [
+            "0.125 (0.12 to 1.1)",
+            "0.5 (0.5 to 1.5)",
+            "0.1  50%",
+        ]
+        assert [bool(bar.get_hatch()) for bar in axes.patches] == [True, False, True, False, False, False]
+        assert " of what is known: 0.5 (0.5 to 1.5)" in [each.get_text() for each in axes.texts]
+        assert [each.get_text() for each in axes.get_legend().get_texts()][-2:] == ["kept", "kept, of what is known"]
+        assert "more may be lost" in note_of(figure)
+        assert "joint counts of age are not known" in page(entry_of({"c1": {"k": 2}}), partly)
+        assert "are not known" not in page(entry_of({"c1": {"k": 2}}), advice)
 
     def test_without_scores_there_is_nothing_to_draw(self):
         with pytest.raises(PlotError, match="scores no masking"):

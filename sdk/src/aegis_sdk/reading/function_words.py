@@ -83,8 +83,9 @@ def _hierarchy(parameters: Parameters) -> str | None:
 def _at_level(parameters: Parameters, name: str) -> object | None:
     """What a built hierarchy has at its level; None where the entry names a level that is not there."""
     steps, level = parameters[name], parameters["level"]
-    known = isinstance(steps, list) and isinstance(level, int) and 1 <= level <= len(steps)
-    return steps[level - 1] if known else None
+    if isinstance(steps, list) and isinstance(level, int) and 1 <= level <= len(steps):
+        return steps[level - 1]
+    return None
 
 
 def _round(parameters: Parameters) -> str | None:
