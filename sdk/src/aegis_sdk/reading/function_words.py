@@ -84,7 +84,8 @@ def _at_level(parameters: Parameters, name: str) -> object | None:
     """What a built hierarchy has at its level; None where the entry names a level that is not there."""
     steps, level = parameters[name], parameters["level"]
     if isinstance(steps, list) and isinstance(level, int) and 1 <= level <= len(steps):
-        return steps[level - 1]
+        found: object = steps[level - 1]
+        return found
     return None
 
 

@@ -48,7 +48,9 @@ def _sections(
     if advice is not None:
         yield Section("The advice", (_about(entry, advice),))
         if "frontier" in possible:
-            yield Section("Utility against privacy", tuple(_frontier(entry, advice, privacy or best_promise(entry))))
+            yield Section(
+                "Utility against privacy", tuple(_frontier(entry, advice, privacy or best_promise(entry, advice)))
+            )
         if "costs" in possible:
             yield Section("What each masking costs", tuple(_costs(entry, advice, attributes)))
     yield Section("Which masking follows from which", tuple(_lattice(entry, advice, attributes)))
