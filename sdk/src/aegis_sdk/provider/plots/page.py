@@ -103,5 +103,11 @@ def _lattice(entry: EntryDocument, advice: Advice | None, attributes: Sequence[s
         "or more. Maskings in one box group the values alike. Where no way leads up from one to another, neither can "
         "be computed from the other."
     )
+    if advice is not None:
+        yield (
+            "The darker a box, the more of the reference utility of its attribute is lost; to drop the attribute loses "
+            "all of it. Of a grey box that is not known: no configuration that was asked about uses it, or the "
+            "unmasked joint counts are not known, and it may lose little or much of what they would tell."
+        )
     figure = lattice(entry, advice, attributes)
     yield Plot(figure_svg(figure), "The Hasse diagram of the maskings of every attribute.")
