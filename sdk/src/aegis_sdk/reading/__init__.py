@@ -10,6 +10,7 @@ from aegis_sdk.reading.configurations import ids_of, maskings_in, vouched_for
 from aegis_sdk.reading.function_words import unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
+from aegis_sdk.reading.schema import maskings_of, promises_of
 from aegis_sdk.reading.shown import shown, some
 
 __all__ = [
@@ -24,7 +25,9 @@ __all__ = [
     "ids_of",
     "lattice_of",
     "maskings_in",
+    "maskings_of",
     "outline_of",
+    "promises_of",
     "reference_known",
     "shown",
     "some",
