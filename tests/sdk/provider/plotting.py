@@ -51,6 +51,12 @@ def steps_of(figure):
     return [tuple(point) for point in figure.axes[0].lines[0].get_xydata().tolist()]
 
 
+def ticks_of(figure):
+    """Where the ticks of the x axis stand, and their labels."""
+    axis = figure.axes[0].xaxis
+    return list(zip(axis.get_majorticklocs().tolist(), axis.get_majorticklabels(), strict=True))
+
+
 def annotations_of(figure):
     return [each for each in figure.axes[0].texts if isinstance(each, Annotation)]
 

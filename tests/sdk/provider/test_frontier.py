@@ -3,10 +3,12 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from aegis_sdk.provider.plots import PlotError, Scored, best_promise, frontier, page, pareto, scored
+from aegis_sdk.provider.plots.ticks import tick_numbers
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
 from tests.sdk.provider.plotting import (
     PRIVACY,
@@ -18,6 +20,7 @@ from tests.sdk.provider.plotting import (
     note_of,
     points_of,
     steps_of,
+    ticks_of,
 )
 
 coarse = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -119,6 +122,60 @@ class TestFrontier:
         assert all(left < x < right for x, _ in steps_of(figure))
         assert len(annotations_of(figure)) == len({*k})
 
+    def test_by_default_the_privacy_is_the_first_that_varies_among_the_ranked(self):
+        entry = entry_of({"c1": {"k": 5, "l": 2}, "c2": {"k": 5, "l": 3}, "c3": {"k": 9, "l": 3}})
+        assert best_promise(entry) == "k"
+        assert best_promise(entry, advice_of({"c1": 0.5, "c2": 0.4})) == "l"
+        assert best_promise(entry, advice_of({"c2": 0.4})) == "k"
+        figure = frontier(entry, advice_of({"c1": 0.5, "c2": 0.4}))
+        assert figure.axes[0].get_xlabel().startswith("l: ")
+
+    def test_ticks_stand_at_what_occurs(self):
+        k = {"c1": 5, "c2": 6, "c3": 8, "c4": 11}
+        entry = entry_of({name: {"k": number} for name, number in k.items()})
+        figure = frontier(entry, advice_of({name: 1 / number for name, number in k.items()}))
+        assert [(place, each.get_text()) for place, each in ticks_of(figure)] == [
+            *((5, "5"), (6, "6"), (8, "8"), (11, "11"))
+        ]
+
+    def test_of_many_numbers_the_ends_and_the_frontier_have_ticks_before_others(self):
+        figure = frontier(*many(1000))
+        figure.draw_without_rendering()
+        ticks = ticks_of(figure)
+        places = [place for place, _ in ticks]
+        occurring = {place for place, _ in points_of(figure)}
+        assert set(places) < occurring
+        assert (places[0], places[-1]) == (min(occurring), max(occurring))
+        boxes = [each.get_window_extent() for _, each in ticks]
+        assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+        assert len(places) > 10
+
+    @settings(max_examples=15)
+    @given(st.lists(st.integers(1, 3000), min_size=2, max_size=20, unique=True), st.data())
+    def test_what_is_wanted_first_has_its_tick_unless_it_would_run_into_an_end(self, numbers, data):
+        first = data.draw(st.sampled_from(numbers))
+        figure = Figure(figsize=(9, 6))
+        axes = figure.subplots()
+        axes.plot(numbers, numbers)
+        tick_numbers(figure, axes, numbers, [first])
+        places = [place for place, _ in ticks_of(figure)]
+        assert {min(numbers), max(numbers)} <= set(places)
+        x = axes.transData.transform([(first, 0), (min(numbers), 0), (max(numbers), 0)])[:, 0]
+        assert first in places or min(abs(x[0] - x[1]), abs(x[0] - x[2])) < 50
+
+    def test_where_all_vouch_for_the_same_that_is_said_and_no_frontier_is_drawn(self):
+        figure = frontier(entry_of({"c1": {"k": 5}, "c2": {"k": 5}}), advice_of({"c1": 0.5, "c2": 0.4}))
+        axes = figure.axes[0]
+        assert axes.get_xlabel() == "all vouch for k = 5"
+        assert [each.get_text() for _, each in ticks_of(figure)] == ["5"]
+        assert axes.get_xscale() == "linear"
+        assert [each.get_text() for each in axes.get_legend().get_texts()] == ["configuration", "best ranked"]
+        several = frontier(entry_of(PRIVACY), advice_of(UTILITIES)).axes[0].get_legend().get_texts()
+        assert "frontier: no other of the entry is better in both" in [each.get_text() for each in several]
+
+    def test_a_page_says_whose_frontier_it_is(self):
+        assert "the frontier is that of those it holds" in page(entry_of(PRIVACY), advice_of(UTILITIES))
+
     def test_configurations_may_be_a_table_of_columns(self):
         table = {
             "ids": ["c1", "c2"],
@@ -128,6 +185,6 @@ class TestFrontier:
         fields = {key: value for key, value in EXAMPLE_ENTRY.items() if key != "configurations"}
         entry = EntryDocument.model_validate({**fields, "configuration_table": table})
         advice = advice_of({"c1": 0.5, "c2": 0.7})
-        assert best_promise(entry) == "l"
+        assert best_promise(entry) == "t"
         assert [each.configuration for each in scored(entry, advice, "l")] == ["c1"]
         assert [each.privacy for each in scored(entry, advice, "t")] == [0.2, 0.1]

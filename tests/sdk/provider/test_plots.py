@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.patches import FancyBboxPatch
+from matplotlib.colors import to_hex
+from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from aegis_sdk.provider.errors import OutputError, PlotError
 from aegis_sdk.provider.plots import (
@@ -23,8 +24,9 @@ from aegis_sdk.provider.plots import (
 from aegis_sdk.provider.plots.layered import layered
 from aegis_sdk.reading import Lattice, Node, lattice_of
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
-from tests.sdk.provider.plotting import PRIVACY, advice_of, annotations_of, entry_of, many
+from tests.sdk.provider.plotting import PRIVACY, advice_of, annotations_of, entry_of, many, note_of
 
+UNKNOWN = "#d6d6d6"
 HOSTILE = "<script>alert(1)</script> & $x^{$"
 
 
@@ -32,9 +34,10 @@ class TestCosts:
     def advice(self, **fields):
         def attribute(name, whole, deviations):
             scores = {
-                each: {"utility": 0.0, "deviation": cost, "source": "counts"} for each, cost in deviations.items()
+                each: {"utility": whole - cost, "deviation": cost, "source": "counts"}
+                for each, cost in deviations.items()
             }
-            return {"name": name, "knowledge": "histogram", "reference_utility": whole, "maskings": scores}
+            return {"name": name, "knowledge": "joint", "reference_utility": whole, "maskings": scores}
 
         attributes = [
             attribute("zip", 0.2, {"zip-3": 0.1}),
@@ -66,6 +69,26 @@ class TestCosts:
         figure = costs(entry_of({"c1": {"k": 2}}), self.advice(better="lower"), ["zip"])
         assert self.bars(figure) == (["zip", "zip-3"], {"zip-3": [0, 0.1]})
         assert [each.get_text() for each in annotations_of(figure)] == ["0.1"]
+
+    def test_of_an_attribute_that_is_not_known_unmasked_no_share_is_told_and_the_bars_are_hatched(self):
+        advice = self.advice()
+        age = advice.attributes[1].model_copy(
+            update={"knowledge": "histogram", "lower_bound": 0.5, "upper_bound": 1.5, "bound": "lower"}
+        )
+        partly = advice.model_copy(update={"attributes": [advice.attributes[0], age]})
+        figure = costs(entry_of({"c1": {"k": 2}}), partly)
+        axes = figure.axes[0]
+        assert [each.get_text() for each in annotations_of(figure)] == [
+            "0.125 (0.12 to 1.1)",
+            "0.5 (0.5 to 1.5)",
+            "0.1  50%",
+        ]
+        assert [bool(bar.get_hatch()) for bar in axes.patches] == [True, False, True, False, False, False]
+        assert " of what is known: 0.5 (0.5 to 1.5)" in [each.get_text() for each in axes.texts]
+        assert [each.get_text() for each in axes.get_legend().get_texts()][-2:] == ["kept", "kept, of what is known"]
+        assert "more may be lost" in note_of(figure)
+        assert "joint counts of age are not known" in page(entry_of({"c1": {"k": 2}}), partly)
+        assert "joint counts of" not in page(entry_of({"c1": {"k": 2}}), advice)
 
     def test_without_scores_there_is_nothing_to_draw(self):
         with pytest.raises(PlotError, match="scores no masking"):
@@ -122,20 +145,64 @@ class TestLattice:
         assert len(boxes) == 14
         assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
 
-    def test_dearer_is_darker(self):
+    def advised(self, knowledge="joint", maskings=None, **fields):
+        """The diagram of the entry with an advice, and by masking the colour of its box."""
+        deviations = {"fine": 0.0, "coarse": 0.1} if maskings is None else maskings
         scores = {
-            name: {"utility": 0.0, "deviation": deviation, "source": "counts"}
-            for name, deviation in {"fine": 0.0, "coarse": 0.1, "drop": 0.2}.items()
+            name: {"utility": 0.2 - deviation, "deviation": deviation, "source": "counts"}
+            for name, deviation in deviations.items()
         }
-        attribute = {"name": "age", "knowledge": "histogram", "reference_utility": 0.2, "maskings": scores}
-        figure = lattice(self.ENTRY, advice_of({"c1": 0.1}, attributes=[attribute]))
-        order = ["identity", "fine", "other", "coarse", "drop", "drawn"]
+        bounds = {name: fields.pop(name) for name in ("lower_bound", "upper_bound") if name in fields}
+        attribute = {"name": "age", "knowledge": knowledge, "reference_utility": 0.2, "maskings": scores, **bounds}
+        figure = lattice(self.ENTRY, advice_of({"c1": 0.1}, attributes=[attribute], **fields))
         nodes = [node.maskings for node in lattice_of(self.ENTRY.attributes[0]).nodes]
-        assert [next(name for name in order if name in node) for node in nodes] == order[:-1]
         boxes = [each for each in figure.axes[0].patches if isinstance(each, FancyBboxPatch)]
-        light = dict(zip(order, (sum(each.get_facecolor()[:3]) for each in boxes), strict=True))
-        assert light["identity"] == light["other"] == light["drawn"] == 3
-        assert 3 > light["fine"] > light["coarse"] > light["drop"]
+        colours = [to_hex(each.get_facecolor()) for each in boxes]
+        return figure, dict(zip([*(name for name, *_ in nodes), "drawn"], colours, strict=True))
+
+    def test_dearer_is_darker_and_what_is_not_known_is_grey(self):
+        figure, colour = self.advised()
+        light = {name: sum(bytes.fromhex(each[1:])) for name, each in colour.items()}
+        assert colour["identity"] == colour["fine"]
+        assert light["fine"] > light["coarse"] > light["drop"]
+        assert colour["other"] == colour["drawn"] == UNKNOWN
+        assert UNKNOWN not in (colour["identity"], colour["coarse"], colour["drop"])
+        key = {each.get_text(): each for each in figure.axes[0].texts}
+        assert {"0%", "25%", "50%", "75%", "100%", "not known"} <= key.keys()
+        swatches = [to_hex(each.get_facecolor()) for each in figure.axes[0].patches if isinstance(each, Rectangle)]
+        assert swatches[0] == colour["identity"]
+        assert swatches[2] == colour["coarse"]
+        assert swatches[-2:] == [colour["drop"], UNKNOWN]
+
+    def test_without_an_advice_all_boxes_are_white_and_there_is_no_key(self):
+        axes = lattice(self.ENTRY).axes[0]
+        assert {to_hex(each.get_facecolor()) for each in axes.patches} == {"#ffffff"}
+        assert "not known" not in {each.get_text() for each in axes.texts}
+
+    def test_what_may_lose_little_or_much_of_an_unknown_utility_is_grey(self):
+        known = self.advised()[1]
+        wide = {"lower_bound": 0.2, "upper_bound": 2.0}
+        close = {"lower_bound": 0.2, "upper_bound": 0.21}
+        assert self.advised("histogram", **close)[1] == known
+        assert self.advised("histogram", **wide)[1] == known | {"fine": UNKNOWN, "coarse": UNKNOWN}
+        assert self.advised("histogram", lower_bound=0.2)[1] == known | {"fine": UNKNOWN, "coarse": UNKNOWN}
+        nearly_all = self.advised("histogram", {"coarse": 0.18}, **wide)[1]["coarse"]
+        assert nearly_all == self.advised("joint", {"coarse": 0.18})[1]["coarse"] != UNKNOWN
+
+    def test_of_errors_the_most_that_a_masking_loses_is_the_darkest(self):
+        figure, colour = self.advised(maskings={"fine": 0.1, "coarse": 0.5}, better="lower")
+        assert colour["drop"] == UNKNOWN
+        assert colour["coarse"] == self.advised()[1]["drop"]
+        assert "of the most that a masking loses" in [each.get_text() for each in figure.axes[0].texts]
+
+    def test_a_level_of_a_hierarchy_of_dates_tells_its_unit(self):
+        def level(number, mapping):
+            function = {"name": "hierarchy", "parameters": {"dates": ["month", "decade"], "level": number}}
+            return masking(f"born-{number}", mapping) | {"function": function}
+
+        entry = with_maskings(level(1, [0, 1, 1, 2]), level(2, [0, 1, 1, 1]), masking("plain", [0, 0, 1, 1]))
+        texts = [each.get_text() for each in lattice(entry).axes[0].texts]
+        assert {"born-1: month", "born-2: decade", "plain"} <= set(texts)
 
     def test_an_edge_goes_up_layer_by_layer(self):
         nodes = tuple(Node((str(place),), 9 - place) for place in range(5))

@@ -1,10 +1,13 @@
 """An advice as text for people: what `aegis advise` prints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aegis_sdk.cli.saying import aligned
-from aegis_sdk.wire import Advice
+from aegis_sdk.reading import maskings_of, promises_of, reference_known, utility_bounds
+from aegis_sdk.wire import Advice, AttributeAdvice
+
+_MOST_NAMES = 3
 
 
 def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
@@ -21,32 +24,50 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
     if advice.joint is not None:
         yield f"all attributes together: {advice.joint.reference_utility:.6f} is there to keep, as far as is known"
-    ranking = [(each.configuration, each.deviation, each.utility) for each in advice.ranking or []]
-    if ranking:
-        yield from ("", *aligned(("configuration", "deviation", "utility"), ranking))
-    costs = _costs(advice, _maskings_of(schema, advice.configuration))
-    header = ("attribute", "masking", "deviation", "utility", "of", "source")
+    yield from _ranking(advice, schema)
+    costs = _costs(advice, maskings_of(schema, advice.configuration))
     alone = "" if advice.joint is None else ", each attribute by itself"
-    yield from ("", f"what {advice.configuration} costs{alone}:", *aligned(header, costs))
+    yield from ("", f"what {advice.configuration} costs{alone}:", *costs)
 
 
-def _maskings_of(schema: dict[str, Any], configuration: str | None) -> dict[str, str]:
-    """The masking of every attribute in a configuration, however the entry lists its configurations."""
-    for each in schema.get("configurations") or []:
-        if each["id"] == configuration:
-            return dict(each["maskings"])
-    table = schema.get("configuration_table")
-    if table is None or configuration not in table["ids"]:
-        return {}
-    row = table["ids"].index(configuration)
-    return {name: column[row] for name, column in table["maskings"].items()}
+def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """The ranking, with the first names of privacy that the entry vouches for, and the records that are left out."""
+    ranking = advice.ranking or []
+    if not ranking:
+        return
+    promises = promises_of(schema, [each.configuration for each in ranking])
+    names = [name for name in promises if name != "suppressed"][:_MOST_NAMES]
+    names += ["suppressed"] if "suppressed" in promises else []
+    rows = [
+        (each.configuration, each.deviation, each.utility, *(_promise(promises[name][place]) for name in names))
+        for place, each in enumerate(ranking)
+    ]
+    yield from ("", *aligned(("configuration", "deviation", "utility", *names), rows))
 
 
-def _costs(advice: Advice, maskings: dict[str, str]) -> list[tuple[str | float, ...]]:
+def _promise(number: float | None) -> str | float:
+    """Whole numbers without decimals."""
+    if number is None:
+        return "-"
+    return int(number) if float(number).is_integer() else number
+
+
+def _costs(advice: Advice, maskings: dict[str, str]) -> Iterator[str]:
+    """What each masking costs, dearest first; with what is certain of the whole, where that may be far from it."""
+    header = ("attribute", "masking", "deviation", "utility", "of", "source", "of, for certain")
     costs: list[tuple[str | float, ...]] = []
     for attribute in advice.attributes or []:
         masking = maskings.get(attribute.name, "")
         if score := attribute.maskings.get(masking):
             whole = attribute.reference_utility
-            costs.append((attribute.name, masking, score.deviation, score.utility, whole, score.source))
-    return sorted(costs, key=lambda cost: cost[2], reverse=True)
+            certain = _certain(attribute)
+            costs.append((attribute.name, masking, score.deviation, score.utility, whole, score.source, certain))
+    used = len(header) if any(cost[-1] for cost in costs) else len(header) - 1
+    dearest_first = sorted(costs, key=lambda cost: cost[2], reverse=True)
+    yield from aligned(header[:used], [cost[:used] for cost in dearest_first])
+
+
+def _certain(attribute: AttributeAdvice) -> str:
+    """What the unmasked attribute tells, for certain, if that says more than the reference does."""
+    bounds = utility_bounds(attribute)
+    return str(bounds) if bounds.far_apart and not reference_known(attribute) else ""

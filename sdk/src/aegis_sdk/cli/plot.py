@@ -31,7 +31,7 @@ def plot(
         typer.Option(help="What a .png shows; by default frontier, without an advice lattice.", show_default=False),
     ] = None,
     privacy: Annotated[
-        str | None, typer.Option(help="Privacy to set utility against; by default the first vouched for.")
+        str | None, typer.Option(help="Privacy to set utility against; by default the first that varies.")
     ] = None,
     attribute: Annotated[list[str] | None, typer.Option(help="Costs and lattice of this one only; repeatable.")] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag

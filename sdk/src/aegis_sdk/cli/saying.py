@@ -38,7 +38,7 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Ite
     """Lines of aligned columns, numbers to the right: integers as they are, others with six decimals."""
     cells = [[_cell(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    numeric = [not isinstance(cell, str) for cell in (rows or [()])[0]] or [False] * len(header)
+    numeric = [any(not isinstance(row[place], str) for row in rows) for place in range(len(header))]
     for row in cells:
         columns = zip(row, widths, numeric, strict=True)
         line = "  ".join(text.rjust(width) if right else text.ljust(width) for text, width, right in columns)

@@ -25,6 +25,15 @@ def words_of(masking: Masking) -> str:
     return shown(words or as_given(name, parameters), _LONGEST)
 
 
+def unit_of(masking: Masking) -> str | None:
+    """The unit that a level of a hierarchy of dates makes of a date, such as `decade`; None of all else."""
+    function = masking.function
+    if function is None or function.name != "hierarchy" or not {"dates", "level"} <= function.parameters.keys():
+        return None
+    unit = _at_level(function.parameters, "dates")
+    return unit if isinstance(unit, str) else None
+
+
 def _chance(masking: Masking) -> str:
     return "may take" if masking.transition is None else "takes"
 
@@ -53,14 +62,31 @@ def _bucketize(parameters: Parameters) -> str | None:
 
 
 def _hierarchy(parameters: Parameters) -> str | None:
-    """From a file, or built: by widths of intervals, numbers of characters kept, units of dates, or a tree."""
+    """From a file or a tree; or built, where the level has words of its own: a width, a unit, characters kept."""
     if "level" not in parameters:
         return None
-    sources = {"file": "", "intervals": "intervals of width ", "prefixes": "prefixes of ", "dates": "dates by "}
-    for name, said in sources.items():
+    level = f"level {_value(parameters['level'])} of"
+    built: dict[str, Callable[[object], str | None]] = {
+        "intervals": lambda width: _bucketize({**parameters, "width": width}),
+        "prefixes": lambda kept: _blur({"keep": kept}),
+        "dates": lambda unit: f"the {_value(unit)} of each date",
+    }
+    for name, words in built.items():
         if name in parameters:
-            return f"level {_value(parameters['level'])} of {said}{_value(parameters[name])}"
-    return f"level {_value(parameters['level'])} of a tree" if "tree" in parameters else None
+            at_level = _at_level(parameters, name)
+            return f"{level} {name}: {_value(parameters[name])}" if at_level is None else words(at_level)
+    if "file" in parameters:
+        return f"{level} {_value(parameters['file'])}"
+    return f"{level} a tree" if "tree" in parameters else None
+
+
+def _at_level(parameters: Parameters, name: str) -> object | None:
+    """What a built hierarchy has at its level; None where the entry names a level that is not there."""
+    steps, level = parameters[name], parameters["level"]
+    if isinstance(steps, list) and isinstance(level, int) and 1 <= level <= len(steps):
+        found: object = steps[level - 1]
+        return found
+    return None
 
 
 def _round(parameters: Parameters) -> str | None:

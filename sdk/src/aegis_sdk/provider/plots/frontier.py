@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from aegis_sdk.provider.plots.labels import PointLabel, label_points
 from aegis_sdk.provider.plots.pareto import Scored, best_promise, pareto, scored
@@ -21,6 +20,7 @@ from aegis_sdk.provider.plots.style import (
     privacy_of,
     quiet,
 )
+from aegis_sdk.provider.plots.ticks import tick_numbers
 from aegis_sdk.provider.privacy import AT_LEAST
 from aegis_sdk.provider.report.figure import drawing
 from aegis_sdk.reading import ids_of, shown
@@ -29,6 +29,8 @@ from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
 Upward: TypeAlias = Callable[[Scored], float]
 
 _NAMES_AT_A_POINT = 2
+_COUNTED = ("k", "l")
+"""Privacy that is a number of records or values: there is nothing between two that occur."""
 _MANY = 500
 """Points that are drawn one by one; more become an image within an SVG."""
 
@@ -38,11 +40,11 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
     """
     Every ranked configuration by the privacy that is vouched for (rightwards) and its utility (better is upwards).
 
-    `privacy`: one of `PRIVACY_NAMES`, by default the first that any configuration vouches for. Where the ranking by
-    deviation is not one by utility, the upward axis is the deviation, so that the best stands always on the frontier.
+    `privacy`: one of `PRIVACY_NAMES`, by default that of `best_promise`. Where the ranking by deviation is not one by
+    utility, the upward axis is the deviation, so that the best stands always on the frontier.
     Raises `PlotError` as `scored` and `best_promise` do.
     """
-    name = privacy or best_promise(entry)
+    name = privacy or best_promise(entry, advice)
     points = scored(entry, advice, name)
     edge = pareto(points, name)
     upward = _by_deviation if _out_of_order(points) else _by_utility
@@ -52,6 +54,8 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
     _axes(axes, points, name, advice, upward)
     legend_above(axes)
     entitle(figure, shown(f"Utility against privacy: {entry.name}", 70), *_notes(entry, advice, points, name))
+    if name in _COUNTED or _alike(points):
+        tick_numbers(figure, axes, [each.privacy for each in points], [each.privacy for each in edge])
     _labels(figure, axes, points, edge, upward)
     return figure
 
@@ -92,20 +96,26 @@ def _scatter(axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upwar
         linewidth=1.6,
         marker="o",
         markersize=6,
-        label="frontier: no other is better in both",
+        label="frontier: no other of the entry is better in both" if _is_line(edge) else "_nolegend_",
     )
     best = points[0]
     axes.plot([best.privacy], [upward(best)], "*", color=VERMILION, markersize=17, zorder=4, label="best ranked")
 
 
+def _alike(points: Sequence[Scored]) -> bool:
+    """Whether all vouch for the same."""
+    return len({each.privacy for each in points}) == 1
+
+
+def _is_line(edge: Sequence[Scored]) -> bool:
+    return len({(each.privacy, each.deviation) for each in edge}) > 1
+
+
 def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, upward: Upward) -> None:
     quiet(axes)
     numbers = [each.privacy for each in points]
-    if privacy == "k" and min(numbers) >= 1 and max(numbers) <= COUNT_MAX:
+    if privacy == "k" and min(numbers) >= 1 and max(numbers) <= COUNT_MAX and not _alike(points):
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
-        axes.xaxis.set_minor_locator(NullLocator())
     if privacy not in AT_LEAST:
         axes.invert_xaxis()
     told, better = "utility", advice.better or "higher"
@@ -113,7 +123,8 @@ def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, up
         told, better = "deviation", "lower"
     if better == "lower":
         axes.invert_yaxis()
-    axes.set_xlabel(f"{privacy_of(privacy)} →", fontsize=10)
+    same = f"all vouch for {privacy} = {numbers[0]:g}" if _alike(points) else f"{privacy_of(privacy)} →"
+    axes.set_xlabel(same, fontsize=10)
     axes.set_ylabel(f"{told}: {measure_of(advice)}, {better} is better →", fontsize=10)
     axes.margins(x=0.08, y=0.1)
 

@@ -20,12 +20,18 @@ class Scored:
     deviation: float
 
 
-def best_promise(entry: EntryDocument) -> str:
-    """The first name of privacy that a configuration vouches for. Raises `PlotError` if there is none."""
-    for name in PRIVACY_NAMES:
-        if vouched_for(entry, name):
-            return name
-    raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
+def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
+    """
+    The first name of privacy by which configurations differ; where they differ by none, the first vouched for.
+
+    They are those that the advice ranks, or else all. Raises `PlotError` if nothing is vouched for.
+    """
+    vouched = {name: found for name in PRIVACY_NAMES if (found := vouched_for(entry, name))}
+    if not vouched:
+        raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
+    ids = ids_of(entry) if advice is None else [row.configuration for row in advice.ranking or ()]
+    ranked = {name: {found[each] for each in ids if each in found} for name, found in vouched.items()}
+    return next((name for name, numbers in ranked.items() if len(numbers) > 1), next(iter(vouched)))
 
 
 def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
