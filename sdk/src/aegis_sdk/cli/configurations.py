@@ -76,7 +76,9 @@ def _extent(found: "Found") -> str:
     kept = len(found.configurations)
     if not found.complete:
         return f"{_counted(kept)}, found at random; there may be more"
-    return f"all of {_counted(kept)}" if kept == found.minimal else f"{kept:,} of {_counted(found.minimal)}"
+    if kept < found.minimal:
+        return f"{kept:,} of {_counted(found.minimal)}"
+    return f"all {_counted(kept)}" if kept > 1 else "the only minimal one"
 
 
 def _counted(minimal: int) -> str:
