@@ -30,7 +30,7 @@ def apply(
     """
     part = provider()
     intended = part.load_plan(plan)
-    part.refuse_overwriting(output, table, plan)
+    part.refuse_overwriting(output, table, *intended.files)
     say(f"masking {part.shown(table)} ...")
     with progress_bar("masking records") as progress:
         applied = part.apply(

@@ -55,7 +55,7 @@ def risk(
     intended = _plan(part, plan, configuration, quasi_identifiers, sensitive)
     required = _required(require)
     if html is not None:
-        part.refuse_overwriting(html, table, *([plan] if plan else []))
+        part.refuse_overwriting(html, table, *intended.files)
     say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
         found = part.assess(

@@ -22,7 +22,7 @@ def summarize(
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
     part = provider()
     intended = part.load_plan(plan)
-    part.refuse_overwriting(output, table, plan)
+    part.refuse_overwriting(output, table, *intended.files)
     say(f"counting {part.shown(table)} ...")
     with progress_bar("counting") as progress:
         entry = part.summarize(

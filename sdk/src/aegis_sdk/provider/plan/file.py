@@ -10,6 +10,7 @@ import yaml
 from aegis_sdk.provider.errors import PlanError, nearest
 from aegis_sdk.provider.plan.discretize import read_discretization
 from aegis_sdk.provider.plan.element import Element
+from aegis_sdk.provider.plan.files import files_named
 from aegis_sdk.provider.plan.hierarchy import read_levels
 from aegis_sdk.provider.plan.masking import read_function
 from aegis_sdk.provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
@@ -56,7 +57,8 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     _refuse_strays(fields, configurations)
     sensitive, quasi_identifiers = read_roles(fields, label, attributes)
     seed = _seed(root, fields, attributes)
-    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed)
+    files = (path, *files_named(root.value, path.parent))
+    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed, files)
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:

@@ -1,0 +1,104 @@
+"""What the commands make of files that are no files, that are not to be written over, or that cannot be named."""
+
+import os
+import socket
+
+import pytest
+
+from aegis_sdk.cli import main
+
+PLAN = """label: y
+attributes:
+  a: {hierarchy: {file: levels.csv}}
+  b: {maskings: {coded: {token: {salt_file: salt.txt}}, grouped: {hierarchy: {file: groups.csv, level: 1}}}}
+configurations: {c: {}}
+"""
+INPUTS = ("t.csv", "plan.yaml", "levels.csv", "groups.csv", "salt.txt")
+TOO_LONG = 300 * "x"
+
+
+@pytest.fixture
+def aegis(capsys):
+    """Runs the command; its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A table, and a plan that names three files."""
+    contents = ("a,b,y\n1,u,n\n2,v,m\n2,u,m\n", PLAN, "1;low\n2;low\n", "u;any\nv;any\n", "sixteen bytes of salt\n")
+    for name, content in zip(INPUTS, contents, strict=True):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+COMMANDS = {
+    "summarize": ("--name", "n", "--output"),
+    "apply": ("--configuration", "c", "--output"),
+    "configurations": ("--require", "k=2", "--output"),
+    "risk": ("--html",),
+}
+
+
+@pytest.fixture
+def writing(aegis, folder):
+    """Runs one of the commands that write on the table and the plan, to that output."""
+
+    def run(command, output):
+        return aegis(command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], output)
+
+    return run
+
+
+def assert_refused(ran, *parts):
+    code, out, error = ran
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert error.startswith("aegis: ")
+    for part in parts:
+        assert part in error
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("victim", INPUTS)
+def test_no_file_that_is_read_is_written_over(writing, folder, command, victim):
+    before = (folder / victim).read_bytes()
+    (folder / "link").symlink_to(folder / victim)
+    for output in (folder / victim, folder / "link"):
+        assert_refused(writing(command, output), "which is an input; choose another output")
+    assert (folder / victim).read_bytes() == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_output_that_is_no_file_stays_what_it_is(writing, folder, command):
+    os.mkfifo(folder / "pipe")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(folder / "socket"))
+    for output in (folder / "pipe", folder / "socket", "/dev/null"):
+        assert_refused(writing(command, output), f"{output}: is a device, a pipe or a socket; name a file")
+    assert (folder / "pipe").is_fifo()
+    assert (folder / "socket").is_socket()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_link_stays_and_what_it_leads_to_is_written(writing, folder, command):
+    (folder / "elsewhere").mkdir()
+    (folder / "link").symlink_to("elsewhere/output")
+    assert writing(command, folder / "link")[0] == 0
+    assert (folder / "link").is_symlink()
+    assert (folder / "elsewhere" / "output").stat().st_size
+    assert [path.name for path in (folder / "elsewhere").iterdir()] == ["output"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_name_that_no_file_can_have_is_the_callers_fault(aegis, writing, folder, command):
+    assert_refused(writing(command, folder / TOO_LONG), "cannot be written: File name too long")
+    options = ("--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
+    assert_refused(aegis(command, folder / TOO_LONG, *options), "cannot be read: File name too long")
+    assert_refused(aegis(command, folder / f"*{TOO_LONG}", *options), "no file has such a name")
