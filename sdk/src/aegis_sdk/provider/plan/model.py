@@ -94,7 +94,7 @@ class Plan:
     sensitive: tuple[str, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     seed: int = 0
-    files: tuple[Path, ...] = field(default=(), compare=False)
+    files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
