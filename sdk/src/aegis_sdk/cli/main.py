@@ -9,6 +9,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
 from aegis_sdk.cli.configurations import configurations
+from aegis_sdk.cli.ending import ended_by_signals
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
 from aegis_sdk.cli.plot import plot
 from aegis_sdk.cli.publish import publish
@@ -41,10 +42,15 @@ app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configura
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr."""
+    """
+    Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr.
+
+    A signal (SIGINT, SIGTERM, SIGHUP) ends it without a word, by 128 and its number, and leaves nothing behind.
+    """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
-        code = app(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
+        with ended_by_signals():
+            code = app(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
     except typer.TyperException as error:
         code = fail(error.format_message(), BAD_INPUT)
     except AegisError as error:
