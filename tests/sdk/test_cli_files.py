@@ -1,7 +1,11 @@
 """What the commands make of files that are no files, that are not to be written over, or that cannot be named."""
 
 import os
+import resource
+import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -102,3 +106,62 @@ def test_a_name_that_no_file_can_have_is_the_callers_fault(aegis, writing, folde
     options = ("--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
     assert_refused(aegis(command, folder / TOO_LONG, *options), "cannot be read: File name too long")
     assert_refused(aegis(command, folder / f"*{TOO_LONG}", *options), "no file has such a name")
+
+
+def test_nothing_that_a_file_says_reaches_the_terminal_but_as_text(aegis, folder):
+    plan = folder / "plan.yaml"
+    plan.write_text(PLAN + 'title: "\\e[2J\\u202E"\n"\\e]0;x\\a": 1\n', encoding="utf-8")
+    ran = aegis("risk", folder / "t.csv", "--plan", plan)
+    assert_refused(ran, "unknown key")
+    assert ran[2][:-1].isprintable()
+    assert_refused(aegis("show", folder / "\x1b[2J\u202e"), "\\x1b[2J\\u202e: cannot be read")
+
+
+@pytest.mark.parametrize("command", ["risk", "configurations"])
+def test_two_numbers_for_one_requirement_are_refused(aegis, folder, command):
+    arguments = (command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
+    twice = ("--require", "k=2", "--require", "k=3")
+    assert_refused(aegis(*arguments, *twice), "--require: k is to be 2 and 3; say one of them")
+
+
+@pytest.mark.parametrize(("option", "names"), [("--quasi-identifiers", ","), ("--sensitive", "a,,b")])
+def test_a_name_between_commas_must_be_there(aegis, folder, option, names):
+    ran = aegis("risk", folder / "t.csv", option, names)
+    assert_refused(ran, f"{option}: a name is missing beside a comma in {names!r}; say NAME,NAME")
+
+
+@pytest.fixture
+def at_most():
+    """Lets this process write no more than so many bytes to a file, as a full disk would."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    def limit(size):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, ignored)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_disk_that_is_full_is_one_plain_line(writing, folder, at_most, ending):
+    rows = "".join(f"{1 + place % 2},u,{place * 7919 % 10007}\n" for place in range(20_000))
+    (folder / "t.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
+    output = folder / f"masked.{ending}"
+    at_most(2_000)
+    code, out, error = writing("apply", output)
+    assert (code, out) == (2, "")
+    assert error.startswith(f"aegis: {output}: cannot be written: ")
+    assert error.strip().endswith("File too large")
+    assert "{" not in error
+    assert {path.name for path in folder.iterdir()} == set(INPUTS)
+
+
+def test_a_full_stdout_is_named(folder):
+    arguments = ("risk", folder / "t.csv", "--plan", folder / "plan.yaml")
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 - a device
+        ran = subprocess.run(
+            [sys.executable, "-m", "aegis_sdk.cli", *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (ran.returncode, ran.stderr) == (1, b"aegis: stdout: No space left on device\n")

@@ -1,5 +1,6 @@
 """Every command under its name, and how one ends."""
 
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -41,6 +42,9 @@ app.command(epilog="Example: aegis plot entry.json --advice advice.json --output
 app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")(apply)
 
 
+_FULL_OR_GONE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """
     Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr.
@@ -56,5 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except AegisError as error:
         code = fail(explained(error), exit_code(error))
     except OSError as error:
-        code = fail(str(error), FAILED)
+        code = fail(f"stdout: {error.strerror}" if _is_of_stdout(error) else str(error), FAILED)
     sys.exit(code)
+
+
+def _is_of_stdout(error: OSError) -> bool:
+    """Whether it comes of printing: files complain with their name."""
+    return error.filename is None and error.errno in _FULL_OR_GONE
