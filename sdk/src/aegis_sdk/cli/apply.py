@@ -6,7 +6,7 @@ import typer
 
 from aegis_sdk.cli.extras import provider
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
-from aegis_sdk.cli.saying import print_json, progress_bar, say
+from aegis_sdk.cli.saying import print_json, progress_bar, say, warn
 
 if TYPE_CHECKING:
     from aegis_sdk.provider import Applied
@@ -30,7 +30,7 @@ def apply(
     """
     part = provider()
     intended = part.load_plan(plan)
-    part.refuse_overwriting(output, table, plan)
+    part.refuse_overwriting(output, table, *intended.files)
     say(f"masking {part.shown(table)} ...")
     with progress_bar("masking records") as progress:
         applied = part.apply(
@@ -44,7 +44,7 @@ def apply(
             progress=progress,
         )
     for fault in applied.faults:
-        typer.echo(f"aegis: warning: {fault}", err=True)
+        warn(fault)
     if as_json:
         print_json({"output": str(output), "configuration": configuration, **_result(applied)})
     else:

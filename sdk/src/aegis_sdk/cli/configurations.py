@@ -39,7 +39,7 @@ def configurations(
     """Find the configurations that hold what is required. None of them masks more than that takes."""
     part = provider()
     intended = part.load_plan(plan, configurations_needed=False)
-    part.refuse_overwriting(output, table, plan)
+    part.refuse_overwriting(output, table, *intended.files)
     requirement = part.Requirement(requirements_of(require), suppress_at_most)
     say(f"reading {part.shown(table)} ...")
     with progress_bar("searching the combinations of maskings") as progress:

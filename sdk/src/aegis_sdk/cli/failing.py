@@ -3,6 +3,7 @@
 import typer
 
 from aegis_sdk._errors import AegisError, ProblemError
+from aegis_sdk.reading import one_line
 
 BAD_INPUT = 2
 FAILED = 1
@@ -16,7 +17,7 @@ class InputError(AegisError, ValueError):
 
 def fail(message: str, code: int) -> int:
     """Says it on stderr, in one line, and returns the exit code."""
-    typer.echo(f"aegis: {' '.join(message.split())}", err=True)
+    typer.echo(f"aegis: {one_line(message)}", err=True)
     return code
 
 

@@ -1,5 +1,6 @@
 """Every command under its name, and how one ends."""
 
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -9,6 +10,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
 from aegis_sdk.cli.configurations import configurations
+from aegis_sdk.cli.ending import ended_by_signals
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
 from aegis_sdk.cli.plot import plot
 from aegis_sdk.cli.publish import publish
@@ -40,15 +42,28 @@ app.command(epilog="Example: aegis plot entry.json --advice advice.json --output
 app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")(apply)
 
 
+_FULL_OR_GONE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr."""
+    """
+    Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr.
+
+    A signal (SIGINT, SIGTERM, SIGHUP) ends it without a word, by 128 and its number, and leaves nothing behind.
+    """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
-        code = app(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
+        with ended_by_signals():
+            code = app(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
     except typer.TyperException as error:
         code = fail(error.format_message(), BAD_INPUT)
     except AegisError as error:
         code = fail(explained(error), exit_code(error))
     except OSError as error:
-        code = fail(str(error), FAILED)
+        code = fail(f"stdout: {error.strerror}" if _is_of_stdout(error) else str(error), FAILED)
     sys.exit(code)
+
+
+def _is_of_stdout(error: OSError) -> bool:
+    """Whether it comes of printing: files complain with their name."""
+    return error.filename is None and error.errno in _FULL_OR_GONE

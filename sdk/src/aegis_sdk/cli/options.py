@@ -33,8 +33,12 @@ def delimiter_of(text: str) -> str:
 
 
 def requirements_of(texts: list[str] | None) -> dict[str, float]:
-    """Privacy by name. Raises `InputError` for a text that is not NAME=NUMBER."""
-    return dict(_requirement(text) for text in texts or [])
+    """Privacy by name. Raises `InputError` for a text that is not NAME=NUMBER, and for a name with two numbers."""
+    required: dict[str, float] = {}
+    for name, number in map(_requirement, texts or []):
+        if required.setdefault(name, number) != number:
+            raise InputError(f"--require: {name} is to be {required[name]:g} and {number:g}; say one of them")
+    return required
 
 
 def _requirement(text: str) -> tuple[str, float]:

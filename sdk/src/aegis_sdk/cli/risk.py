@@ -55,7 +55,7 @@ def risk(
     intended = _plan(part, plan, configuration, quasi_identifiers, sensitive)
     required = _required(require)
     if html is not None:
-        part.refuse_overwriting(html, table, *([plan] if plan else []))
+        part.refuse_overwriting(html, table, *intended.files)
     say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
         found = part.assess(
@@ -91,12 +91,15 @@ def _plan(
         raise InputError("say --plan, or name columns by --quasi-identifiers and --sensitive")
     if configuration is not None:
         raise InputError("--configuration is one of a plan: say --plan")
-    return part.plan_of_roles(_names(quasi_identifiers), _names(sensitive))  # type: ignore[no-any-return] # see above
+    return part.plan_of_roles(_names("quasi-identifiers", quasi_identifiers), _names("sensitive", sensitive))  # type: ignore[no-any-return] # see above
 
 
-def _names(text: str | None) -> list[str]:
-    """The names between commas; one that holds a comma stands in quotes."""
-    return next(csv.reader([text], skipinitialspace=True), []) if text else []
+def _names(option: str, text: str | None) -> list[str]:
+    """The names between commas; one that holds a comma stands in quotes. Raises `InputError` where one is missing."""
+    names = next(csv.reader([text], skipinitialspace=True), []) if text else []
+    if not all(names):
+        raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; say NAME,NAME")
+    return names
 
 
 def _required(texts: list[str] | None) -> dict[str, float]:

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import typer
 
+from aegis_sdk.reading import one_line
+
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how much is done, and of how much."""
 
@@ -15,7 +17,12 @@ Progress: TypeAlias = Callable[[int, int], None]
 def say(progress: str) -> None:
     """A line on stderr, if a person is looking."""
     if sys.stderr.isatty():
-        typer.echo(progress, err=True)
+        typer.echo(one_line(progress), err=True)
+
+
+def warn(warning: str) -> None:
+    """A line on stderr, whoever is looking."""
+    typer.echo(f"aegis: warning: {one_line(warning)}", err=True)
 
 
 def print_json(result: dict[str, Any]) -> None:

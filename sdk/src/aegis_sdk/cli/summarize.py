@@ -6,7 +6,7 @@ import typer
 from aegis_sdk.cli.extras import provider
 from aegis_sdk.cli.files import validated
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
-from aegis_sdk.cli.saying import print_json, progress_bar, say
+from aegis_sdk.cli.saying import print_json, progress_bar, say, warn
 
 
 def summarize(
@@ -22,7 +22,7 @@ def summarize(
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
     part = provider()
     intended = part.load_plan(plan)
-    part.refuse_overwriting(output, table, plan)
+    part.refuse_overwriting(output, table, *intended.files)
     say(f"counting {part.shown(table)} ...")
     with progress_bar("counting") as progress:
         entry = part.summarize(
@@ -38,13 +38,12 @@ def summarize(
     part.write_entry(entry, output)
     revealing = part.revealing_attributes(entry)
     for attribute in revealing:
-        typer.echo(f"aegis: warning: {attribute!r} is nearly unique, and the entry lists each of its values", err=True)
+        warn(f"{attribute!r} is nearly unique, and the entry lists each of its values")
     small = part.counted_though_suppressed(entry)
     if small:
-        typer.echo(
-            f"aegis: warning: {small} masked values, or pairs of them, have fewer records than the k of a release that "
-            "leaves these out; the entry counts them all the same",
-            err=True,
+        warn(
+            f"{small} masked values, or pairs of them, have fewer records than the k of a release that "
+            "leaves these out; the entry counts them all the same"
         )
     tables = len(entry.get("pairs", ()))
     found = {"records": entry["records"], "configurations": len(entry["configurations"]), "pairs": tables}

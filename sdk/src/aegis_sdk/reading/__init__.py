@@ -11,7 +11,7 @@ from aegis_sdk.reading.function_words import unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
 from aegis_sdk.reading.schema import maskings_of, promises_of
-from aegis_sdk.reading.shown import shown, some
+from aegis_sdk.reading.shown import one_line, shown, some
 
 __all__ = [
     "AttributeOutline",
@@ -26,6 +26,7 @@ __all__ = [
     "lattice_of",
     "maskings_in",
     "maskings_of",
+    "one_line",
     "outline_of",
     "promises_of",
     "reference_known",

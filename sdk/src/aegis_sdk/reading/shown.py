@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 _LONGEST = 28
+_LONGEST_LINE = 500
+_LEFT_OUT = " ... "
 
 
 def shown(text: str, longest: int = _LONGEST) -> str:
@@ -11,6 +13,15 @@ def shown(text: str, longest: int = _LONGEST) -> str:
     if len(printable) > longest:
         printable = f"{printable[: longest - 1]}…"
     return printable or '""'
+
+
+def one_line(text: str) -> str:
+    """A message on one line, what cannot be printed as an escape; the beginning and the end of one that is long."""
+    line = "".join(map(_escaped, " ".join(text.split())))
+    if len(line) <= _LONGEST_LINE:
+        return line
+    kept = (_LONGEST_LINE - len(_LEFT_OUT)) // 2
+    return f"{line[:kept]}{_LEFT_OUT}{line[-kept:]}"
 
 
 def _escaped(character: str) -> str:

@@ -3,39 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import yaml
-
-from aegis_sdk.provider.errors import PlanError, nearest
+from aegis_sdk.provider.errors import nearest
 from aegis_sdk.provider.plan.discretize import read_discretization
 from aegis_sdk.provider.plan.element import Element
+from aegis_sdk.provider.plan.files import files_named
 from aegis_sdk.provider.plan.hierarchy import read_levels
 from aegis_sdk.provider.plan.masking import read_function
 from aegis_sdk.provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan.roles import read_roles
+from aegis_sdk.provider.plan.yaml_text import parsed
 from aegis_sdk.provider.values import ValueType
 from aegis_sdk.wire import PRIVACY_NAMES
 
 _ABOUT: Final = ("title", "description", "license")
 _OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords")
-
-
-class _TextLoader(yaml.BaseLoader):
-    """
-    Leaves every scalar the text it is, and refuses a key that stands twice.
-
-    YAML would make a boolean of the value `no` and a binary float of the edge `0.1`.
-    """
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the signature of the class it extends
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
-                    raise PlanError(f"line {key.start_mark.line + 1}: {key.value!r} stands twice")
-                seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
@@ -45,7 +28,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     Without `configurations_needed` the file may have no `configurations`: they are to be found.
     Raises `PlanError`: `plan.yaml: attributes.age.maskings.age-5y: ...`.
     """
-    root = Element(path.name, "", _parse(path))
+    root = Element(path.name, "", parsed(path))
     fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
     if configurations_needed and "configurations" not in fields:
         root.fail("`configurations` is missing; `aegis configurations` finds some")
@@ -56,7 +39,8 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     _refuse_strays(fields, configurations)
     sensitive, quasi_identifiers = read_roles(fields, label, attributes)
     seed = _seed(root, fields, attributes)
-    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed)
+    files = (path, *files_named(root.value, path.parent))
+    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed, files)
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
@@ -66,19 +50,6 @@ def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attrib
     for masking in (each for attribute in attributes for each in attribute.maskings if each.is_random):
         root.fail(f"`seed` is missing, a secret number of up to 40 digits, since {masking.id!r} is left to chance")
     return 0
-
-
-def _parse(path: Path) -> object:
-    try:
-        return yaml.load(path.read_bytes(), Loader=_TextLoader)  # noqa: S506 - makes texts, lists and mappings only
-    except OSError as error:
-        raise PlanError(f"{path}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise PlanError(f"{path.name}: not YAML: {error}") from error
-    except RecursionError:
-        raise PlanError(f"{path.name}: nested too deep") from None
-    except PlanError as error:
-        raise PlanError(f"{path.name}: {error}") from None
 
 
 def _attributes(element: Element, label: str, folder: Path) -> Iterator[Attribute]:
@@ -116,10 +87,10 @@ def _choice(element: Element, known: list[str]) -> str:
 def _value_type(element: Element | None) -> ValueType | None:
     if element is None:
         return None
-    try:
-        return ValueType(element.text())
-    except ValueError:
-        element.fail(f"unknown type {element.value!r}; {nearest(element.value, [str(each) for each in ValueType])}")
+    name, known = element.text(), [str(each) for each in ValueType]
+    if name not in known:
+        element.fail(f"unknown type {name!r}; {nearest(name, known)}")
+    return ValueType(name)
 
 
 def _levels(element: Element, attribute: str, folder: Path) -> Iterator[Masking]:

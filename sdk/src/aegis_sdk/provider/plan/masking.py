@@ -26,6 +26,8 @@ from aegis_sdk.provider.plan.chance import read_noise, read_pram, read_randomise
 from aegis_sdk.provider.plan.element import Element
 from aegis_sdk.provider.plan.hierarchy import read_level
 
+_MOST_BYTES_OF_SALT = 1 << 20
+
 AnyFunction: TypeAlias = MaskingFunction | FittedFunction | RandomFunction
 
 
@@ -112,11 +114,15 @@ def _token(element: Element, folder: Path) -> Token:
 def _salt_of_file(element: Element, folder: Path) -> bytes:
     """Everything in the file but line ends at its end, which editors add."""
     try:
-        return (folder / element.name()).read_bytes().rstrip(b"\r\n")
+        with (folder / element.name()).open("rb") as file:
+            salt = file.read(_MOST_BYTES_OF_SALT + 1).rstrip(b"\r\n")
     except OSError as error:
         raise PlanError(
             f"{element.source}: {element.path}: {element.value} cannot be read: {error.strerror}"
         ) from error
+    if len(salt) > _MOST_BYTES_OF_SALT:
+        element.fail(f"{element.value} is larger than {_MOST_BYTES_OF_SALT >> 20} MiB; is it a salt?")
+    return salt
 
 
 def _salt_of_variable(element: Element) -> bytes:

@@ -1,7 +1,8 @@
 """What a provider intends: the attributes to summarise, how to mask each, and in which combinations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from aegis_sdk.provider.discretization import Rule
 from aegis_sdk.provider.errors import PlanError, nearest
@@ -81,7 +82,8 @@ class Plan:
 
     `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (the label perhaps)
     whose value nobody should learn of a person. `quasi_identifiers`: those by which someone may know a person.
-    `seed`: what the draws of the maskings that are left to chance come from.
+    `seed`: what the draws of the maskings that are left to chance come from. `files`: the plan file and those that it
+    names; where a plan is kept is no part of what it says.
     """
 
     source: str
@@ -92,6 +94,7 @@ class Plan:
     sensitive: tuple[str, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     seed: int = 0
+    files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:

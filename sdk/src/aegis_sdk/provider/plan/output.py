@@ -10,17 +10,15 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from aegis_sdk.provider.errors import OutputError, PlanError
-from aegis_sdk.provider.output import written_whole
+from aegis_sdk.provider.output import refuse_overwriting, written_whole
 from aegis_sdk.provider.plan.file import load_plan
+from aegis_sdk.provider.plan.files import NAMED_BY
 from aegis_sdk.provider.plan.model import Configuration, Plan
 
 Edit: TypeAlias = tuple[int, int, str]
 """A stretch of the text, from one place to another, and what stands there instead."""
 
 _REPLACED: Final = ("configurations", "privacy", "suppressed")
-
-# Keys whose value is the path of a file, by the key that they stand under.
-_PATHS: Final = (("hierarchy", "file"), ("token", "salt_file"))
 
 
 def write_plan(source: Path, plan: Plan, configurations: Sequence[Configuration], output: Path, remark: str) -> None:
@@ -31,11 +29,12 @@ def write_plan(source: Path, plan: Plan, configurations: Sequence[Configuration]
     comment above the configurations. What is written has been read back, and says the same as `plan` does.
     Raises `OutputError`, and `PlanError` if the source cannot be read any more.
     """
+    refuse_overwriting(output, source, *plan.files)
     text = _read(source)
     wanted = replace(plan, configurations=tuple(configurations))
     found = "\n".join([f"# {remark}", *_lines(plan, configurations)]) + "\n"
     with written_whole(output) as part:
-        for head in (_edited(text, source.parent, output.parent), _dumped(text, source.parent, output.parent)):
+        for head in (_edited(text, source.parent, part.parent), _dumped(text, source.parent, part.parent)):
             part.write_text(f"{head}\n{found}", encoding="utf-8")
             if _says(part, wanted):
                 return
@@ -94,7 +93,7 @@ def _end(node: yaml.Node) -> int:
 def _paths(node: yaml.Node | None, under: str, folder: Path, target: Path) -> Iterator[Edit]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            if isinstance(value, yaml.ScalarNode) and (under, key.value) in _PATHS:
+            if isinstance(value, yaml.ScalarNode) and (under, key.value) in NAMED_BY:
                 moved = _moved(value.value, folder, target)
                 if moved != value.value:
                     yield value.start_mark.index, value.end_mark.index, _scalar(moved)

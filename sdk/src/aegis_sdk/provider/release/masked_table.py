@@ -65,7 +65,7 @@ def apply(
     where a promise is broken or other records have to be left out than are declared.
     """
     chosen = plan.configuration(configuration)
-    refuse_overwriting(output, table)
+    refuse_overwriting(output, table, *plan.files)
     with (
         written_whole(output) as part,
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,

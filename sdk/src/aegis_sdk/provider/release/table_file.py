@@ -1,6 +1,8 @@
 """Writes a table block by block: CSV as RFC 4180 has it, or Parquet."""
 
 import csv
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -32,7 +34,7 @@ def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch]
         try:
             connection.execute(copy)
         except duckdb.Error as error:
-            raise stream.fault or OSError(str(error)) from error
+            raise stream.fault or OSError(_explained(error)) from error
 
 
 def _csv_options(names: Sequence[str], delimiter: str) -> str:
@@ -41,6 +43,12 @@ def _csv_options(names: Sequence[str], delimiter: str) -> str:
     csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(names)
     prefix, suffix = quoted(header.getvalue()), quoted("\n")
     return f"(FORMAT csv, HEADER false, DELIMITER {quoted(delimiter)}, PREFIX {prefix}, SUFFIX {suffix})"
+
+
+def _explained(error: duckdb.Error) -> str:
+    """What the system says, out of DuckDB's words: `No space left on device`."""
+    number = re.search(r'"errno":"(\d+)"', str(error))
+    return os.strerror(int(number[1])) if number else str(error).partition("\n")[0]
 
 
 @dataclass

@@ -48,15 +48,22 @@ def files_of(table: Source) -> list[Path]:
     if not isinstance(table, str | Path):
         return []
     path = Path(table)
-    if path.exists() or not has_magic(str(table)):
+    if _is_there(path) or not has_magic(str(table)):
         return [path]
     return sorted(map(Path, glob(str(table), recursive=True))) or [path]  # noqa: PTH207 - the pattern may be absolute
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # too long to be a name
+        return False
 
 
 @contextmanager
 def _open_paths(table: str | Path, delimiter: str, memory_limit: str) -> Iterator[Table]:
     paths = files_of(table)
-    if paths == [Path(table)] and not paths[0].exists() and has_magic(str(table)):
+    if paths == [Path(table)] and not _is_there(paths[0]) and has_magic(str(table)):
         raise TableError(f"{table}: no file has such a name")
     with open_files(str(table), paths, delimiter, memory_limit) as opened:
         yield opened

@@ -1,0 +1,83 @@
+"""Signals that come while a command is at work."""
+
+import signal
+import tempfile
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from aegis_sdk.cli import main
+from aegis_sdk.cli.ending import ended_by_signals
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PLAN = "label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\nprivacy: {c: {k: 1}}\n"
+
+
+@pytest.fixture
+def interrupted(tmp_path, monkeypatch, capsys):
+    """Masks a table to CSV or Parquet; the signal comes once the first records are; exit code, stderr and files."""
+    (tmp_path / "t.csv").write_text("a,y\n" + "1,n\n2,m\n" * 5_000, encoding="utf-8")
+    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "spill").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spill"))
+
+    def run(number, output):
+        @contextmanager
+        def signalling(_task):
+            yield lambda _done, _total: signal.raise_signal(number)
+
+        monkeypatch.setattr("aegis_sdk.cli.apply.progress_bar", signalling)
+        arguments = ("apply", tmp_path / "t.csv", "--plan", tmp_path / "plan.yaml", "--configuration", "c")
+        with pytest.raises(SystemExit) as exited:
+            main([*map(str, arguments), "--output", str(tmp_path / output)])
+        left = {path.name for path in tmp_path.rglob("*")} - {"t.csv", "plan.yaml", "spill"}
+        return exited.value.code, capsys.readouterr().err, left
+
+    return run
+
+
+@pytest.mark.parametrize("output", ["masked.csv", "masked.parquet"])
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_a_command_silently_and_leaves_nothing(interrupted, number, output):
+    assert interrupted(number, output) == (128 + number, "", set())
+
+
+def test_a_signal_that_is_ignored_stays_so(interrupted):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert interrupted(signal.SIGHUP, "masked.csv") == (0, "", {"masked.csv"})
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_what_a_library_makes_of_a_signal_ends_as_the_signal_does():
+    def query():
+        with suppress(SystemExit):
+            signal.raise_signal(signal.SIGINT)
+        raise RuntimeError("Query interrupted")
+
+    with pytest.raises(SystemExit) as exited, ended_by_signals():
+        query()
+    assert exited.value.code == 128 + signal.SIGINT
+
+
+def test_one_signal_that_is_sent_twice_does_not_disturb_the_clearing_up():
+    cleared = []
+
+    def work():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            cleared.append("all")
+
+    with pytest.raises(SystemExit), ended_by_signals():
+        work()
+    assert cleared == ["all"]
+
+
+def test_other_errors_and_the_handlers_are_left_as_they_are():
+    before = [signal.getsignal(number) for number in SIGNALS]
+    with pytest.raises(RuntimeError, match="of its own"), ended_by_signals():
+        raise RuntimeError("of its own")
+    assert [signal.getsignal(number) for number in SIGNALS] == before

@@ -1,0 +1,167 @@
+"""What the commands make of files that are no files, that are not to be written over, or that cannot be named."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from aegis_sdk.cli import main
+
+PLAN = """label: y
+attributes:
+  a: {hierarchy: {file: levels.csv}}
+  b: {maskings: {coded: {token: {salt_file: salt.txt}}, grouped: {hierarchy: {file: groups.csv, level: 1}}}}
+configurations: {c: {}}
+"""
+INPUTS = ("t.csv", "plan.yaml", "levels.csv", "groups.csv", "salt.txt")
+TOO_LONG = 300 * "x"
+
+
+@pytest.fixture
+def aegis(capsys):
+    """Runs the command; its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A table, and a plan that names three files."""
+    contents = ("a,b,y\n1,u,n\n2,v,m\n2,u,m\n", PLAN, "1;low\n2;low\n", "u;any\nv;any\n", "sixteen bytes of salt\n")
+    for name, content in zip(INPUTS, contents, strict=True):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+COMMANDS = {
+    "summarize": ("--name", "n", "--output"),
+    "apply": ("--configuration", "c", "--output"),
+    "configurations": ("--require", "k=2", "--output"),
+    "risk": ("--html",),
+}
+
+
+@pytest.fixture
+def writing(aegis, folder):
+    """Runs one of the commands that write on the table and the plan, to that output."""
+
+    def run(command, output):
+        return aegis(command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], output)
+
+    return run
+
+
+def assert_refused(ran, *parts):
+    code, out, error = ran
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert error.startswith("aegis: ")
+    for part in parts:
+        assert part in error
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("victim", INPUTS)
+def test_no_file_that_is_read_is_written_over(writing, folder, command, victim):
+    before = (folder / victim).read_bytes()
+    (folder / "link").symlink_to(folder / victim)
+    for output in (folder / victim, folder / "link"):
+        assert_refused(writing(command, output), "which is an input; choose another output")
+    assert (folder / victim).read_bytes() == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_output_that_is_no_file_stays_what_it_is(writing, folder, command):
+    os.mkfifo(folder / "pipe")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(folder / "socket"))
+    for output in (folder / "pipe", folder / "socket", "/dev/null"):
+        assert_refused(writing(command, output), f"{output}: is a device, a pipe or a socket; name a file")
+    assert (folder / "pipe").is_fifo()
+    assert (folder / "socket").is_socket()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_link_stays_and_what_it_leads_to_is_written(writing, folder, command):
+    (folder / "elsewhere").mkdir()
+    (folder / "link").symlink_to("elsewhere/output")
+    assert writing(command, folder / "link")[0] == 0
+    assert (folder / "link").is_symlink()
+    assert (folder / "elsewhere" / "output").stat().st_size
+    assert [path.name for path in (folder / "elsewhere").iterdir()] == ["output"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_name_that_no_file_can_have_is_the_callers_fault(aegis, writing, folder, command):
+    assert_refused(writing(command, folder / TOO_LONG), "cannot be written: File name too long")
+    options = ("--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
+    assert_refused(aegis(command, folder / TOO_LONG, *options), "cannot be read: File name too long")
+    assert_refused(aegis(command, folder / f"*{TOO_LONG}", *options), "no file has such a name")
+
+
+def test_nothing_that_a_file_says_reaches_the_terminal_but_as_text(aegis, folder):
+    plan = folder / "plan.yaml"
+    plan.write_text(PLAN + 'title: "\\e[2J\\u202E"\n"\\e]0;x\\a": 1\n', encoding="utf-8")
+    ran = aegis("risk", folder / "t.csv", "--plan", plan)
+    assert_refused(ran, "unknown key")
+    assert ran[2][:-1].isprintable()
+    assert_refused(aegis("show", folder / "\x1b[2J\u202e"), "\\x1b[2J\\u202e: cannot be read")
+
+
+@pytest.mark.parametrize("command", ["risk", "configurations"])
+def test_two_numbers_for_one_requirement_are_refused(aegis, folder, command):
+    arguments = (command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
+    twice = ("--require", "k=2", "--require", "k=3")
+    assert_refused(aegis(*arguments, *twice), "--require: k is to be 2 and 3; say one of them")
+
+
+@pytest.mark.parametrize(("option", "names"), [("--quasi-identifiers", ","), ("--sensitive", "a,,b")])
+def test_a_name_between_commas_must_be_there(aegis, folder, option, names):
+    ran = aegis("risk", folder / "t.csv", option, names)
+    assert_refused(ran, f"{option}: a name is missing beside a comma in {names!r}; say NAME,NAME")
+
+
+@pytest.fixture
+def at_most():
+    """Lets this process write no more than so many bytes to a file, as a full disk would."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    def limit(size):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, ignored)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_disk_that_is_full_is_one_plain_line(writing, folder, at_most, ending):
+    rows = "".join(f"{1 + place % 2},u,{place * 7919 % 10007}\n" for place in range(20_000))
+    (folder / "t.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
+    output = folder / f"masked.{ending}"
+    at_most(2_000)
+    code, out, error = writing("apply", output)
+    assert (code, out) == (2, "")
+    assert error.startswith(f"aegis: {output}: cannot be written: ")
+    assert error.strip().endswith("File too large")
+    assert "{" not in error
+    assert {path.name for path in folder.iterdir()} == set(INPUTS)
+
+
+def test_a_full_stdout_is_named(folder):
+    arguments = ("risk", folder / "t.csv", "--plan", folder / "plan.yaml")
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 - a device
+        ran = subprocess.run(
+            [sys.executable, "-m", "aegis_sdk.cli", *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (ran.returncode, ran.stderr) == (1, b"aegis: stdout: No space left on device\n")
