@@ -8,7 +8,7 @@ from typing import Any
 
 import ibis
 
-from aegis_sdk.provider.errors import TableError, nearest
+from aegis_sdk.provider.errors import TableError, nearest, shortened
 from aegis_sdk.provider.source.address import Address
 from aegis_sdk.provider.source.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
 from aegis_sdk.provider.source.engine import Engine
@@ -56,7 +56,9 @@ def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
 def _refuse_unknown(address: Address) -> None:
     known = sorted(each.name for each in ibis.util.backend_entry_points())
     if address.kind not in known:
-        raise TableError(f"{address.name}: no engine is called {address.kind!r}; {nearest(address.kind, known)}")
+        raise TableError(
+            f"{address.name}: no engine is called {shortened(address.kind)}; {nearest(address.kind, known)}"
+        )
 
 
 def _table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
@@ -71,7 +73,7 @@ def _table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
 
 
 def _no_table(address: Address, known: Sequence[str]) -> str:
-    return f"{address.name}: no table {address.table!r}; {nearest(address.table, list(known))}"
+    return f"{address.name}: no table {shortened(address.table)}; {nearest(address.table, list(known))}"
 
 
 def _duckdb_table(address: Address, memory_limit: str) -> Iterator[Table]:
@@ -84,7 +86,9 @@ def _held_table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see 
     """A table of a DuckDB file, which is opened beside the database in memory that takes what is temporary."""
     connection, schema = engine.backend.con, address.parents[-1] if address.parents else "main"
     with engine.complaining():
-        connection.execute(f"ATTACH {quoted(str(address.file))} AS held (READ_ONLY)")
+        connection.execute(f"ATTACH {quoted(str(address.file))} AS held (TYPE duckdb, READ_ONLY)")
+        # Its views are others' SQL, and may name any file of this machine.
+        connection.execute("SET enable_external_access = false")
         held = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'held' AND table_schema = $1"
         known = [name for (name,) in connection.execute(held, [schema]).fetchall()]
         if address.table not in known:

@@ -7,14 +7,13 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aegis_sdk.provider.errors import TableError, nearest
+from aegis_sdk.provider.errors import TableError, nearest, shortened
 from aegis_sdk.provider.source.engine import Engine, Expression
 from aegis_sdk.provider.source.grouping import counts_of_sets
 from aegis_sdk.provider.source.reading import Reading, reading_of
 
 _RECORDS_PER_BATCH = 1 << 16
 _DELIMITERS = ";,\t|:"
-_SHOWN = 60
 
 # More at once would hold more groups in memory than any of them needs.
 _ATTRIBUTES_PER_READING = 60
@@ -65,7 +64,7 @@ class Table:
             raise TableError(self._one_column())
         for name in names:
             if name not in self.columns:
-                raise TableError(f"{self.name}: no column {name!r}; {nearest(name, list(self.columns))}")
+                raise TableError(f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}")
         return [self.columns.index(name) for name in names]
 
     def reading(self, name: str) -> Reading:
@@ -161,7 +160,7 @@ class Table:
         header = self.columns[0]
         guess = next((mark for mark in _DELIMITERS if mark in header and mark != self.delimiter), None)
         hint = f"try --delimiter {guess!r}" if guess else "say which --delimiter it has"
-        return f"{self.name}: one column found ({header[:_SHOWN]!r}) with delimiter {self.delimiter!r}; {hint}"
+        return f"{self.name}: one column found ({shortened(header)}) with delimiter {self.delimiter!r}; {hint}"
 
 
 def _chunk(column: pa.ChunkedArray) -> pa.Array:
