@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from aegis_sdk.provider import TableError, summarize
+from aegis_sdk.provider.source import open_table
 
 PLAN = "{a: {maskings: {gone: {suppress: {}}}}}"
 
@@ -121,6 +122,14 @@ def test_a_broken_parquet_file_is_refused_with_a_reason(plan_of, tmp_path):
             summarize(broken, plan_of("{a: {}}"), name="t")
         except TableError as error:
             assert re.search(r"\w{5}", str(error).partition("broken.parquet: ")[2]), place  # noqa: PT017 - some are whole
+
+
+def test_columns_that_no_one_asks_for_are_not_in_the_query(write):
+    path = write("t.csv", ",".join(f"a{place}" for place in range(2000)) + "\n" + ",".join(["x"] * 2000) + "\n")
+    with open_table(path) as opened:
+        keys = opened.keys(["a7", "a1999"])
+        assert len(str(opened.engine.backend.compile(keys))) < 400
+        assert opened.engine.fetch(keys).to_pylist() == [{"v0": "x", "v1": "x"}]
 
 
 def test_what_is_no_file_is_refused_unread(plan_of, tmp_path):

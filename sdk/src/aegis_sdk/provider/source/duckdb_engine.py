@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import duckdb
 
 from aegis_sdk.provider.errors import TableError, shortened
-from aegis_sdk.provider.source.engine import Engine
+from aegis_sdk.provider.source.engine import Engine, Expression
 
 _THREADS = 4
 _LONGEST = 200
@@ -61,7 +62,17 @@ def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see
     # Ibis 12 asks by a method that DuckDB 2 has no longer.
     described = backend.con.execute(f"DESCRIBE {query}").fetchall()
     read = backend.compiler.type_mapper.from_string
-    return {name: read(kind) for name, kind, *_ in described}
+    types = {kind: read(kind) for kind in {kind for _, kind, *_ in described}}  # of wide tables, once
+    return {name: types[kind] for name, kind, *_ in described}
+
+
+def view_of(engine: Engine, query: str) -> Expression:
+    """A view of a query, so that its text, of a length with its columns, is read once. Raises `TableError`."""
+    name = f"aegis_{uuid4().hex}"
+    with engine.complaining():
+        engine.backend.con.execute(f"CREATE TEMP VIEW {name} AS {query}")
+        view = f"SELECT * FROM {name}"  # noqa: S608 - a name of our own
+        return engine.sql(view, schema_of(engine.backend, view))
 
 
 def quoted(text: str) -> str:

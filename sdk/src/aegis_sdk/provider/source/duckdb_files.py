@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from aegis_sdk.provider.errors import TableError
 from aegis_sdk.provider.source.csv_text import first_line, header_of, refuse_repeated
-from aegis_sdk.provider.source.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
+from aegis_sdk.provider.source.duckdb_engine import bounded, duckdb_engine, quoted, view_of
 from aegis_sdk.provider.source.engine import Engine
 from aegis_sdk.provider.source.table import Table
 
@@ -34,9 +34,7 @@ class _Files:
         """Their records, one file after the other. Column names stay outside of SQL: two may differ in case only."""
         aliases = ", ".join(f"c{place}" for place in range(len(self.columns)))
         query = f"SELECT * FROM {self._reader()} AS t({aliases})"  # noqa: S608 - quoted paths and places
-        with engine.complaining():
-            schema = schema_of(engine.backend, query)
-        found = Table.of(engine, engine.sql(query, schema), self.columns)
+        found = Table.of(engine, view_of(engine, query), self.columns)
         return replace(found, finder=self, delimiter=self.delimiter)
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:

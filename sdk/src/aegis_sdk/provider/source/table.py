@@ -50,8 +50,11 @@ class Table:
         """The table of an Ibis expression, whose columns may be known by other names."""
         names = tuple(columns or source.columns)
         readings = tuple(map(reading_of, source.schema().types))
-        renamed = source.select(**{f"c{place}": source[name] for place, name in enumerate(source.columns)})
-        return cls(engine.name, names, engine, renamed, readings)
+        places = {f"c{place}": name for place, name in enumerate(source.columns)}
+        # A selection of some thousand columns takes Ibis seconds, even where each keeps its name.
+        if any(place != name for place, name in places.items()):
+            source = source.select(**{place: source[name] for place, name in places.items()})
+        return cls(engine.name, names, engine, source, readings)
 
     def read_as(self, readings: Mapping[str, Reading]) -> "Table":
         """The same table, some columns of which are read in other ways."""
