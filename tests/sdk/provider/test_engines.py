@@ -1,6 +1,9 @@
 """One table on several engines: the entry is the same, byte for byte, and nothing but counts comes back."""
 
 import json
+import sqlite3
+from contextlib import closing
+from urllib.parse import unquote, urlsplit
 
 import duckdb
 import ibis
@@ -11,6 +14,7 @@ from aegis_sdk.provider import TableError, apply, load_plan, summarize
 from aegis_sdk.provider.counting import CountedTable
 from aegis_sdk.provider.distinct_records import DistinctRecords
 from aegis_sdk.provider.source import open_table
+from aegis_sdk.provider.source.address import Address
 from tests.postgres import create_database, drop_database
 from tests.sdk.provider.engine_table import COLUMNS, PLAN, definition, records, write_parquet
 
@@ -137,6 +141,46 @@ def test_a_password_is_never_shown(plan):
     with pytest.raises(TableError, match=r"^postgresql://me@127\.0\.0\.1:1/db#t: cannot connect: ") as raised:
         summarize(url, plan, name="t")
     assert "cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("postgresql://me:hunter2#x@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
+        ("postgresql://me:#hunter2@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
+        ("postgresql://me:/hunter2@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
+        ("postgresql://:hunter2#@127.0.0.1:1/db", "postgresql://127.0.0.1:1/db: name the table after the URL"),
+        ("postgresql://me:hunter2@[::1/db#t", "postgresql://me@[::1/db#t: not a URL, which is engine://"),
+        ("postgresql://me:hunter2@℀/#t", "postgresql://me@℀/#t: not a URL, which is engine://"),
+        ("postgresql://me:hunter2@h:port/db#t", "postgresql://me@h:port/db#t: not a URL, which is engine://"),
+        ("postgresql://me@h/db?password=un@hunter2#t", "postgresql://***: write a '?' in a password as %3F"),
+    ],
+)
+def test_no_mark_in_a_password_gives_it_away(plan, url, message):
+    with pytest.raises(TableError) as raised:
+        summarize(url, plan, name="t")
+    assert str(raised.value).startswith(message)
+    assert "hunter2" not in str(raised.value)
+
+
+def test_marks_in_a_password_reach_the_database_encoded():
+    # As libpq and Ibis read it: the last "@" ends the account.
+    address = Address.of("postgresql://me:a#b/c@d%23@h:5432/db#s.t")
+    found = urlsplit(address.url)
+    assert (found.username, found.hostname, found.port, found.path) == ("me", "h", 5432, "/db")
+    assert unquote(found.password) == "a#b/c@d#"
+    assert (address.database, address.table, address.name) == ("s", "t", "postgresql://me@h:5432/db#s.t")
+
+
+def test_a_sqlite_file_is_read_and_never_made(plan_of, tmp_path):
+    path = tmp_path / "a b@c.db"
+    with pytest.raises(TableError, match=r"sqlite://.*#t: cannot be read: no such file: "):
+        summarize(f"sqlite://{path}#t", plan_of("{a: {}}"), name="t")
+    assert not path.exists()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("CREATE TABLE t (a INT, y INT); INSERT INTO t VALUES (1, 0), (2, 1)")
+    with open_table(f"sqlite://{path}#t") as opened:
+        assert opened.columns == ("a", "y")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Tables in several files, by a glob."""
 
+import sqlite3
+from contextlib import closing
+
 import duckdb
 import pytest
 
@@ -94,3 +97,21 @@ def test_views_of_a_duckdb_file_are_tables_too(plan, tmp_path):
     assert summarize(f"duckdb://{path}#odd%20one.v", plan, name="t")["records"] == 2
     with pytest.raises(TableError, match="no table 'w'; there is v"):
         summarize(f"duckdb://{path}#odd one.w", plan, name="t")
+
+
+def test_a_view_of_a_duckdb_file_reads_no_other_file(write, plan, tmp_path):
+    secret = write("secret.csv", "a,y\n1,n\n2,m\n")
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE VIEW v AS FROM read_csv('{secret}')")
+    with pytest.raises(TableError, match=r"#v: Cannot access file .*secret\.csv"):
+        summarize(f"duckdb://{path}#v", plan, name="t")
+
+
+def test_what_is_no_duckdb_file_is_said_to_be_none(write, plan, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "t.db")) as connection:
+        connection.execute("CREATE TABLE t (a INT, y INT)")
+    write("t.csv", "a,y\n1,n\n")
+    for name in ("t.csv", "t.db"):
+        with pytest.raises(TableError, match=rf"{name}#t: is no DuckDB database$"):
+            summarize(f"duckdb://{tmp_path / name}#t", plan, name="t")

@@ -1,9 +1,15 @@
 """Reading: every way in which a table can be unreadable or not fit its plan, and what is said of it."""
 
+import os
+import re
+
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from aegis_sdk.provider import TableError, summarize
+from aegis_sdk.provider.source import open_table
 
 PLAN = "{a: {maskings: {gone: {suppress: {}}}}}"
 
@@ -45,7 +51,10 @@ def refusal(write, plan_of):
         (b"\xe9,y\n1,n\n", "line 1: not a CSV header in UTF-8"),
         ("a,y\n1,n\n\0,m\n", "line 3: a '\\x00' holds a NUL character"),
         ("a,y\r\n1,n\n2,m\r\n", "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?"),
-        (b"PAR1 not quite", "not a readable Parquet file: "),
+        (b"PAR1 not quite", "not a readable Parquet file; was it written to its end?"),
+        (b"\0" * (3 << 20), "line 1: longer than 2 MB; is it a text with line ends?"),
+        (f"{'a' * 99}b,y\n1,2\n", f"no column 'a'; there is {'a' * 60}..., y"),
+        (f"{'a' * 99},{'a' * 99},y\n1,2,3\n", f"line 1: two columns are called '{'a' * 60}...'"),
     ],
 )
 def test_an_unusable_table_is_refused_in_one_line(refusal, content, message):
@@ -86,13 +95,62 @@ def test_a_parquet_file_names_the_row(plan_of, tmp_path):
         summarize(path, plan_of("{a: {type: number}}"), name="t")
 
 
+def parquet_of(path, names):
+    columns = [pa.array(values) for values in (["1", "2"], ["n", "m"], ["x", "y"])]
+    pq.write_table(pa.Table.from_arrays(columns[: len(names)], names), path)
+    return path
+
+
+def test_columns_of_parquet_that_differ_in_case_keep_their_names(plan_of, tmp_path):
+    path = parquet_of(tmp_path / "t.parquet", ["A", "a", "y"])
+    entry = summarize(path, plan_of("{A: {}, a: {}}"), name="t")
+    assert [(each["name"], each["domain"]) for each in entry["attributes"]] == [("A", ["1", "2"]), ("a", ["m", "n"])]
+
+
+def test_two_columns_of_parquet_with_one_name_are_refused(plan_of, tmp_path):
+    path = parquet_of(tmp_path / "t.parquet", ["a", "a", "y"])
+    with pytest.raises(TableError, match=r"t\.parquet: two columns are called 'a'$"):
+        summarize(path, plan_of("{a: {}}"), name="t")
+
+
+def test_a_broken_parquet_file_is_refused_with_a_reason(plan_of, tmp_path):
+    sound = parquet_of(tmp_path / "t.parquet", ["a", "y"]).read_bytes()
+    broken = tmp_path / "broken.parquet"
+    for place in range(4, len(sound), 5):
+        broken.write_bytes(sound[:place] + bytes(5) + sound[place + 5 :])
+        try:
+            summarize(broken, plan_of("{a: {}}"), name="t")
+        except TableError as error:
+            assert re.search(r"\w{5}", str(error).partition("broken.parquet: ")[2]), place  # noqa: PT017 - some are whole
+
+
+def test_columns_that_no_one_asks_for_are_not_in_the_query(write):
+    path = write("t.csv", ",".join(f"a{place}" for place in range(2000)) + "\n" + ",".join(["x"] * 2000) + "\n")
+    with open_table(path) as opened:
+        keys = opened.keys(["a7", "a1999"])
+        assert len(str(opened.engine.backend.compile(keys))) < 400
+        assert opened.engine.fetch(keys).to_pylist() == [{"v0": "x", "v1": "x"}]
+
+
+def test_what_is_no_file_is_refused_unread(plan_of, tmp_path):
+    os.mkfifo(tmp_path / "t.csv")
+    with pytest.raises(TableError, match=r"t\.csv: cannot be read: is no regular file$"):
+        summarize(tmp_path / "t.csv", plan_of(PLAN), name="t")
+    with pytest.raises(TableError, match=r"cannot be read: is a directory$"):
+        summarize(tmp_path, plan_of(PLAN), name="t")
+
+
 def test_an_absent_table_is_named(plan_of, tmp_path):
     with pytest.raises(TableError, match=r"nowhere\.csv: cannot be read: No such file or directory"):
         summarize(tmp_path / "nowhere.csv", plan_of(PLAN), name="t")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"delimiter": ",,"}, "a delimiter is one"), ({"memory_limit": "x"}, "'x' is no")]
+    ("options", "message"),
+    [
+        ({"delimiter": ",,"}, "a delimiter is one"),
+        *(({"memory_limit": size}, f"'{size}' is no size") for size in ("x", "-1GB", "-1", "none", "0GB")),
+    ],
 )
 def test_unusable_options_are_refused(write, plan_of, options, message):
     with pytest.raises(TableError, match=message):

@@ -8,6 +8,11 @@ from typing import Any
 from aegis_sdk.provider.output import written_whole
 
 _WIDTH = 110
+_SHORTEST = 3
+"""What an item takes at least, with the mark and the blank after it or the brackets of all."""
+
+# One for all: `json.dumps` makes a new one for each value.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def write_entry(entry: dict[str, Any], path: Path) -> None:
@@ -18,10 +23,13 @@ def write_entry(entry: dict[str, Any], path: Path) -> None:
 
 def render(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any JSON value
     """JSON: a line for what fits on one, a line for every row of a table, filled lines for long lists."""
-    flat = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list):
+        return _encode(value)
     is_table = isinstance(value, list) and any(isinstance(each, list) for each in value)
-    if not isinstance(value, dict | list) or (len(indent) + len(flat) <= _WIDTH and not is_table):
-        return flat
+    if not is_table and _SHORTEST * len(value) <= _WIDTH:
+        flat = _encode(value)
+        if len(indent) + len(flat) <= _WIDTH:
+            return flat
     inner = indent + " "
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     return f"{opening}\n" + ",\n".join(_lines(value, inner)) + f"\n{indent}{closing}"
@@ -30,7 +38,7 @@ def render(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any JSON valu
 def _lines(value: dict[str, Any] | list[Any], indent: str) -> Iterator[str]:
     if isinstance(value, dict):
         for key, each in value.items():
-            yield f"{indent}{json.dumps(key, ensure_ascii=False)}: {render(each, indent)}"
+            yield f"{indent}{_encode(key)}: {render(each, indent)}"
     elif any(isinstance(each, dict | list) for each in value):
         yield from (indent + render(each, indent) for each in value)
     else:
@@ -39,7 +47,7 @@ def _lines(value: dict[str, Any] | list[Any], indent: str) -> Iterator[str]:
 
 def _filled(values: list[Any], width: int) -> Iterator[str]:
     line = ""
-    for text in (json.dumps(value, ensure_ascii=False) for value in values):
+    for text in map(_encode, values):
         if line and len(line) + len(text) + 2 > width:
             yield line
             line = ""

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from aegis_sdk._errors import AegisError
 
 _NAMES_SHOWN = 20
+_SHOWN = 60
 
 
 class ProviderError(AegisError, ValueError):
@@ -45,15 +46,24 @@ class UnmaskableValueError(ValueError):
     """A masking function has no masked value for `text`; `reason` ends the sentence "'x' ..."."""
 
     def __init__(self, text: str, reason: str) -> None:
-        super().__init__(f"{text!r} {reason}")
+        super().__init__(f"{shortened(text)} {reason}")
         self.text = text
         self.reason = reason
+
+
+def shortened(text: str) -> str:
+    """A name or a value as a sentence quotes it: of a long one the beginning."""
+    return repr(_cut(text))
 
 
 def nearest(name: str, known: list[str]) -> str:
     """The end of a sentence that complains of an unknown name: what was meant, or what there is."""
     close = get_close_matches(name, known, n=1)
     if close:
-        return f"did you mean {close[0]!r}?"
+        return f"did you mean {shortened(close[0])}?"
     more = f" and {len(known) - _NAMES_SHOWN} more" if len(known) > _NAMES_SHOWN else ""
-    return f"there is {', '.join(known[:_NAMES_SHOWN]) or 'none'}{more}"
+    return f"there is {', '.join(map(_cut, known[:_NAMES_SHOWN])) or 'none'}{more}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

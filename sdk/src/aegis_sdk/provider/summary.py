@@ -6,7 +6,7 @@ from typing import Any
 
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
 from aegis_sdk.provider.discretization import Binned
-from aegis_sdk.provider.errors import PlanError, TableError
+from aegis_sdk.provider.errors import PlanError, TableError, shortened
 from aegis_sdk.provider.masking import Draw, Function, MaskingFunction
 from aegis_sdk.provider.pairs.tables import pair_tables, refuse_uncountable, refuse_undone_secrets
 from aegis_sdk.provider.plan.model import IDENTITY, Configuration, Masking, Plan
@@ -49,7 +49,9 @@ def summarize(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
-            raise TableError(f"{opened.name}: the label {plan.label!r} is {counted.label.texts[0]!r} in every record")
+            raise TableError(
+                f"{opened.name}: the label {plan.label!r} is {shortened(counted.label.texts[0])} in every record"
+            )
         masked = [counted.masked_domains(each) for each in counted.attributes]
         refuse_undone_secrets(counted, masked)
         return {

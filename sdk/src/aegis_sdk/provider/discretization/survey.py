@@ -9,7 +9,7 @@ import ibis
 from aegis_sdk.provider.discretization.bins import Bins, EvenBins
 from aegis_sdk.provider.discretization.reading import Binned, not_a_number, number_of
 from aegis_sdk.provider.discretization.rules import Rule
-from aegis_sdk.provider.errors import TableError
+from aegis_sdk.provider.errors import TableError, shortened
 from aegis_sdk.provider.source import Table
 from aegis_sdk.provider.source.engine import Expression
 
@@ -66,7 +66,9 @@ def _survey(source: Expression, places: Sequence[int]) -> Expression:
 def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:
     place = table.columns.index(name)
     if (odd := seen[f"odd{place}"]) is not None:
-        raise TableError(f"{table.located(name, odd)}: {name} {odd!r} is not a number, which {rule.name} needs")
+        raise TableError(
+            f"{table.located(name, odd)}: {name} {shortened(odd)} is not a number, which {rule.name} needs"
+        )
     if not seen[f"n{place}"]:
         raise TableError(f"{table.name}: {name} has no number, which {rule.name} needs")
     column = _Column(table, place, int(seen[f"n{place}"]), float(seen[f"low{place}"]), float(seen[f"high{place}"]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from aegis_sdk.provider.errors import PlanError, UnmaskableValueError
+from aegis_sdk.provider.errors import PlanError, UnmaskableValueError, shortened
 from aegis_sdk.provider.masking.function import MaskingFunction
 from aegis_sdk.provider.values import MISSING, Domain, Key, ValueType, key_of
 
@@ -81,7 +81,9 @@ class HierarchyFile:
             if level >= len(row):
                 raise PlanError(_no_such_level(self.path, line, row, level, self.delimiter))
             if table.setdefault(row[0], row[level]) != row[level]:
-                raise PlanError(f"{self.path.name}, line {line}: {row[0]!r} stands twice, with different masked values")
+                raise PlanError(
+                    f"{self.path.name}, line {line}: {shortened(row[0])} stands twice, with different masked values"
+                )
         return Hierarchy(file=self.path.name, level=level, table=table)
 
 
@@ -127,7 +129,7 @@ def _rows(path: Path, delimiter: str) -> list[tuple[int, list[str]]]:
 
 def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter: str) -> str:
     if len(row) == 1:
-        return f"{path.name}, line {line}: no level found after {row[0]!r}; is its delimiter {delimiter!r}?"
+        return f"{path.name}, line {line}: no level found after {shortened(row[0])}; is its delimiter {delimiter!r}?"
     return f"{path.name}, line {line}: has levels 1 to {len(row) - 1}, not {level}"
 
 

@@ -1,6 +1,6 @@
 """Where tables come from: files by DuckDB, databases by whatever engine Ibis speaks to; counting happens there."""
 
-from aegis_sdk.provider.source.databases import shown
+from aegis_sdk.provider.source.address import shown
 from aegis_sdk.provider.source.opening import Source, files_of, open_table
 from aegis_sdk.provider.source.table import Table
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import duckdb
 
-from aegis_sdk.provider.errors import TableError
-from aegis_sdk.provider.source.engine import Engine
+from aegis_sdk.provider.errors import TableError, shortened
+from aegis_sdk.provider.source.engine import Engine, Expression
 
 _THREADS = 4
+_LONGEST = 200
+_MEMORY = re.compile(r"\s*(?=[\d.]*[1-9])\d*\.?\d+\s*(?:[KMGT]i?B|%)\s*", re.ASCII | re.IGNORECASE)
 
 
 def duckdb_engine(name: str, backend: Any, *, several: bool = False) -> Engine:  # noqa: ANN401 - Ibis has no types
@@ -35,10 +38,7 @@ def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 
 
 
 def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
-    try:
-        connection.execute("SET memory_limit = $1", [memory_limit])
-    except duckdb.Error as error:
-        raise TableError(f"{memory_limit!r} is no size of memory; say 500MB or 2GB") from error
+    _limit_memory(connection, memory_limit)
     connection.execute("SET temp_directory = $1", [spill])
     # Ibis switches it on, and it would stand among the results on stdout.
     connection.execute("SET enable_progress_bar = false")
@@ -46,12 +46,33 @@ def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str)
     connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
 
 
+def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
+    complaint = TableError(f"{shortened(memory_limit)} is no size of memory; say 500MB or 2GB")
+    # DuckDB takes a negative size, and "none", for no limit.
+    if not _MEMORY.fullmatch(memory_limit):
+        raise complaint
+    try:
+        connection.execute("SET memory_limit = $1", [memory_limit])
+    except duckdb.Error as error:
+        raise complaint from error
+
+
 def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see above
     """The columns of a query and their Ibis types. Raises what DuckDB raises."""
     # Ibis 12 asks by a method that DuckDB 2 has no longer.
     described = backend.con.execute(f"DESCRIBE {query}").fetchall()
     read = backend.compiler.type_mapper.from_string
-    return {name: read(kind) for name, kind, *_ in described}
+    types = {kind: read(kind) for kind in {kind for _, kind, *_ in described}}  # of wide tables, once
+    return {name: types[kind] for name, kind, *_ in described}
+
+
+def view_of(engine: Engine, query: str) -> Expression:
+    """A view of a query, so that its text, of a length with its columns, is read once. Raises `TableError`."""
+    name = f"aegis_{uuid4().hex}"
+    with engine.complaining():
+        engine.backend.con.execute(f"CREATE TEMP VIEW {name} AS {query}")
+        view = f"SELECT * FROM {name}"  # noqa: S608 - a name of our own
+        return engine.sql(view, schema_of(engine.backend, view))
 
 
 def quoted(text: str) -> str:
@@ -70,7 +91,13 @@ def _explained(error: Exception, *, several: bool) -> str:
     for sign, meaning in _COMPLAINTS.items():
         if sign in text:
             return where + meaning
-    return where + text.partition("\n")[0].partition("Error: ")[2][:200]
+    return where + (_told(text) or f"cannot be read as it is ({type(error).__name__})")
+
+
+def _told(text: str) -> str:
+    """The first line that says something, without its kind."""
+    lines = (re.sub(r"^\W*(?:[\w ]+(?:Error|Exception):\s*)+", "", line).strip() for line in text.splitlines())
+    return next(filter(None, lines), "")[:_LONGEST]
 
 
 _COMPLAINTS = {
@@ -78,5 +105,7 @@ _COMPLAINTS = {
     "unterminated quote": "a quoted field does not end where it should",
     "invalid state": "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?",
     "Maximum line size": "a line is longer than 2 MB; is a quote left open?",
+    "not a valid DuckDB database": "is no DuckDB database",
+    "Cannot launch in-memory database": "is no DuckDB database",
     "Out of Memory": "needs more memory than allowed; raise the memory limit",
 }

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import ibis
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from aegis_sdk.provider.errors import TableError
-from aegis_sdk.provider.source.csv_text import first_line, header_of
-from aegis_sdk.provider.source.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
+from aegis_sdk.provider.source.csv_text import first_line, header_of, refuse_repeated
+from aegis_sdk.provider.source.duckdb_engine import bounded, duckdb_engine, quoted, view_of
 from aegis_sdk.provider.source.engine import Engine
 from aegis_sdk.provider.source.table import Table
 
@@ -34,9 +34,7 @@ class _Files:
         """Their records, one file after the other. Column names stay outside of SQL: two may differ in case only."""
         aliases = ", ".join(f"c{place}" for place in range(len(self.columns)))
         query = f"SELECT * FROM {self._reader()} AS t({aliases})"  # noqa: S608 - quoted paths and places
-        with engine.complaining():
-            schema = schema_of(engine.backend, query)
-        found = Table.of(engine, engine.sql(query, schema), self.columns)
+        found = Table.of(engine, view_of(engine, query), self.columns)
         return replace(found, finder=self, delimiter=self.delimiter)
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
@@ -72,7 +70,7 @@ def open_files(name: str, paths: Sequence[Path], delimiter: str, memory_limit: s
     is_parquet = _first_bytes(paths[0], len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
     backend = ibis.duckdb.connect()
     with bounded(backend, memory_limit):
-        found = _parquet_files(paths, backend) if is_parquet else _csv_files(paths, delimiter)
+        found = _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter)
         yield found.table(duckdb_engine(name, backend, several=len(paths) > 1))
 
 
@@ -87,17 +85,21 @@ def _csv_files(paths: Sequence[Path], delimiter: str) -> _Files:
     return _Files(tuple(paths), headers[0], delimiter)
 
 
-def _parquet_files(paths: Sequence[Path], backend: Any) -> _Files:  # noqa: ANN401 - Ibis has no types
-    headers = [_parquet_columns(path, backend) for path in paths]
+def _parquet_files(paths: Sequence[Path]) -> _Files:
+    headers = [_parquet_columns(path) for path in paths]
     _refuse_other_columns(paths, headers)
     return _Files(tuple(paths), headers[0], None)
 
 
-def _parquet_columns(path: Path, backend: Any) -> tuple[str, ...]:  # noqa: ANN401 - see above
+def _parquet_columns(path: Path) -> tuple[str, ...]:
+    """The names as the file has them; DuckDB would rename those that differ in case only."""
     try:
-        return tuple(schema_of(backend, f"SELECT * FROM read_parquet({quoted(_literal_glob(path))}, {_AS_IT_IS})"))  # noqa: S608 - quoted
-    except duckdb.Error as error:
-        raise TableError(f"{path}: not a readable Parquet file: {_told(error)}") from error
+        with path.open("rb") as file:
+            columns = tuple(pq.read_schema(file).names)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise TableError(f"{path}: not a readable Parquet file; was it written to its end?") from error
+    refuse_repeated(columns, str(path))
+    return columns
 
 
 def _refuse_other_columns(paths: Sequence[Path], headers: Sequence[tuple[str, ...]]) -> None:
@@ -109,6 +111,9 @@ def _refuse_other_columns(paths: Sequence[Path], headers: Sequence[tuple[str, ..
 
 def _first_bytes(path: Path, size: int) -> bytes:
     try:
+        if path.exists() and not path.is_file():
+            kind = "a directory" if path.is_dir() else "no regular file"
+            raise TableError(f"{path}: cannot be read: is {kind}")
         with path.open("rb") as file:
             found = file.read(size)
     except OSError as error:
@@ -121,7 +126,3 @@ def _first_bytes(path: Path, size: int) -> bytes:
 def _literal_glob(path: Path) -> str:
     """The path as a pattern that matches nothing else."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))
-
-
-def _told(error: Exception) -> str:
-    return str(error).partition("\n")[0].partition("Error: ")[2][:200]

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from aegis_sdk.provider.errors import TableError
-from aegis_sdk.provider.source.databases import Address, engine_of, is_url, open_database
+from aegis_sdk.provider.source.address import Address, is_url
+from aegis_sdk.provider.source.databases import engine_of, open_database
 from aegis_sdk.provider.source.duckdb_engine import duckdb_engine
 from aegis_sdk.provider.source.duckdb_files import open_files
 from aegis_sdk.provider.source.table import Table
@@ -44,7 +45,8 @@ def files_of(table: Source) -> list[Path]:
     Of a URL the file of the database, if it is one; nothing of an Ibis table.
     """
     if isinstance(table, str) and is_url(table):
-        return [Address.of(table).path]
+        file = Address.of(table).file
+        return [file] if file is not None else []
     if not isinstance(table, str | Path):
         return []
     path = Path(table)

@@ -7,14 +7,13 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aegis_sdk.provider.errors import TableError, nearest
+from aegis_sdk.provider.errors import TableError, nearest, shortened
 from aegis_sdk.provider.source.engine import Engine, Expression
 from aegis_sdk.provider.source.grouping import counts_of_sets
 from aegis_sdk.provider.source.reading import Reading, reading_of
 
 _RECORDS_PER_BATCH = 1 << 16
 _DELIMITERS = ";,\t|:"
-_SHOWN = 60
 
 # More at once would hold more groups in memory than any of them needs.
 _ATTRIBUTES_PER_READING = 60
@@ -51,8 +50,11 @@ class Table:
         """The table of an Ibis expression, whose columns may be known by other names."""
         names = tuple(columns or source.columns)
         readings = tuple(map(reading_of, source.schema().types))
-        renamed = source.select(**{f"c{place}": source[name] for place, name in enumerate(source.columns)})
-        return cls(engine.name, names, engine, renamed, readings)
+        places = {f"c{place}": name for place, name in enumerate(source.columns)}
+        # A selection of some thousand columns takes Ibis seconds, even where each keeps its name.
+        if any(place != name for place, name in places.items()):
+            source = source.select(**{place: source[name] for place, name in places.items()})
+        return cls(engine.name, names, engine, source, readings)
 
     def read_as(self, readings: Mapping[str, Reading]) -> "Table":
         """The same table, some columns of which are read in other ways."""
@@ -65,7 +67,7 @@ class Table:
             raise TableError(self._one_column())
         for name in names:
             if name not in self.columns:
-                raise TableError(f"{self.name}: no column {name!r}; {nearest(name, list(self.columns))}")
+                raise TableError(f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}")
         return [self.columns.index(name) for name in names]
 
     def reading(self, name: str) -> Reading:
@@ -161,7 +163,7 @@ class Table:
         header = self.columns[0]
         guess = next((mark for mark in _DELIMITERS if mark in header and mark != self.delimiter), None)
         hint = f"try --delimiter {guess!r}" if guess else "say which --delimiter it has"
-        return f"{self.name}: one column found ({header[:_SHOWN]!r}) with delimiter {self.delimiter!r}; {hint}"
+        return f"{self.name}: one column found ({shortened(header)}) with delimiter {self.delimiter!r}; {hint}"
 
 
 def _chunk(column: pa.ChunkedArray) -> pa.Array:
