@@ -1,6 +1,7 @@
 """From a table to a plot of what the service advised, with the commands alone."""
 
 import json
+import re
 from pathlib import Path
 from uuid import uuid4
 
@@ -41,8 +42,8 @@ def test_an_advice_becomes_a_page_with_its_frontier(aegis, advised, tmp_path):
         best[k[row.configuration]] = max(best.get(k[row.configuration], 0.0), row.utility)
     beaten = {k for k in best if any(other > k and best[other] >= best[k] for other in best)}
     assert {each.privacy: each.utility for each in edge} == {k: best[k] for k in best if k not in beaten}
-    text = page.read_text(encoding="utf-8")
-    assert all(f"<td>{each.configuration}</td>" in text for each in edge)
+    cells = set(re.findall(r"<td[^>]*>([^<]*)</td>", page.read_text(encoding="utf-8")))
+    assert {each.configuration for each in edge} <= cells
     assert asked.configuration in {each.configuration for each in edge}
 
 
