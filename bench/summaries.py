@@ -105,6 +105,7 @@ def made_up_tables(*sizes: int) -> Iterator[Tables]:
             columns = [*map(_column, range(20)), "hash(i * 31) / 1e9 AS x", f"hash(i * 37) % {LABELS} AS y"]
             query = f"SELECT {', '.join(columns)} FROM range({size}) AS t(i)"
             with duckdb.connect() as connection:
+                connection.execute("SET enable_progress_bar = false")
                 connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
         yield Tables(Path(folder), paths)
 
