@@ -1,8 +1,6 @@
 """What the commands make of files that are no files, that are not to be written over, or that cannot be named."""
 
 import os
-import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -130,31 +128,23 @@ def test_a_name_between_commas_must_be_there(aegis, folder, option, names):
     assert_refused(ran, f"{option}: a name is missing beside a comma in {names!r}; say NAME,NAME")
 
 
-@pytest.fixture
-def at_most():
-    """Lets this process write no more than so many bytes to a file, as a full disk would."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-    def limit(size):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-
-    yield limit
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, ignored)
+#: The command in a process that can write no more than some bytes to a file, as on a full disk.
+WRITING_LITTLE = (
+    "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000)); from aegis_sdk.cli import main; main()"
+)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_disk_that_is_full_is_one_plain_line(writing, folder, at_most, ending):
+def test_a_disk_that_is_full_is_one_plain_line(folder, ending):
     rows = "".join(f"{1 + place % 2},u,{place * 7919 % 10007}\n" for place in range(20_000))
     (folder / "t.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
     output = folder / f"masked.{ending}"
-    at_most(2_000)
-    code, out, error = writing("apply", output)
-    assert (code, out) == (2, "")
-    assert error.startswith(f"aegis: {output}: cannot be written: ")
-    assert error.strip().endswith("File too large")
-    assert "{" not in error
+    arguments = ("apply", folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS["apply"], output)
+    command = [sys.executable, "-c", WRITING_LITTLE, *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert_refused((ran.returncode, ran.stdout, ran.stderr), f"{output}: cannot be written: ")
+    assert ran.stderr.strip().endswith("File too large")
+    assert "{" not in ran.stderr
     assert {path.name for path in folder.iterdir()} == set(INPUTS)
 
 
