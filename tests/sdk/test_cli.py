@@ -11,7 +11,6 @@ import httpx
 import pytest
 
 from aegis_sdk import Advice, EntryHead, Problem, Progress
-from aegis_sdk.cli import main
 from aegis_sdk.testing import MockService
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, EXAMPLE_HEAD, ProblemFault
 
@@ -57,19 +56,6 @@ def entry_file(tmp_path):
     path = tmp_path / "entry.json"
     path.write_text(json.dumps(EXAMPLE_ENTRY), encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def aegis(capsys):
-    """Runs the command; its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exited:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return exited.value.code, printed.out, printed.err
-
-    return run
 
 
 def assert_one_line(ran, code, *parts):

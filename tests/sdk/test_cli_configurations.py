@@ -7,24 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from aegis_sdk.cli import main
-
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
 TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
 REQUIRED = ("--require", "k=5", "--require", "l=2", "--suppress-at-most", "0.01")
-
-
-@pytest.fixture
-def aegis(capsys):
-    """Runs the command; its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exited:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return exited.value.code, printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture

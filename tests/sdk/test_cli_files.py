@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-from aegis_sdk.cli import main
-
 PLAN = """label: y
 attributes:
   a: {hierarchy: {file: levels.csv}}
@@ -17,19 +15,6 @@ configurations: {c: {}}
 """
 INPUTS = ("t.csv", "plan.yaml", "levels.csv", "groups.csv", "salt.txt")
 TOO_LONG = 300 * "x"
-
-
-@pytest.fixture
-def aegis(capsys):
-    """Runs the command; its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exited:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return exited.value.code, printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture

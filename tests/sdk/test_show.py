@@ -8,26 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from aegis_sdk.cli import main
 from aegis_sdk.provider import load_plan, summarize
 from aegis_sdk.reading import shown, some
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, Masking
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
-
-
-@pytest.fixture
-def aegis(capsys):
-    """Runs the command; its exit code, stdout and stderr."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exited:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return exited.value.code, printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture(scope="module")
