@@ -1,8 +1,11 @@
 """Every command under its name, and how one ends."""
 
 import errno
+import io
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import typer
 
@@ -55,15 +58,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         words = sys.argv[1:] if arguments is None else list(arguments)
         with ended_by_signals():
             code = app(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
+            sys.stdout.flush()
     except typer.TyperException as error:
         code = fail(error.format_message(), BAD_INPUT)
     except AegisError as error:
         code = fail(explained(error), exit_code(error))
     except OSError as error:
         code = fail(f"stdout: {error.strerror}" if _is_of_stdout(error) else str(error), FAILED)
+        if _is_of_stdout(error):
+            _give_up_stdout()
     sys.exit(code)
 
 
 def _is_of_stdout(error: OSError) -> bool:
     """Whether it comes of printing: files complain with their name."""
     return error.filename is None and error.errno in _FULL_OR_GONE
+
+
+def _give_up_stdout() -> None:
+    """What could not be printed is not tried again at exit, which would complain of it in its own way."""
+    with suppress(io.UnsupportedOperation), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
