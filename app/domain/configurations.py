@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from app.domain.arrays import PackedArray
 from app.domain.errors import InvalidDocumentError
 
-#: Guarantees of which more is better; of the others (`t`, `epsilon`) less is.
+#: Guarantees of which more is better; of the others (`t`, `alpha`, `epsilon`, ...) less is.
 _AT_LEAST = frozenset({"k", "l", "entropy_l"})
 
 
