@@ -24,7 +24,8 @@ def pair_tables(
 
     Each is a table of two (masked) attributes that a configuration shares together, so it tells nothing that the
     masked table of this configuration would not tell, but for the records that this leaves out, which are counted too.
-    Left out is what follows: a table that is another one folded, and those of a masking with one masked value. `masked`: for each attribute what its maskings make of its values.
+    Left out is what follows: a table that is another one folded, and those of a masking with one masked value.
+    `masked`: for each attribute what its maskings make of its values.
     Raises `TableError` for more cells than an entry can hold, and for a table that has changed.
     """
     views = [_views(plan, each, domains) for each, domains in zip(counted.attributes, masked, strict=True)]
