@@ -6,16 +6,19 @@ ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/aegis
 # The dependencies come first: they change less often than the code, and their layer stays.
 COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY advisor/pyproject.toml advisor/README.md advisor/
 COPY sdk/pyproject.toml sdk/README.md sdk/
 RUN /opt/aegis/bin/python -c "import tomllib; \
         wanted = tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']; \
+        wanted += tomllib.load(open('advisor/pyproject.toml', 'rb'))['project']['dependencies']; \
         wanted += tomllib.load(open('sdk/pyproject.toml', 'rb'))['project']['dependencies']; \
         print('\n'.join(wanted))" > wanted.txt \
     && /opt/aegis/bin/pip install --constraint constraints.txt --requirement wanted.txt
+COPY advisor advisor
 COPY sdk sdk
 COPY app app
 COPY migrations migrations
-RUN /opt/aegis/bin/pip install --no-deps ./sdk .
+RUN /opt/aegis/bin/pip install --no-deps ./advisor ./sdk .
 
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 --create-home aegis && install --directory --owner aegis /var/lib/aegis

@@ -14,12 +14,12 @@ SPARK_STAMP := .venv-spark/.installed
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-$(STAMP): pyproject.toml sdk/pyproject.toml constraints.txt
+$(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12 ..." % sys.version.split()[0])'
 	@echo "Installing into .venv (once; takes a minute) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable './sdk[provider,postgres,plots]' --editable '.[embedded,dev]'
+		--editable ./advisor --editable './sdk[provider,postgres,plots,noise,independence]' --editable '.[embedded,dev]'
 	@touch $@
 
 demo: $(STAMP) ## the whole path on the example: summarise, publish, ask, mask

@@ -8,11 +8,11 @@ from uuid import uuid4
 import numpy as np
 import orjson
 
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.deviation import assess
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import Client
-from app.advisor.advice import Question, recommend
-from app.advisor.deviation import assess
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import reconstruct
 from app.services.configurations import unpack_configurations
 from app.services.evidence import evidence_of
 from app.services.publications import publication_of

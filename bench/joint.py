@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from app.advisor.advice import Question, recommend
-from app.advisor.arrays import FloatArray, IntArray, fold
-from app.advisor.evidence import AttributeEvidence, Masking, PairCounts
-from app.advisor.joint.design import Design
-from app.advisor.reconstruction import Reference, reconstruct
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
+from aegis_advisor.joint.design import Design
+from aegis_advisor.reconstruction import Reference, reconstruct
 from bench.figures import heading, run, table, timed, verdict
 
 RECORDS, VALUES, LABELS = 20_000, 60, 4

@@ -9,9 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from app.advisor.advice import Question, recommend
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.reconstruction import reconstruct
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.reconstruction import reconstruct
 from bench import solver_cases
 from bench.figures import MEGABYTE, heading, run, table, timed, verdict
 from bench.solver_cases import Case

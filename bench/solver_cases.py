@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.advisor.arrays import FloatArray, IntArray, fold
-from app.advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.evidence import AttributeEvidence, Masking
 
 
 @dataclass(frozen=True)

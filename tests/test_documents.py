@@ -13,6 +13,7 @@ import yaml
 
 import aegis_sdk.cli
 import app.cli
+from aegis_advisor.measures import MEASURES
 from aegis_sdk import Client
 from aegis_sdk.provider import load_plan
 from aegis_sdk.provider import masking as masking_functions
@@ -23,7 +24,6 @@ from aegis_sdk.wire import (
     EXAMPLE_NOISY_MASKING,
     EXAMPLE_PAIR_COUNTS,
 )
-from app.advisor.measures import MEASURES
 from app.api.errors import STATUS
 from app.catalog.tables import Base
 from app.settings import Settings

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
+from aegis_advisor.measures import MEASURES, Measure
 from aegis_sdk import wire
-from app.advisor.measures import MEASURES, Measure
 from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
 from app.domain.documents import attach, decompress, without_counts
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility

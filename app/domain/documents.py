@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from app.advisor.evidence import IDENTITY
+from aegis_advisor.evidence import IDENTITY
 from app.domain.arrays import pack, unpack
 from app.domain.entries import CountKind, CountTable
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.advisor.reconstruction import Certificate
+from aegis_advisor.reconstruction import Certificate
 from app.domain.arrays import PackedArray
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
 
-from app.advisor.errors import AdvisorError
+from aegis_advisor.errors import AdvisorError
 from app.catalog.queue import ADVICE_TASK, REFERENCE_TASK
 from app.catalog.session import Database
 from app.child_process import ChildProcess

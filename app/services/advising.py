@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from app.advisor import MODEL_VERSION
+from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore, Asked
 from app.catalog.stores.contents import ContentStore

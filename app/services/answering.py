@@ -1,6 +1,6 @@
 """The worker's side of advice: what a computation needs, and what becomes of its outcome."""
 
-from app.advisor import MODEL_VERSION
+from aegis_advisor import MODEL_VERSION
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.references import ReferenceStore

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.advisor.advice import Question, RankedRows, Recommendation, recommend
-from app.advisor.atoms import AtomStatistics
-from app.advisor.deviation import AttributeAssessment
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import DualNewton, Reference, reconstruct
+from aegis_advisor.advice import Question, RankedRows, Recommendation, recommend
+from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.deviation import AttributeAssessment
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from app.domain.advice import AdviceQuestion
 from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from math import comb
 
-from app.advisor.atoms import common_refinement
-from app.advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.atoms import common_refinement
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from app.domain.errors import Fault, pointer
 
 #: Views of an attribute are compared in pairs; a pair takes a fraction of a millisecond.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from app.advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence import AttributeEvidence
 from app.domain.documents import Document, compress, counts_to_arrays, split
 from app.domain.entries import AttributeOutline, Audience, Content, MaskingOutline, Publication, Visibility
 from app.domain.errors import InvalidDocumentError

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.advisor import MODEL_VERSION
+from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore

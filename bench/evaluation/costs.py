@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence.pairs import PairCounts
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_sdk.provider import summarize
-from app.advisor.advice import Question, recommend
-from app.advisor.arrays import IntArray
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.evidence.pairs import PairCounts
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import Reference, reconstruct
 from app.domain.configurations import ConfigurationTable
 from app.services.configurations import unpack_configurations
 from app.services.evidence import evidence_of, pairs_of

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray, IntArray
-from app.advisor.deviation import masking_named
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.reconstruction import Reference, reconstruct
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.deviation import masking_named
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.reconstruction import Reference, reconstruct
 
 Order = tuple[str, ...]
 """The ids of an attribute's views, in the order in which they become known."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray, IntArray
+from aegis_advisor.arrays import FloatArray, IntArray
 from bench.evaluation.losses import Estimate, correlations, lost, lost_in_split
 from bench.evaluation.rankers import Entrant, Scores, entrants
 from bench.evaluation.study import Study

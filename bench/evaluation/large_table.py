@@ -11,11 +11,11 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from aegis_advisor.arrays import IntArray
 from aegis_sdk.provider import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.masking import EdgeBuckets
 from aegis_sdk.provider.plan.model import DROP
 from aegis_sdk.provider.values import ValueType
-from app.advisor.arrays import IntArray
 
 WIDTHS = (5, 7, 10, 20)
 """Of the intervals of each attribute's maskings; those of 7 nest in no other."""

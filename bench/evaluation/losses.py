@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from app.advisor.arrays import FloatArray
+from aegis_advisor.arrays import FloatArray
 
 CONFIDENCE = 0.95
 

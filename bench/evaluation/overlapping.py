@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.advisor.arrays import IntArray, fold
-from app.advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.evidence import AttributeEvidence, Masking
 from bench.evaluation.study import Study
 
 VIEWS = 4

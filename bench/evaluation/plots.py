@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from app.advisor.arrays import FloatArray
+from aegis_advisor.arrays import FloatArray
 from bench.evaluation.losses import Estimate
 from bench.evaluation.report import figure_of
 

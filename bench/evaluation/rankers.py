@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from app.advisor.advice import Question, Recommendation, recommend
-from app.advisor.arrays import FloatArray, IntArray
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import Reference, reconstruct
+from aegis_advisor.advice import Question, Recommendation, recommend
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import Reference, reconstruct
 from bench.evaluation.rivals.mascara import mascara
 from bench.evaluation.rivals.mrmr import mrmr
 from bench.evaluation.rivals.sampling import SEED as SAMPLED

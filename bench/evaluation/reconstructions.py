@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray, IntArray
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.measures import MEASURES
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.measures import MEASURES
 from bench.evaluation.distance import coarse_to_fine, distances, random_orders, total_variation, views
 from bench.evaluation.reference_errors import UtilityError, utility_errors
 from bench.evaluation.rivals.sampling import Sampler

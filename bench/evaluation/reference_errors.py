@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.advisor.arrays import IntArray
-from app.advisor.deviation import AttributeAssessment, assess
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.measures import MEASURES, Measure
-from app.advisor.reconstruction import reconstruct
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.deviation import AttributeAssessment, assess
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.measures import MEASURES, Measure
+from aegis_advisor.reconstruction import reconstruct
 
 SLACK = 1e-9
 """What rounding may take a bound beyond the truth, over the larger of 1 and the truth."""

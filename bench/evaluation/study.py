@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.deviation import DROP, IDENTITY
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence.pairs import PairCounts
 from aegis_sdk.provider import Configuration, Plan, summarize
-from app.advisor.arrays import IntArray, fold
-from app.advisor.deviation import DROP, IDENTITY
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.evidence.pairs import PairCounts
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import counts_to_arrays
 from app.services.evidence import evidence_of

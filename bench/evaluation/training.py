@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
-from app.advisor.arrays import FloatArray, IntArray
+from aegis_advisor.arrays import FloatArray, IntArray
 from bench.evaluation.study import Study
 
 MOST_TRAINED = 4_000

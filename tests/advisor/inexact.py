@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.advisor.evidence import Masking, Perturbation
+from aegis_advisor.evidence import Masking, Perturbation
 from tests.advisor.cases import mapped
 
 

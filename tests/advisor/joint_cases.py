@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
-from app.advisor.advice import Question, recommend
-from app.advisor.evidence import AttributeEvidence, Masking, PairCounts
-from app.advisor.reconstruction import reconstruct
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
+from aegis_advisor.reconstruction import reconstruct
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from app.advisor.atoms import AtomStatistics, common_refinement, per_atom
+from aegis_advisor.atoms import AtomStatistics, common_refinement, per_atom
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.advisor.bounds import utility_ceilings
-from app.advisor.bounds.caps import Groups, Rows
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.measures import MEASURES
+from aegis_advisor.bounds import utility_ceilings
+from aegis_advisor.bounds.caps import Groups, Rows
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.measures import MEASURES
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, random_table
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.reconstruction import reconstruct
-from app.advisor.reconstruction.consecutive import with_runs_joined
-from app.advisor.reconstruction.problem import Margin, Problem
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.reconstruction import reconstruct
+from aegis_advisor.reconstruction.consecutive import with_runs_joined
+from aegis_advisor.reconstruction.problem import Margin, Problem
 from tests.advisor.cases import evidence_of, mapped
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])

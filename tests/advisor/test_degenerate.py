@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from app.advisor.evidence import AttributeEvidence, Masking, find_faults
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import SOLVER, IterativeProportionalFitting, reconstruct
+from aegis_advisor.evidence import AttributeEvidence, Masking, find_faults
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import SOLVER, IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, random_mapping, random_table
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from app.advisor.arrays import fold
-from app.advisor.evidence import AttributeEvidence, Masking, Perturbation, find_faults
+from aegis_advisor.arrays import fold
+from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation, find_faults
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, paper_evidence, random_table
 
 TABLE = np.array([[1, 0], [2, 3], [4, 1]])

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.advisor.advice import Question, recommend
-from app.advisor.evidence import find_faults
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import reconstruct
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.evidence import find_faults
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import Truth, evidence_of, mapped
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from app.advisor.errors import ContradictoryPairsError, MissingCountsError, MissingPairsError, TooManyColumnsError
-from app.advisor.evidence import PairCounts
-from app.advisor.joint import design, score_jointly
-from app.advisor.joint import scores as joint_scores
-from app.advisor.joint.bases import Basis, correlations
-from app.advisor.measures import MEASURES
+from aegis_advisor.errors import ContradictoryPairsError, MissingCountsError, MissingPairsError, TooManyColumnsError
+from aegis_advisor.evidence import PairCounts
+from aegis_advisor.joint import design, score_jointly
+from aegis_advisor.joint import scores as joint_scores
+from aegis_advisor.joint.bases import Basis, correlations
+from aegis_advisor.measures import MEASURES
 from tests.advisor.joint_cases import Records, random_codes, random_records, regressed
 
 

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.advisor.advice import Question, recommend
-from app.advisor.errors import MissingPairsError
-from app.advisor.reconstruction import reconstruct
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.errors import MissingPairsError
+from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.joint_cases import Records, random_codes, random_records
 
 

@@ -6,10 +6,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from app.advisor.advice import Question, recommend
-from app.advisor.evidence import AttributeEvidence, Masking, PairCounts
-from app.advisor.joint import score_jointly
-from app.advisor.reconstruction import reconstruct
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
+from aegis_advisor.joint import score_jointly
+from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.joint_cases import Records, random_codes, random_records, regressed
 
 OPTIONS = ("identity", "drop", "v")

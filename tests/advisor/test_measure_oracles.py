@@ -11,7 +11,7 @@ from scipy.stats import chi2_contingency
 from scipy.stats.contingency import association
 from sklearn.metrics import homogeneity_score, mutual_info_score, normalized_mutual_info_score
 
-from app.advisor.measures import MEASURES
+from aegis_advisor.measures import MEASURES
 from tests.advisor.cases import random_table
 
 SEEDS = pytest.mark.parametrize("seed", range(12))

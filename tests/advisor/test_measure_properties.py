@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from app.advisor.atoms import AtomStatistics
-from app.advisor.measures import MEASURES
+from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.measures import MEASURES
 from tests.advisor.cases import random_table
 
 EVERY_MEASURE = pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)

@@ -3,9 +3,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from app.advisor.atoms import AtomStatistics
-from app.advisor.errors import UnknownMeasureError
-from app.advisor.measures import MEASURES, measure_named
+from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.errors import UnknownMeasureError
+from aegis_advisor.measures import MEASURES, measure_named
 from tests.advisor.cases import PAPER_TABLE, random_mapping, random_table
 
 PAPER_FIGURES = {

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from app.advisor.errors import OwnReferenceError
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.measures import MEASURES
-from app.advisor.own import assess_own
-from app.advisor.reconstruction import IterativeProportionalFitting, reconstruct
-from app.advisor.reconstruction.own import rounded_own_reference
+from aegis_advisor.errors import OwnReferenceError
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.own import assess_own
+from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
+from aegis_advisor.reconstruction.own import rounded_own_reference
 from tests.advisor.cases import (
     counted,
     evidence_of,

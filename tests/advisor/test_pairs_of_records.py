@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.advisor.evidence import (
+from aegis_advisor.evidence import (
     IDENTITY,
     AttributeEvidence,
     Masking,

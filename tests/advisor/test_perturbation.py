@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from app.advisor.evidence import Perturbation
-from app.advisor.evidence.perturbation import IMPLAUSIBLE, largest_noise, noise_variance
+from aegis_advisor.evidence import Perturbation
+from aegis_advisor.evidence.perturbation import IMPLAUSIBLE, largest_noise, noise_variance
 
 LABEL = np.array([60, 40])
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from app.advisor.blocks import CodeBlocks
-from app.advisor.errors import NoConfigurationError
-from app.advisor.ranking import rank
+from aegis_advisor.blocks import CodeBlocks
+from aegis_advisor.errors import NoConfigurationError
+from aegis_advisor.ranking import rank
 
 
 def ranked(deviations, information=None, tolerance=0.0, limit=None):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import IterativeProportionalFitting, reconstruct
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import (
     evidence_of,
     full_table,

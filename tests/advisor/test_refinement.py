@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from app.advisor.arrays import IntArray, fold
-from app.advisor.evidence.refinement import coarsening
+from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.evidence.refinement import coarsening
 
 GROUPS = 4
 MAPPINGS = st.integers(0, 7).flatmap(

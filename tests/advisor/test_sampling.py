@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from app.advisor.arrays import fold
-from app.advisor.deviation import assess
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import reconstruct
-from app.advisor.sampling import Influence, Sample
+from aegis_advisor.arrays import fold
+from aegis_advisor.deviation import assess
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import reconstruct
+from aegis_advisor.sampling import Influence, Sample
 from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
 from tests.advisor.inexact import noisy
 

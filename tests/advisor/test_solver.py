@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.advisor.arrays import fold
-from app.advisor.atoms import common_refinement
-from app.advisor.reconstruction import DualNewton, IterativeProportionalFitting, reconstruct
-from app.advisor.reconstruction.determined import only_table
-from app.advisor.reconstruction.dual import design_of
-from app.advisor.reconstruction.problem import Margin, Problem
+from aegis_advisor.arrays import fold
+from aegis_advisor.atoms import common_refinement
+from aegis_advisor.reconstruction import DualNewton, IterativeProportionalFitting, reconstruct
+from aegis_advisor.reconstruction.determined import only_table
+from aegis_advisor.reconstruction.dual import design_of
+from aegis_advisor.reconstruction.problem import Margin, Problem
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, permuted
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
@@ -74,8 +74,8 @@ def test_the_ways_to_a_direction_lead_to_one_table(limits, monkeypatch):
     evidence = evidence_of(table, views)
     expected = reconstruct(evidence).joint
     small, dense = limits
-    monkeypatch.setattr("app.advisor.reconstruction.curvature.SMALL", small)
-    monkeypatch.setattr("app.advisor.reconstruction.curvature.DENSE", dense)
+    monkeypatch.setattr("aegis_advisor.reconstruction.curvature.SMALL", small)
+    monkeypatch.setattr("aegis_advisor.reconstruction.curvature.DENSE", dense)
     reference = reconstruct(evidence)
     assert reference.certificate.converged
     np.testing.assert_allclose(reference.joint, expected, atol=1e-6 * table.sum())

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import hstack
 
-from app.advisor import reconstruction
-from app.advisor.atoms import common_refinement
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.measures.determination import g2
-from app.advisor.reconstruction import IterativeProportionalFitting, forced, proof, reconstruct
-from app.advisor.reconstruction.equations import Equations
-from app.advisor.reconstruction.problem import Problem
-from app.advisor.reconstruction.proof import is_proven
-from app.advisor.reconstruction.support import support
+from aegis_advisor import reconstruction
+from aegis_advisor.atoms import common_refinement
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.measures.determination import g2
+from aegis_advisor.reconstruction import IterativeProportionalFitting, forced, proof, reconstruct
+from aegis_advisor.reconstruction.equations import Equations
+from aegis_advisor.reconstruction.problem import Problem
+from aegis_advisor.reconstruction.proof import is_proven
+from aegis_advisor.reconstruction.support import support
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_table
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])

@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from app.advisor.advice import Question, recommend
-from app.advisor.arrays import fold
-from app.advisor.evidence import Masking
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import IterativeProportionalFitting, reconstruct
+from aegis_advisor.advice import Question, recommend
+from aegis_advisor.arrays import fold
+from aegis_advisor.evidence import Masking
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import Truth, counted, evidence_of, random_mapping, random_table
 
 KINDS = ("view", "blind", "bare", "coarse", "noise")

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from app.advisor.deviation import DROP, IDENTITY
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.evidence.pairs import PairCounts
+from aegis_advisor.deviation import DROP, IDENTITY
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.evidence.pairs import PairCounts
 from app.domain.configurations import ConfigurationTable
 from bench.evaluation.study import Study, Table
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cityblock
 
-from app.advisor.evidence import find_faults
-from app.advisor.measures import MEASURES
-from app.advisor.reconstruction import reconstruct
+from aegis_advisor.evidence import find_faults
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.reconstruction import reconstruct
 from bench.evaluation.distance import (
     coarse_to_fine,
     distances,

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import chisquare, entropy
 from sklearn.metrics import mutual_info_score
 
-from app.advisor.deviation import DROP, IDENTITY
-from app.advisor.measures import MEASURES
+from aegis_advisor.deviation import DROP, IDENTITY
+from aegis_advisor.measures import MEASURES
 from bench.evaluation.rivals.mascara import blurring, information_loss, mascara
 from bench.evaluation.rivals.mrmr import mrmr
 from bench.evaluation.rivals.sampling import Sampler, finest_view, sampling, sampling_views

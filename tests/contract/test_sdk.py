@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from aegis_advisor.measures import MEASURES
 from aegis_sdk import (
     AdviceTimeoutError,
     Client,
@@ -18,7 +19,6 @@ from aegis_sdk import (
     UnavailableError,
     VisibleTo,
 )
-from app.advisor.measures import MEASURES
 from tests.contract.conftest import service
 from tests.postgres import create_database, drop_database
 from tests.service import create_key, example_entry

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from procrastinate.jobs import Status
 
-from app.advisor import MODEL_VERSION
+from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue, queue_app
 from app.catalog.session import Database
 from app.child_process import ChildProcess

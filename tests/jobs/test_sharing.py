@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import psycopg
 
-from app.advisor import MODEL_VERSION
+from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.child_process import ChildProcess

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.advisor.reconstruction import Certificate, Misfit
+from aegis_advisor.reconstruction import Certificate, Misfit
 from app.catalog.stores.contents import packed_columns, packed_values, to_packed
 from app.catalog.tables import ReferenceArrayRow, ReferenceRow
 from app.domain.arrays import PackedArray

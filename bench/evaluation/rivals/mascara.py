@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import rel_entr
 
-from app.advisor.arrays import FloatArray, IntArray, fold
-from app.advisor.evidence import AttributeEvidence
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.evidence import AttributeEvidence
 from app.domain.configurations import ConfigurationTable
 from bench.evaluation.rivals.maskings import summed
 from bench.evaluation.study import Study, mapping_of

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray
-from app.advisor.evidence import AttributeEvidence
+from aegis_advisor.arrays import FloatArray
+from aegis_advisor.evidence import AttributeEvidence
 from app.domain.configurations import ConfigurationTable
 
 Scores = Callable[[AttributeEvidence, Sequence[str]], Sequence[float]]

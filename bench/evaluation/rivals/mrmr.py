@@ -11,11 +11,11 @@ from itertools import combinations
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray
-from app.advisor.deviation import IDENTITY, masking_named
-from app.advisor.evidence import AttributeEvidence
-from app.advisor.evidence.pairs import PairCounts
-from app.advisor.measures import mutual_information
+from aegis_advisor.arrays import FloatArray
+from aegis_advisor.deviation import IDENTITY, masking_named
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence.pairs import PairCounts
+from aegis_advisor.measures import mutual_information
 from bench.evaluation.study import Study, mapping_of
 
 Masked = tuple[int, str]

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.advisor.arrays import FloatArray, IntArray
-from app.advisor.evidence import AttributeEvidence, Masking
-from app.advisor.measures import MEASURES, Measure
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.measures import MEASURES, Measure
 from app.domain.configurations import ConfigurationTable
 from bench.evaluation.rivals.maskings import summed
 from bench.evaluation.study import Study, mapping_of

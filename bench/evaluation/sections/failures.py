@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from app.advisor.measures import MEASURES
+from aegis_advisor.measures import MEASURES
 from bench.evaluation.effectiveness import Effect, Outcome, levels
 from bench.evaluation.plots import turns
 from bench.evaluation.rankers import named

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.advisor.measures import MEASURES
+from aegis_advisor.measures import MEASURES
 from bench.evaluation.effectiveness import Outcome
 from bench.evaluation.rankers import KNOWLEDGE, named
 from bench.evaluation.report import Section, figure_of, table

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.advisor.measures import MEASURES
+from aegis_advisor.measures import MEASURES
 from bench.evaluation.effectiveness import Outcome
 from bench.evaluation.losses import CONFIDENCE
 from bench.evaluation.rankers import DRAWS

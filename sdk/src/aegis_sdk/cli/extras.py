@@ -8,6 +8,8 @@ from aegis_sdk._errors import AegisError
 _LIBRARIES = {
     "provider": ("duckdb", "ibis", "numpy", "pyarrow", "yaml"),
     "plots": ("jinja2", "markupsafe", "matplotlib"),
+    "noise": ("opendp",),
+    "independence": ("ortools",),
 }
 
 

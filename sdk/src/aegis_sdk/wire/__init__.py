@@ -19,6 +19,7 @@ from aegis_sdk.wire.advice import (
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.catalogue import EntryHead, EntryVersion, Head, HeadPage, Measure, MeasureList, SeenBy
 from aegis_sdk.wire.configuration import PRIVACY_NAMES, Configuration, ConfigurationTable
+from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, read_entry, read_json
 from aegis_sdk.wire.examples import (
     EXAMPLE_ADVICE,
@@ -59,6 +60,7 @@ __all__ = [
     "AttributeAdvice",
     "Configuration",
     "ConfigurationTable",
+    "DisclosureControl",
     "EntryDocument",
     "EntryHead",
     "EntryVersion",

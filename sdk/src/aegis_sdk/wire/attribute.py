@@ -18,10 +18,26 @@ DROP = "drop"
 """The masking that does not share an attribute."""
 
 
+RoundingBase = Annotated[int, Field(ge=2, le=COUNT_MAX)]
+"""Counts were rounded to multiples of this."""
+
+
 def length_fault(field: str, given: int, expected: int, unit: str) -> Iterator[Fault]:
     """A fault of the field unless as many are given as expected."""
     if given != expected:
         yield (field,), f"Has {given} {unit} where the domain has {expected} values"
+
+
+class Noise(Request):
+    """Noise that was added to each count of a table by itself, as differential privacy does it."""
+
+    kind: Literal["laplace"] = Field(
+        description="`laplace`: discrete Laplace, `P(k)` in proportion to `exp(-|k| / scale)` over the integers"
+    )
+    scale: PositiveNumber = Field(description="Scale of the noise, in records: sensitivity over epsilon")
+    epsilon: PositiveNumber | None = Field(
+        default=None, description="What these counts take of the entry's epsilon, which is split over its tables"
+    )
 
 
 class Label(Request):
@@ -29,6 +45,10 @@ class Label(Request):
 
     name: Identifier = Field(description="Name of the label")
     domain: Domain = Field(description="Values of the label as text, in order")
+    noise: Noise | None = Field(default=None, description="Noise that was added to each count of `histogram`")
+    rounded_to: RoundingBase | None = Field(
+        default=None, description="Each count of `histogram` was rounded to a multiple of this base, up or down"
+    )
     histogram: CountList = Field(description="Records per value of `domain`; their sum is `records`")
 
     @model_validator(mode="after")
@@ -51,15 +71,6 @@ class Discretization(Request):
     parameters: JsonObject = Field(default_factory=dict, description="Its parameters and the edges it found, any JSON")
 
 
-class Noise(Request):
-    """Noise that was added to each joint count of a masking by itself, as differential privacy does it."""
-
-    kind: Literal["laplace"] = Field(
-        description="`laplace`: discrete Laplace, `P(k)` in proportion to `exp(-|k| / scale)` over the integers"
-    )
-    scale: PositiveNumber = Field(description="Scale of the noise, in records: sensitivity over epsilon")
-
-
 class Masking(Request):
     """What is known of one masking function of an attribute: its mapping, its joint counts, or both.
 
@@ -79,7 +90,7 @@ class Masking(Request):
     )
     # Before `joint`, whose counts may be negative where this is declared.
     noise: Noise | None = Field(default=None, description="Noise that was added to each count of `joint`")
-    rounded_to: Annotated[int, Field(ge=2, le=COUNT_MAX)] | None = Field(
+    rounded_to: RoundingBase | None = Field(
         default=None, description="Each count of `joint` was rounded to a multiple of this base, up or down"
     )
     records: Annotated[int, Field(ge=1, le=COUNT_MAX)] | None = Field(

@@ -16,6 +16,7 @@ from aegis_sdk.wire.configuration import (
     configurations_faults,
     table_faults,
 )
+from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
@@ -48,6 +49,9 @@ class EntryDocument(Request):
         default="private", description="Who sees it besides its tenant; not part of the digest"
     )
     records: int = Field(ge=1, le=COUNT_MAX, description="Number of records of the table")
+    disclosure_control: DisclosureControl | None = Field(
+        default=None, description="What was done to all counts, so that they give away less; null: nothing"
+    )
     label: Label = Field(description="The class label")
     attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
     pairs: Annotated[list[PairCounts], LONG_LIST] = Field(

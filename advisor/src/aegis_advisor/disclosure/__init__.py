@@ -1,0 +1,1 @@
+"""Between which bounds each cell lies that nobody published."""

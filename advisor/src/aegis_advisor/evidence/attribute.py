@@ -1,0 +1,192 @@
+"""What is known of an attribute: sizes, histograms, and its masked views."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation
+
+IDENTITY = "identity"
+"""The masking that leaves an attribute as it is."""
+
+DROP = "drop"
+"""The masking that does not share an attribute."""
+
+Knowledge = Literal["joint", "histogram", "no_histogram"]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskingFlags:
+    """Which parts of a masking are known, without the parts themselves.
+
+    `occupied`: the masked values that have records; 0 where there are no counts. `perturbed`: its counts are declared
+    not to be those of the table. `drawn`: its transition matrix is known, and tells values apart.
+    """
+
+    occupied: int
+    mapped: bool
+    counted: bool
+    deterministic: bool
+    perturbed: bool = False
+    drawn: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Its counts are those of a function of the value: the data-processing inequality holds for them."""
+        return self.counted and not self.perturbed and (self.mapped or self.deterministic)
+
+    @property
+    def constrains(self) -> bool:
+        """Its counts are margins of the attribute's table: exact, and it is known which values they belong to."""
+        return self.mapped and self.counted and not self.perturbed
+
+    @property
+    def informs(self) -> bool:
+        """Its counts tell something of what the attribute tells about the label."""
+        return self.occupied > 1 and (self.exact or (self.counted and (self.mapped or self.drawn)))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFlags:
+    """Which parts of an attribute's evidence are known, cheap enough to look at before anything is loaded.
+
+    `values` and `labels`: how many of them have records; without a histogram all values may have some.
+    """
+
+    values: int
+    labels: int
+    has_joint: bool
+    maskings: tuple[MaskingFlags, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masking:
+    """One masking function of an attribute: a view of the unknown table, or a promise of one.
+
+    Attributes:
+        id: its name within the attribute.
+        groups: the number of masked values.
+        mapping: (values,) the masked value of each value, below `groups`; None if it is not known.
+        joint: (groups, labels) int64 counts of masked value and label; None if they are not known.
+        deterministic: it is a function of the value. A mapping makes it so.
+        perturbation: how the counts are declared to differ from those of the table.
+        transition: (values, groups) float64, the probability of each masked value given the value, where chance
+            decides (randomised response, PRAM); None if it is not known, or there is a mapping.
+    """
+
+    id: str
+    groups: int
+    mapping: IntArray | None
+    joint: IntArray | None
+    deterministic: bool
+    perturbation: Perturbation = UNPERTURBED
+    transition: FloatArray | None = None
+
+    @property
+    def flags(self) -> MaskingFlags:
+        """Which parts of it are known."""
+        occupied = 0 if self.joint is None else int(np.count_nonzero(self.joint.any(axis=1)))
+        known = self.mapping is not None, self.joint is not None, self.deterministic
+        drawn = self.transition is not None and bool((self.transition != self.transition[:1]).any())
+        return MaskingFlags(occupied, *known, not self.perturbation.is_none, drawn)
+
+    @property
+    def exact(self) -> bool:
+        """Counts of a function of the value: its utility is exact, and no better than the attribute's."""
+        told = self.mapping is not None or self.deterministic
+        return self.joint is not None and told and self.perturbation.is_none
+
+    @property
+    def constrains(self) -> bool:
+        """Mapping and exact counts are known: the counts are margins of the attribute's table."""
+        return self.mapping is not None and self.joint is not None and self.perturbation.is_none
+
+    @property
+    def speaks(self) -> bool:
+        """Its counts speak of values: it is known which of them a masked value comes from, or how likely."""
+        return self.joint is not None and (self.mapping is not None or self.transition is not None)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Its counts are not those of its table, which is therefore taken from a fit to them."""
+        return self.joint is not None and not self.perturbation.is_none
+
+    @property
+    def partition(self) -> IntArray | None:
+        """(values,) the class of each value; it treats those of one class alike. None if nothing is known of that."""
+        if self.transition is not None:
+            classes: IntArray = np.unique(self.transition, axis=0, return_inverse=True)[1].reshape(-1)
+            return classes
+        return self.mapping
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttributeEvidence:
+    """All that is known of one attribute against the label.
+
+    Attributes:
+        name: the attribute.
+        values: the size of its domain.
+        label_histogram: (labels,) int64; its sum is the number of records.
+        histogram: (values,) int64 counts of the values; None in variant II of the problem.
+        joint: (values, labels) int64, the unmasked counts, if the provider gives them.
+        maskings: its masking functions, in the provider's order.
+    """
+
+    name: str
+    values: int
+    label_histogram: IntArray
+    histogram: IntArray | None
+    joint: IntArray | None
+    maskings: tuple[Masking, ...]
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+        return int(self.label_histogram.sum())
+
+    @property
+    def labels(self) -> int:
+        """The number of label values."""
+        return int(self.label_histogram.size)
+
+    @property
+    def speaking(self) -> list[Masking]:
+        """The maskings whose counts speak of values, in order."""
+        return [masking for masking in self.maskings if masking.speaks]
+
+    @property
+    def is_drawn(self) -> bool:
+        """Chance has a say in counts that speak of values."""
+        return any(masking.transition is not None for masking in self.speaking)
+
+    @property
+    def partitions(self) -> list[IntArray]:
+        """Each (values,): how a masking tells values apart, for every masking of which that is known."""
+        return [partition for masking in self.maskings if (partition := masking.partition) is not None]
+
+    @property
+    def value_counts(self) -> IntArray | None:
+        """(values,) the histogram, given or read off the unmasked counts; None in variant II."""
+        if self.histogram is None and self.joint is not None:
+            counts: IntArray = self.joint.sum(axis=1)
+            return counts
+        return self.histogram
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """How much is known of the unmasked attribute."""
+        if self.joint is not None:
+            return "joint"
+        return "no_histogram" if self.histogram is None else "histogram"
+
+    @property
+    def flags(self) -> EvidenceFlags:
+        """Which parts of it are known."""
+        maskings = tuple(masking.flags for masking in self.maskings)
+        counts = self.value_counts
+        values = self.values if counts is None else int(np.count_nonzero(counts))
+        labels = int(np.count_nonzero(self.label_histogram))
+        return EvidenceFlags(values, labels, self.joint is not None, maskings)

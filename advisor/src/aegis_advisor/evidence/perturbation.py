@@ -1,0 +1,132 @@
+"""Declared differences between the counts of a view and those of the table: noise, rounding, records left out.
+
+What is declared bounds how far the counts may plausibly be off, and says how much they are worth to a fit.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_advisor.arrays import FloatArray, IntArray
+
+IMPLAUSIBLE = 1e-9
+"""A view is refused if noise as declared would explain any of its sums with at most this probability altogether."""
+
+LEAST_SCALE = 1e-6
+"""Below this scale the chance of any noise at all, exp(-1 / scale), is 0 in doubles."""
+
+_EXPONENTS = np.linspace(0.001, 0.999, 999)
+"""Exponents of Chernoff's bound that are tried, in units of 1 / scale. Each gives a bound; the least is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbation:
+    """How the counts of a view differ from those of the table; nothing declared means not at all.
+
+    Attributes:
+        noise_scale: each count has discrete Laplace noise added, P(k) in proportion to exp(-|k| / scale)
+            (Ghosh, Roughgarden & Sundararajan 2012), independent of the others.
+        rounded_to: each count was rounded to a multiple of this base, up or down.
+        records: so many records are counted, the others left out.
+    """
+
+    noise_scale: float | None = None
+    rounded_to: int | None = None
+    records: int | None = None
+
+    @property
+    def is_none(self) -> bool:
+        """The counts are those of the table."""
+        return self.noise_scale is None and self.is_complete and self.rounded_to is None
+
+    @property
+    def is_complete(self) -> bool:
+        """No record was left out."""
+        return self.records is None
+
+    @property
+    def keeps_sums(self) -> bool:
+        """Sums of counts are sums of records: nothing was added to single counts."""
+        return self.noise_scale is None and self.rounded_to is None
+
+    def slack(self, cells: int, sums: int) -> int:
+        """The most that a sum of `cells` counts may differ from the records that it counts.
+
+        Rounding moves a count by less than the base. Noise has no such bound; one of `sums` such sums exceeds the
+        slack with a probability of at most `IMPLAUSIBLE`.
+        """
+        rounding = 0 if self.rounded_to is None else (self.rounded_to - 1) * cells
+        noise = 0 if self.noise_scale is None else largest_noise(self.noise_scale, cells, IMPLAUSIBLE / max(sums, 1))
+        return rounding + noise
+
+    @property
+    def count_variance(self) -> float:
+        """The variance of a single count, in records squared, before any record was left out.
+
+        Rounding counts as unbiased random rounding, base^2 / 6 for a uniform remainder. Rounding to the nearest
+        multiple would be half of that; which of them it was is not declared, and too large a variance costs less than
+        too small a one.
+        """
+        noise = 0.0 if self.noise_scale is None else noise_variance(self.noise_scale)
+        return noise + (0.0 if self.rounded_to is None else self.rounded_to**2 / 6)
+
+    def restored(self, joint: IntArray, label_histogram: IntArray) -> tuple[FloatArray, FloatArray]:
+        """What the counts (groups, labels) say of all records: expectations and variances, both (groups, labels).
+
+        Records that were left out are taken for a random choice: given those of their class that are counted, they
+        fall into the groups as the next draws from an urn do (Dirichlet-multinomial with a uniform prior, Laplace's
+        rule of succession). So a group without records may have had some.
+        """
+        counts = joint.astype(np.float64)
+        variance = np.full(counts.shape, self.count_variance)
+        if self.records is None:
+            return counts, variance
+        missing = self._missing(counts, label_histogram)
+        seen = np.maximum(counts, 0.0) + 1.0
+        weight = seen.sum(axis=0)
+        share = seen / weight
+        spread = missing * share * (1.0 - share) * (missing + weight) / (weight + 1.0)
+        unknown = share**2 * self._missing_variance(label_histogram)
+        return counts + missing * share, variance * (1.0 + missing / weight) ** 2 + spread + unknown
+
+    def _missing(self, counts: FloatArray, label_histogram: IntArray) -> FloatArray:
+        """The records (labels,) of each class that were left out: known, or in proportion where noise hides them."""
+        label = label_histogram.astype(np.float64)
+        if self.keeps_sums:
+            missing: FloatArray = label - counts.sum(axis=0)
+            return missing
+        records = float(label.sum())
+        return label * ((records - float(self.records or 0)) / max(records, 1.0))
+
+    def _missing_variance(self, label_histogram: IntArray) -> FloatArray:
+        """The variance (labels,) of what of each class was left out, where only the sum of it is known."""
+        label = label_histogram.astype(np.float64)
+        if self.keeps_sums:
+            return np.zeros(label.shape)
+        records = max(float(label.sum()), 1.0)
+        share = label / records
+        variance: FloatArray = (records - float(self.records or 0)) * share * (1.0 - share)
+        return variance
+
+
+UNPERTURBED = Perturbation()
+"""The counts of a view are those of the table."""
+
+
+def noise_variance(scale: float) -> float:
+    """The variance of discrete Laplace noise, 2 q / (1 - q)^2 with q = exp(-1 / scale)."""
+    inverse = 1.0 / max(scale, LEAST_SCALE)
+    return 2.0 * math.exp(-inverse) / math.expm1(-inverse) ** 2
+
+
+def largest_noise(scale: float, terms: int, probability: float) -> int:
+    """What the sum of independent discrete Laplace noise exceeds, on either side, with at most this probability.
+
+    Chernoff's bound, `P(|S| >= t) <= 2 exp(-x t) M(x)^terms` for every x in (0, 1 / scale), with the moment generating
+    function `M(x) = (1 - q)^2 / ((1 - q e^x) (1 - q e^-x))`.
+    """
+    inverse = 1.0 / max(scale, LEAST_SCALE)
+    up, down = (np.expm1(-inverse) / np.expm1(-inverse * (1.0 + sign * _EXPONENTS)) for sign in (-1, 1))
+    bounds = (terms * np.log(up * down) - math.log(probability / 2.0)) / (inverse * _EXPONENTS)
+    return math.floor(float(bounds.min()))

@@ -1,0 +1,60 @@
+"""From an entry as it is published to the evidence: the advisor's side of the contract's field names."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
+from aegis_advisor.evidence.perturbation import Perturbation
+
+
+def attribute_evidence(attribute: Mapping[str, Any], label_histogram: IntArray) -> AttributeEvidence:
+    """The evidence on one attribute of a validated entry, whose counts are lists or arrays.
+
+    Args:
+        attribute: an item of the entry's `attributes`.
+        label_histogram: (labels,) int64, the entry's.
+    """
+    records = int(label_histogram.sum())
+    return AttributeEvidence(
+        name=attribute["name"],
+        values=len(attribute["domain"]),
+        label_histogram=label_histogram,
+        histogram=_counts(attribute.get("histogram")),
+        joint=_counts(attribute.get("joint")),
+        maskings=tuple(_masking(masking, records) for masking in attribute.get("maskings") or ()),
+    )
+
+
+def _masking(masking: Mapping[str, Any], records: int) -> Masking:
+    transition = masking.get("transition")
+    return Masking(
+        id=masking["id"],
+        groups=len(masking["domain"]),
+        mapping=_counts(masking.get("mapping")),
+        joint=_counts(masking.get("joint")),
+        deterministic=_is_deterministic(masking),
+        perturbation=_perturbation(masking, records),
+        transition=None if transition is None else np.asarray(transition, dtype=np.float64),
+    )
+
+
+def _perturbation(masking: Mapping[str, Any], records: int) -> Perturbation:
+    """What a masking declares of its counts. To say that it counts all records is to declare nothing."""
+    noise, counted = masking.get("noise"), masking.get("records")
+    return Perturbation(
+        noise_scale=None if noise is None else float(noise["scale"]),
+        rounded_to=masking.get("rounded_to"),
+        records=None if counted == records else counted,
+    )
+
+
+def _is_deterministic(masking: Mapping[str, Any]) -> bool:
+    """Whether a masking is a function of the value: its mapping is known, or its provider says so."""
+    return masking.get("mapping") is not None or bool(masking.get("deterministic"))
+
+
+def _counts(published: Any) -> IntArray | None:  # noqa: ANN401 - lists of any depth, or an array
+    return None if published is None else np.asarray(published, dtype=np.int64)

@@ -1,0 +1,106 @@
+"""What can be wrong with a table of counts against the sums that are known."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.evidence.attribute import AttributeEvidence
+from aegis_advisor.evidence.fault import LARGEST_COUNT, Fault, Path, differ, places, total, undeclared
+from aegis_advisor.evidence.perturbation import Perturbation
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """By how much a sum of counts may miss what it should be: `above` it, or `below`.
+
+    `remark(here, there)` says so in a fault, or which declaration is missing; unmasked tables have none to make.
+    """
+
+    above: int = 0
+    below: int = 0
+    masked: bool = False
+
+    def remark(self, here: int, there: int) -> str:
+        """What the declarations allow, or which one would be needed."""
+        most = self.above if here > there else self.below
+        if most:
+            return f", where at most {most} can be explained by what is declared"
+        return undeclared(here, there) if self.masked else ""
+
+    def excludes(self, sums: IntArray, expected: IntArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        """Which sums are too far from what is expected, arrays of one shape."""
+        difference = sums - expected
+        return np.asarray((difference > self.above) | (difference < -self.below))
+
+
+EXACT = Allowance()
+"""Unmasked counts are what they are."""
+
+
+def allowance(perturbation: Perturbation, cells: int, sums: int, missing: int) -> Allowance:
+    """What a masking declares of its sums of `cells` counts, of which it has `sums`, with so many records missing."""
+    slack = perturbation.slack(cells, sums)
+    return Allowance(slack, slack + missing, masked=True)
+
+
+def count_faults(
+    path: Path, counts: IntArray, shape: tuple[int, ...], least: int = 0, hint: str = ""
+) -> Iterator[Fault]:
+    """Faults of an array that should have this shape, and hold counts from `least` up."""
+    if counts.shape != shape:
+        yield Fault(path, f"has shape {counts.shape}, not {shape}")
+    elif counts.size and (counts.min() < least or counts.max() > LARGEST_COUNT):
+        for place in places((counts < least) | (counts > LARGEST_COUNT)):
+            yield Fault((*path, *place), f"{counts[place]} is not a count from {least} to {LARGEST_COUNT}{hint}")
+
+
+def total_faults(
+    path: Path, counts: IntArray, records: int, allowed: Allowance = EXACT, says: str = "there are"
+) -> Iterator[Fault]:
+    """A fault unless the counts add up to the records."""
+    found = total(counts)
+    if not -allowed.below <= found - records <= allowed.above:
+        yield Fault(path, differ("adds up to", found, says, records, allowed.remark(found, records)))
+
+
+def column_faults(
+    path: Path,
+    table: IntArray,
+    expected: IntArray,
+    allowed: Allowance = EXACT,
+    says: str = "the label's histogram counts",
+) -> Iterator[Fault]:
+    """Faults of the columns of a table (rows, columns) against the records (columns,) that they should have."""
+    columns = table.sum(axis=0)
+    for (column,) in places(allowed.excludes(columns, expected)):
+        here, there = int(columns[column]), int(expected[column])
+        said = f"column {column} adds up to"
+        yield Fault(path, differ(said, here, says, there, allowed.remark(here, there)))
+
+
+def row_faults(
+    path: Path, table: IntArray, expected: IntArray, says: str, allowed: Allowance = EXACT
+) -> Iterator[Fault]:
+    """Faults of the rows of a table (rows, labels) against the records (rows,) that they should have."""
+    rows = table.sum(axis=1)
+    for place in places(allowed.excludes(rows, expected)):
+        here, there = int(rows[place]), int(expected[place])
+        yield Fault((*path, *place), differ("adds up to", here, says, there, allowed.remark(here, there)))
+
+
+def is_summable(table: IntArray) -> bool:
+    """Whether every sum of counts of a table fits into 64 bits."""
+    return total(np.abs(table)) <= np.iinfo(np.int64).max
+
+
+def table_faults(path: Path, table: IntArray, rows: int, evidence: AttributeEvidence) -> Iterator[Fault]:
+    """Faults of unmasked joint counts (rows, labels) against the label's histogram."""
+    malformed = list(count_faults(path, table, (rows, evidence.labels)))
+    yield from malformed
+    if malformed:
+        return
+    yield from total_faults(path, table, evidence.records)
+    if is_summable(table):  # otherwise the total says enough
+        yield from column_faults(path, table, evidence.label_histogram)

@@ -1,0 +1,162 @@
+"""The correlations that configurations are made of: of all maskings with each other and with the label."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Self
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.blocks import Codes
+from aegis_advisor.deviation import DROP, IDENTITY, masking_named
+from aegis_advisor.errors import MissingCountsError, TooManyColumnsError
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.joint.bases import Basis, correlations
+from aegis_advisor.joint.pair_tables import PairTables
+from aegis_advisor.views import determined_counts
+
+MOST_COLUMNS = 6_000
+"""Dimensions of all maskings together; all that is computed from them takes up to 1 GB then."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masked:
+    """A masking that a configuration uses: its id, its joint counts (groups, labels) with the label, and its basis."""
+
+    id: str
+    basis: Basis
+    joint: IntArray
+
+
+_Together = tuple[int, int, int, int, Masked, Masked]
+"""Two attributes, a code of each, and what these stand for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """What the trace of every configuration is made of, computed once for all of them.
+
+    Attributes:
+        columns: per attribute and code, the columns of the masking in `correlations`; none for those that tell nothing.
+        correlations: (columns, columns); two maskings that no configuration uses together have zeros.
+        labels: (columns, dimensions of the label).
+        unknown: by two attributes, (options, options) whether configurations use two maskings whose pair counts are not
+            known.
+    """
+
+    columns: tuple[tuple[IntArray, ...], ...]
+    correlations: FloatArray
+    labels: FloatArray
+    unknown: Mapping[tuple[int, int], BoolArray]
+
+    @classmethod
+    def of(
+        cls,
+        evidence: Sequence[AttributeEvidence],
+        options: Sequence[tuple[str, ...]],
+        codes: Codes,
+        pairs: Sequence[PairCounts],
+    ) -> Self:
+        """The design of configurations with these codes (configurations, attributes).
+
+        Raises:
+            MissingCountsError: a masking that is used has no exact joint counts with the label.
+            TooManyColumnsError: the maskings have more than `MOST_COLUMNS` dimensions.
+        """
+        used = [np.bincount(column, minlength=len(names)) > 0 for column, names in zip(codes.T, options, strict=True)]
+        masked = [
+            [_masked(known, name) if is_used else None for name, is_used in zip(names, flags, strict=True)]
+            for known, names, flags in zip(evidence, options, used, strict=True)
+        ]
+        columns, size = _number([[0 if one is None else one.basis.size for one in each] for each in masked])
+        if size > MOST_COLUMNS:
+            raise TooManyColumnsError(size, MOST_COLUMNS)
+        label = Basis.of(evidence[0].label_histogram)
+        labels = np.zeros((size, label.size))
+        for one, place in _placed(masked, columns):
+            labels[place] = correlations(one.joint, one.basis, label)
+        tables = PairTables.of(evidence, pairs)
+        found, unknown = _correlations(tables, masked, columns, _together(codes, masked), size)
+        return cls(columns, found, labels, unknown)
+
+    def lacking(self, codes: Codes) -> BoolArray:
+        """(configurations,) which of them use two maskings together whose pair counts are not known."""
+        found = np.zeros(len(codes), dtype=bool)
+        for (first, second), unknown in self.unknown.items():
+            found |= unknown[codes[:, first], codes[:, second]]
+        return found
+
+
+def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
+    """None where all records have one masked value: such a masking has no dimension."""
+    if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
+        return None
+    joint = evidence.joint if option == IDENTITY else _label_counts(evidence, option)
+    if joint is None:
+        raise MissingCountsError(evidence.name, option)
+    basis = Basis.of(joint.sum(axis=1))
+    return Masked(option, basis, joint) if basis.size > 0 else None
+
+
+def _label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
+    """The joint counts of a masking with the label, if they are those of its table, be it a function of the value."""
+    masking = masking_named(evidence, option)
+    determined = determined_counts(evidence, masking)
+    return masking.joint if determined is None and masking.perturbation.is_none else determined
+
+
+def _number(sizes: Sequence[Sequence[int]]) -> tuple[tuple[tuple[IntArray, ...], ...], int]:
+    """Consecutive columns for each masking of each attribute, and how many there are."""
+    flat = [size for each in sizes for size in each]
+    ends = np.cumsum(flat)
+    runs = iter([np.arange(end - size, end) for end, size in zip(ends.tolist(), flat, strict=True)])
+    return tuple(tuple(next(runs) for _ in each) for each in sizes), int(ends[-1])
+
+
+def _placed(
+    masked: Sequence[Sequence[Masked | None]], columns: tuple[tuple[IntArray, ...], ...]
+) -> Iterator[tuple[Masked, IntArray]]:
+    for each, places in zip(masked, columns, strict=True):
+        for one, place in zip(each, places, strict=True):
+            if one is not None:
+                yield one, place
+
+
+def _correlations(
+    tables: PairTables,
+    masked: Sequence[Sequence[Masked | None]],
+    columns: tuple[tuple[IntArray, ...], ...],
+    together: Iterable[_Together],
+    size: int,
+) -> tuple[FloatArray, dict[tuple[int, int], BoolArray]]:
+    """The correlations of maskings that are used together, and of which of them nothing is known."""
+    found = np.eye(size)
+    unknown: dict[tuple[int, int], BoolArray] = {}
+    for first, second, code, other, one, two in together:
+        joint = tables.find(first, one.id, second, two.id)
+        if joint is None:
+            sizes = len(masked[first]), len(masked[second])
+            unknown.setdefault((first, second), np.zeros(sizes, dtype=bool))[code, other] = True
+            continue
+        rows, across = _run(columns[first][code]), _run(columns[second][other])
+        found[rows, across] = correlations(joint, one.basis, two.basis)
+        found[across, rows] = found[rows, across].T
+    return found, unknown
+
+
+def _run(columns: IntArray) -> slice:
+    return slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def _together(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[_Together]:
+    """Every two attributes with every two of their codes that a configuration uses together and that tell something."""
+    wide = codes.T.astype(np.int64, order="C")
+    for first, second in combinations(range(len(masked)), 2):
+        across = len(masked[second])
+        both = np.bincount(wide[first] * across + wide[second], minlength=len(masked[first]) * across)
+        for combination in np.flatnonzero(both).tolist():
+            code, other = divmod(combination, across)
+            one, two = masked[first][code], masked[second][other]
+            if one is not None and two is not None:
+                yield first, second, code, other, one, two

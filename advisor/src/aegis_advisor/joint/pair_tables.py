@@ -1,0 +1,84 @@
+"""Which pair counts are known: those given, and those that follow from finer ones by folding."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Self
+
+import numpy as np
+
+from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.evidence.refinement import coarsening, groups_of, mapping_of
+
+_Maskings = tuple[str, str]
+_Folding = tuple[IntArray, int]
+
+
+@dataclass(slots=True, eq=False)
+class PairTables:
+    """The pair counts of an entry by their two attributes, the one that comes first in the entry in the rows."""
+
+    evidence: Sequence[AttributeEvidence]
+    given: dict[tuple[int, int], dict[_Maskings, IntArray]]
+    _foldings: dict[tuple[int, str], dict[str, _Folding]] = field(default_factory=dict)
+    _folded: tuple[tuple[int, int, _Maskings, str], IntArray] | None = None
+
+    @classmethod
+    def of(cls, evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> Self:
+        """Those given."""
+        given: dict[tuple[int, int], dict[_Maskings, IntArray]] = {}
+        for pair in pairs:
+            (first, second), (masking, other), joint = pair.attributes, pair.maskings, pair.joint
+            if first > second:
+                first, second, masking, other, joint = second, first, other, masking, joint.T
+            given.setdefault((first, second), {})[masking, other] = joint
+        return cls(evidence, given)
+
+    def find(self, first: int, masking: str, second: int, other: str) -> IntArray | None:
+        """The joint counts (groups, groups) of two masked attributes, `first` before `second`; None if not known."""
+        tables = self.given.get((first, second), {})
+        if (masking, other) in tables:
+            return tables[masking, other]
+        rows, columns = self._finer(first, masking), self._finer(second, other)
+        for finer in _shorter(tables, rows, columns):
+            if finer in tables and finer[0] in rows and finer[1] in columns:
+                folded = self._rows_folded(first, second, finer, masking)
+                return fold(np.ascontiguousarray(folded.T), *columns[finer[1]]).T
+        return None
+
+    def _rows_folded(self, first: int, second: int, finer: _Maskings, masking: str) -> IntArray:
+        """A table with its rows folded; the last one is kept, since the same is often asked for next."""
+        key = first, second, finer, masking
+        if self._folded is None or self._folded[0] != key:
+            self._folded = key, fold(self.given[first, second][finer], *self._finer(first, masking)[finer[0]])
+        return self._folded[1]
+
+    def _finer(self, attribute: int, masking: str) -> dict[str, _Folding]:
+        """How the groups of each masking that refines this one, itself among them, go into its groups."""
+        key = attribute, masking
+        if key not in self._foldings:
+            evidence = self.evidence[attribute]
+            every = (IDENTITY, *(one.id for one in evidence.maskings))
+            found = {finer: _folding(evidence, finer, masking) for finer in every}
+            self._foldings[key] = {finer: folding for finer, folding in found.items() if folding is not None}
+        return self._foldings[key]
+
+
+def _shorter(
+    tables: dict[_Maskings, IntArray], rows: dict[str, _Folding], columns: dict[str, _Folding]
+) -> Iterator[_Maskings]:
+    """Where to look: through the tables, or through what would do."""
+    return iter(tables) if len(tables) <= len(rows) * len(columns) else product(rows, columns)
+
+
+def _folding(evidence: AttributeEvidence, finer: str, coarser: str) -> _Folding | None:
+    """How the groups of one masking of an attribute go into those of another; None if they do not."""
+    groups = groups_of(evidence, coarser)
+    if finer == coarser:
+        return np.arange(groups), groups
+    mapping, target = mapping_of(evidence, finer), mapping_of(evidence, coarser)
+    if mapping is None or target is None:
+        return None
+    found = coarsening(mapping, target, groups_of(evidence, finer))
+    return None if found is None else (found, groups)

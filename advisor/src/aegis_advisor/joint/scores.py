@@ -1,0 +1,122 @@
+"""The joint measure of every configuration, and the most that is known to be there."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.blocks import Codes
+from aegis_advisor.deviation import masking_named
+from aegis_advisor.errors import ContradictoryPairsError, MissingPairsError, TooManyColumnsError
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.joint.design import Design
+from aegis_advisor.joint.elimination import Traces, traces
+from aegis_advisor.measures.association import trace_bias
+from aegis_advisor.views import determined_counts
+
+MORE = 10_000
+"""Configurations that are looked at besides those asked about: all that an entry has, but for the very large."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointScores:
+    """What configurations keep, all attributes together.
+
+    Attributes:
+        utility: (configurations,) Pillai's trace of each, less its bias if that was asked for.
+        dimensions: (configurations,) the rank of its masked attributes: masked values with records, less one for each
+            attribute, less what depends on the others.
+        doubt: about how far rounding may have moved a utility; infinite where that cannot be told.
+        best_known: the most utility of any of them, and of others whose counts are known.
+    """
+
+    utility: FloatArray
+    dimensions: IntArray
+    doubt: float
+    best_known: float
+
+
+def score_jointly(
+    evidence: Sequence[AttributeEvidence],
+    options: Sequence[tuple[str, ...]],
+    codes: Codes,
+    pairs: Sequence[PairCounts],
+    *,
+    corrected: bool,
+    others: Codes | None = None,
+) -> JointScores:
+    """Pillai's trace `tr(Sxx^+ Sxy Syy^+ Syx)` of the masked attributes' indicators and the label's.
+
+    Of one attribute it is chi-square / N. It grows with what an attribute adds to the others, so that redundant ones
+    count once; what attributes tell only together (interactions) it does not see.
+
+    Args:
+        evidence: of the attributes.
+        options: per attribute the masking ids, `identity` and `drop`, that codes stand for.
+        codes: (configurations, attributes).
+        pairs: pair counts; those that follow by folding may be left out.
+        corrected: less the bias of the trace (`trace_bias`), which grows with the number of masked values.
+        others: (others, attributes) configurations that are not scored, but tell, too, what is there.
+
+    Raises:
+        MissingCountsError, MissingPairsError, ContradictoryPairsError, TooManyColumnsError.
+    """
+    more = codes[:0] if others is None else _functions(evidence, options, others)
+    try:
+        design = Design.of(evidence, options, np.concatenate([codes, more]), pairs)
+    except TooManyColumnsError:
+        design, more = Design.of(evidence, options, codes, pairs), codes[:0]
+    if design.lacking(codes).any():
+        raise MissingPairsError(list(_missing(design, evidence, options, codes)))
+    more = _promising(design, more[~design.lacking(more)])
+    found = traces(design, np.concatenate([codes, more]), evidence[0].records)
+    utility = _less_bias(found, evidence[0].label_histogram) if corrected else found.trace
+    count = len(codes)
+    if np.isnan(utility[:count]).any():
+        raise ContradictoryPairsError
+    return JointScores(utility[:count], found.rank[:count], float(found.doubt[:count].max()), float(np.nanmax(utility)))
+
+
+def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:
+    """The configurations whose maskings are all counted functions of the value: what they tell is there."""
+    sound = np.ones(len(codes), dtype=bool)
+    for known, names, column in zip(evidence, options, codes.T, strict=True):
+        sound &= np.array([is_counted_function(known, name) for name in names])[column]
+    return codes[sound]
+
+
+def is_counted_function(evidence: AttributeEvidence, option: str) -> bool:
+    """Whether a masking is a function of the value, and its joint counts with the label are known."""
+    if option == DROP:
+        return True
+    if option == IDENTITY:
+        return evidence.joint is not None
+    return determined_counts(evidence, masking_named(evidence, option)) is not None
+
+
+def _missing(
+    design: Design, evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes
+) -> Iterator[tuple[str, str, str, str]]:
+    """Attribute and masking, twice, of every two whose pair counts configurations need."""
+    for (first, second), unknown in design.unknown.items():
+        needed = np.unique(codes[:, [first, second]], axis=0)
+        for code, other in needed[unknown[needed[:, 0], needed[:, 1]]].tolist():
+            yield evidence[first].name, options[first][code], evidence[second].name, options[second][other]
+
+
+def _promising(design: Design, codes: Codes) -> Codes:
+    """The configurations that tell most if attributes are added up, `MORE` at most."""
+    if len(codes) <= MORE:
+        return codes
+    alone = np.square(design.labels).sum(axis=1)
+    total = np.zeros(len(codes))
+    for column, of in zip(codes.T, design.columns, strict=True):
+        total += np.array([alone[columns].sum() for columns in of])[column]
+    return codes[np.argsort(-total, kind="stable")[:MORE]]
+
+
+def _less_bias(found: Traces, label_histogram: IntArray) -> FloatArray:
+    classes, records = int(np.count_nonzero(label_histogram)) - 1, float(label_histogram.sum())
+    each = zip(found.trace.tolist(), found.rank.tolist(), strict=True)
+    return np.array([trace - trace_bias(trace, rank, classes, records) for trace, rank in each])

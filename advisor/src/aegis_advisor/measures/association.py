@@ -1,0 +1,214 @@
+"""Measures made of squared deviations from independence.
+
+Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0.
+"""
+
+import numpy as np
+
+from aegis_advisor.arrays import FloatArray
+from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.measures.margins import freedom, independent, occupied, ratio
+
+
+def chi_square(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Pearson's statistic: `sum (O - E)^2 / E` where `E = row * column / N > 0`. Atoms change nothing.
+
+    Pearson 1900, "On the criterion that a given system of deviations from the probable ...".
+    """
+    expected = independent(table)
+    return float(ratio((table - expected) ** 2, expected).sum())
+
+
+def chi_square_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """Of `N (sum F^2 / (row * column) - 1)`, through cell, row and column."""
+    total = table.sum()
+    rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
+    density = ratio(table, rows * columns)
+    squares = density * table
+    by_row, by_column = ratio(squares.sum(axis=1, keepdims=True), rows), ratio(squares.sum(axis=0), columns)
+    slopes: FloatArray = squares.sum() - 1 + total * (2 * density - by_row - by_column)
+    return slopes
+
+
+def chi_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """What independence has of it on average: the degrees of freedom `(R - 1)(C - 1)`, R and C as they have records."""
+    return float(freedom(table, atoms))
+
+
+def chi_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """It is chi-square distributed near independence."""
+    return 1.0
+
+
+def mean_square_contingency(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """`chi_square / N`: of one attribute this is Pillai's trace of its values' indicators and the labels'.
+
+    Pillai 1955, "Some new test criteria in multivariate analysis". Atoms change nothing.
+    """
+    total = float(table.sum())
+    return chi_square(table) / total if total > 0 else 0.0
+
+
+def mean_square_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """The quotient rule."""
+    slopes: FloatArray = _centred_gradient(table) / table.sum()
+    return slopes
+
+
+def mean_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative by chi-square."""
+    return 1 / float(table.sum())
+
+
+def mean_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """What adjusting for the number of values takes away (`trace_bias`)."""
+    rows, columns = occupied(table, atoms)
+    return trace_bias(mean_square_contingency(table), rows - 1, columns - 1, float(table.sum()))
+
+
+def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> float:
+    """By how much a trace exceeds the one adjusted for its size, as Ezekiel adjusts `R^2`.
+
+    `V - (q - (q - V)(N - 1)/(N - 1 - p)) = (q - V) p / (N - 1 - p)`: a regression on `p` dimensions that tell nothing
+    explains `p/(N - 1)` of each of `q` dimensions of the label. All of it where they are as many as the records: such
+    a regression explains everything, whatever it is given.
+
+    Ezekiel 1930, "Methods of correlation analysis"; of several responses at once, Peres-Neto, Legendre, Dray & Borcard
+    2006, "Variation partitioning of species data matrices", equation 4.
+
+    Args:
+        trace: `V`, at most `q`.
+        dimensions: `p`, masked values with records less one, of all attributes together.
+        classes: `q`, labels with records less one.
+        records: `N`.
+    """
+    left = records - 1 - dimensions
+    return (classes - trace) * dimensions / left if left >= 1 else trace
+
+
+def cramers_v(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Cramer's V: `sqrt(chi_square / (N min(R - 1, C - 1)))`, R values and C labels having records; 0 if one has one.
+
+    Cramer 1946, "Mathematical methods of statistics", section 21.9. Atoms bring the number of values.
+    """
+    return min(1.0, float(np.sqrt(_contingency(table, atoms))))
+
+
+def cramers_v_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """That of the square over twice V; below what independence has on average, over twice that.
+
+    The root has no derivative at 0; this one makes its standard error that of the root of a chi-square variable.
+    """
+    scale = cramers_v_scale(table, atoms)
+    slopes: FloatArray = scale * _centred_gradient(table) if scale > 0 else np.zeros(table.shape)
+    return slopes
+
+
+def cramers_v_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative of V by chi-square."""
+    least = min(occupied(table, atoms)) - 1
+    if least < 1:
+        return 0.0
+    cells = float(table.sum()) * least
+    square = max(_contingency(table, atoms), freedom(table, None) / cells)
+    return float(1 / (2 * cells * np.sqrt(square))) if square > 0 else 0.0
+
+
+def cramers_v_corrected(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Cramer's V corrected for bias: `sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R' - 1, C' - 1))`.
+
+    `phi2 = chi_square / N`, `R' = R - (R-1)^2/(N-1)` and C' likewise. Bergsma 2013, "A bias-correction for Cramer's V
+    and Tschuprow's T". Atoms bring the number of values. 0 where the denominator is: one row, or all values single.
+    """
+    square, least = _corrected(table, atoms)
+    return min(1.0, float(np.sqrt(max(0.0, square) / least))) if least > 0 else 0.0
+
+
+def cramers_v_corrected_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """That of the square over twice V; near 0 over twice what the square varies by under independence."""
+    scale = cramers_v_corrected_scale(table, atoms)
+    slopes: FloatArray = scale * _centred_gradient(table) if scale > 0 else np.zeros(table.shape)
+    return slopes
+
+
+def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The derivative of the corrected V by chi-square."""
+    square, least = _corrected(table, atoms)
+    if least <= 0:
+        return 0.0
+    total = float(table.sum())
+    square = max(square, float(np.sqrt(2 * freedom(table, None))) / total)
+    return float(1 / (2 * total * np.sqrt(square * least))) if square > 0 else 0.0
+
+
+def goodman_kruskal_tau(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """By what share the value lowers the Gini impurity of the label: `(sum P^2/P_a - sum P_y^2) / (1 - sum P_y^2)`.
+
+    Goodman & Kruskal 1954, "Measures of association for cross classifications", section 9. 0 for a label of one
+    class. Atoms change nothing.
+    """
+    impurity = _impurity(table)
+    return min(1.0, _saved(table) / impurity) if impurity > 0 else 0.0
+
+
+def goodman_kruskal_tau_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """The quotient rule on counts: `tau = (Q - C) / (N - C)` with `Q = sum F^2 / row`, `C = sum column^2 / N`."""
+    total, impurity = table.sum(), _impurity(table)
+    if impurity <= 0:
+        return np.zeros(table.shape)
+    shares = ratio(table, table.sum(axis=1, keepdims=True))
+    columns = table.sum(axis=0) / total
+    by_within = 2 * shares - np.sum(shares**2, axis=1, keepdims=True)
+    by_between = 2 * columns - np.sum(columns**2)
+    tau = _saved(table) / impurity
+    slopes: FloatArray = (by_within - by_between - tau * (1 - by_between)) / impurity
+    return slopes
+
+
+def goodman_kruskal_tau_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Its fluctuation near independence, as that of a chi-square variable of the same degrees of freedom.
+
+    There `(N - C) tau` is a quadratic form with the label's covariance `S` for each degree of freedom of the rows,
+    of variance `2 (R - 1) tr(S^2)` (Light & Margolin 1971, "An analysis of variance for categorical data").
+    """
+    impurity = _impurity(table)
+    labels = int(np.count_nonzero(table.any(axis=0)))
+    if impurity <= 0 or labels < 2:  # noqa: PLR2004 - a label of one class does not vary
+        return 0.0
+    share = table.sum(axis=0) / table.sum()
+    # The trace of (diag p - p p')^2, without cancellation for a rare class.
+    covariance = np.sum((share * (1 - share)) ** 2) + np.sum(np.outer(share, share) ** 2) - np.sum(share**4)
+    return float(np.sqrt(covariance / (labels - 1)) / impurity)
+
+
+def _contingency(table: FloatArray, atoms: AtomStatistics | None) -> float:
+    """The square of V."""
+    least = min(occupied(table, atoms)) - 1
+    return chi_square(table) / (float(table.sum()) * least) if least >= 1 else 0.0
+
+
+def _corrected(table: FloatArray, atoms: AtomStatistics | None) -> tuple[float, float]:
+    """Bergsma's corrected phi2, before it is cut at 0, and what it is divided by (0 where nothing can be said)."""
+    rows, columns = occupied(table, atoms)
+    total = float(table.sum())
+    if total <= 1 or min(rows, columns) <= 1:
+        return 0.0, 0.0
+    least = min((size - 1) * (1 - (size - 1) / (total - 1)) for size in (rows, columns))
+    return chi_square(table) / total - freedom(table, atoms) / (total - 1), max(0.0, least)
+
+
+def _centred_gradient(table: FloatArray) -> FloatArray:
+    """The gradient of `N phi2` with N held: V does not grow with the records."""
+    centred: FloatArray = chi_square_gradient(table) - chi_square(table) / table.sum()
+    return centred
+
+
+def _impurity(table: FloatArray) -> float:
+    """The Gini impurity of the label times N: `sum column (N - column) / N`."""
+    total, columns = float(table.sum()), table.sum(axis=0)
+    return float(np.sum(columns * ((total - columns) / total))) if total > 0 else 0.0
+
+
+def _saved(table: FloatArray) -> float:
+    """By how much the values lower it: `sum (O - E)^2 / row`, which loses no digits near independence."""
+    return float(np.sum(ratio((table - independent(table)) ** 2, table.sum(axis=1, keepdims=True))))

@@ -1,0 +1,166 @@
+"""Measures made of entropies, in bits or as a share of an entropy.
+
+A table is (rows, labels) float64 counts, N its total. A row is a value, or an atom whose values all have its
+distribution over the labels; `atoms` then brings what is left of them. Every measure of an empty table is 0.
+Each comes with its gradient (rows, labels): the derivative by each count, for cells that have records.
+"""
+
+import numpy as np
+from scipy.special import xlog1py
+
+from aegis_advisor.arrays import FloatArray
+from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.measures.margins import (
+    entropy,
+    entropy_gradient,
+    freedom,
+    independent,
+    log_ratio,
+    ratio,
+    value_entropy,
+)
+
+
+def mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Mutual information in bits: `sum P log2(P / (P_a P_y))`, empty cells left out. Atoms change nothing.
+
+    Cover & Thomas 2006, "Elements of information theory", equation 2.28.
+    """
+    total = float(table.sum())
+    if total <= 0:
+        return 0.0
+    expected = independent(table)
+    excess = ratio(table - expected, expected)
+    # `O ln(O / E) - O + E` adds up to the same, and loses no digits where O is nearly E.
+    return max(0.0, float(np.sum(expected * (xlog1py(1 + excess, excess) - excess)) / (total * np.log(2))))
+
+
+def mutual_information_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """`(log2(P / (P_a P_y)) - I) / N`: the influence of a record, over N."""
+    total, logs = table.sum(), log_ratio(table, independent(table))
+    slopes: FloatArray = (logs - np.sum(table * logs) / total) / total
+    return slopes
+
+
+def mutual_information_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """By how much a sample of N records has too much of it on average: `(R - 1)(C - 1) / (2 N ln 2)` bits.
+
+    R values and C labels have records. Miller 1955, "Note on the bias of information estimates".
+    """
+    total = float(table.sum())
+    return float(freedom(table, atoms) / (2 * total * np.log(2))) if total > 0 else 0.0
+
+
+def mutual_information_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """`2 N ln 2 I` is the statistic G, which is chi-square distributed near independence."""
+    return float(1 / (2 * table.sum() * np.log(2)))
+
+
+def theils_u(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Theil's uncertainty coefficient of the label given the value: `I(A; Y) / H(Y)`. Atoms change nothing.
+
+    Theil 1970, "On the estimation of relationships involving qualitative variables". A label without entropy
+    has nothing to tell: 0.
+    """
+    whole = entropy(table.sum(axis=0))
+    return min(1.0, mutual_information(table) / whole) if whole > 0 else 0.0
+
+
+def theils_u_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """The quotient rule; 0 for a label without entropy."""
+    labels = table.sum(axis=0)
+    whole = entropy(labels)
+    if whole <= 0:
+        return np.zeros(table.shape)
+    slopes: FloatArray = (mutual_information_gradient(table) - theils_u(table) * entropy_gradient(labels)) / whole
+    return slopes
+
+
+def theils_u_of(information: float, values: float, label: float) -> float:
+    """Theil's U of that much mutual information, given the entropies of the values and of the label, all in bits."""
+    return information / label if label > 0 else 0.0
+
+
+def theils_u_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """That of mutual information, over the label's entropy."""
+    return theils_u_of(mutual_information_scale(table), *_entropies(table, atoms))
+
+
+def normalised_mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Mutual information over the arithmetic mean of the entropies: `2 I(A; Y) / (H(A) + H(Y))`; 0 if both are 0.
+
+    Also called symmetric uncertainty. Of the normalisations in Vinh, Epps & Bailey 2010, "Information theoretic
+    measures for clusterings comparison", table 2, the one called sum. Atoms bring `sum f ln f` for H(A).
+    """
+    return min(1.0, normalised_of(mutual_information(table), *_entropies(table, atoms)))
+
+
+def normalised_mutual_information_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """The quotient rule. The values of an atom are taken to have equal counts."""
+    entropies = sum(_entropies(table, atoms))
+    if entropies <= 0:
+        return np.zeros(table.shape)
+    share = normalised_mutual_information(table, atoms)
+    by_margins = _value_entropy_gradient(table, atoms)[:, np.newaxis] + entropy_gradient(table.sum(axis=0))
+    slopes: FloatArray = (2 * mutual_information_gradient(table) - share * by_margins) / entropies
+    return slopes
+
+
+def normalised_of(information: float, values: float, label: float) -> float:
+    """Normalised mutual information of that much, given the entropies of the values and of the label, all in bits."""
+    return 2 * information / (values + label) if values + label > 0 else 0.0
+
+
+def normalised_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """That of mutual information, over the mean entropy."""
+    return normalised_of(mutual_information_scale(table), *_entropies(table, atoms))
+
+
+def jensen_shannon(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Jensen-Shannon divergence, in bits, between joint distribution and product of its margins.
+
+    `(KL(P || M) + KL(Q || M)) / 2` with `Q = P_a P_y` and `M = (P + Q) / 2`, an f-divergence between 0 and 1.
+    Lin 1991, "Divergence measures based on the Shannon entropy", equation 4.1. Atoms change nothing.
+    """
+    total = float(table.sum())
+    if total <= 0:
+        return 0.0
+    expected = independent(table)
+    excess = ratio(table - expected, expected)
+    # `O log(O / M) + E log(E / M)`, written by the excess of O over E: it loses no digits where they are nearly equal.
+    halves = xlog1py(1 + excess, excess) - xlog1py(2 + excess, excess / 2)
+    return max(0.0, float(np.sum(expected * halves) / (2 * total * np.log(2))))
+
+
+def jensen_shannon_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
+    """Along the joint distribution and, through the margins, along their product."""
+    total = table.sum()
+    expected = independent(table)
+    middle = (table + expected) / 2
+    direct, through = log_ratio(table, middle) / 2, log_ratio(expected, middle) / 2
+    by_row = through @ (table.sum(axis=0) / total)
+    by_label = (table.sum(axis=1) / total) @ through
+    moved = direct + by_row[:, np.newaxis] + by_label - np.sum(through * expected) / total
+    slopes: FloatArray = (moved - jensen_shannon(table)) / total
+    return slopes
+
+
+def jensen_shannon_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """Near independence it is chi-square over `8 N ln 2`, its second-order expansion."""
+    return float(1 / (8 * table.sum() * np.log(2)))
+
+
+def _entropies(table: FloatArray, atoms: AtomStatistics | None) -> tuple[float, float]:
+    """The entropies of the values and of the label, in bits."""
+    return value_entropy(table, atoms), entropy(table.sum(axis=0))
+
+
+def _value_entropy_gradient(table: FloatArray, atoms: AtomStatistics | None) -> FloatArray:
+    """The derivative (rows,) of H(A) by a count of each row."""
+    rows = table.sum(axis=1)
+    if atoms is None:
+        return entropy_gradient(rows)
+    total = float(rows.sum())
+    log_share = (ratio(atoms.logs, rows) - np.log(total)) / np.log(2)
+    slopes: FloatArray = np.where(rows > 0, (-log_share - value_entropy(table, atoms)) / total, 0.0)
+    return slopes

@@ -1,0 +1,242 @@
+"""Every measure there is. Another one is a function, its gradient, and an entry here."""
+
+from types import MappingProxyType
+from typing import Final
+
+from aegis_advisor.errors import UnknownMeasureError
+from aegis_advisor.measures.association import (
+    chi_square,
+    chi_square_bias,
+    chi_square_gradient,
+    chi_square_scale,
+    cramers_v,
+    cramers_v_corrected,
+    cramers_v_corrected_gradient,
+    cramers_v_corrected_scale,
+    cramers_v_gradient,
+    cramers_v_scale,
+    goodman_kruskal_tau,
+    goodman_kruskal_tau_gradient,
+    goodman_kruskal_tau_scale,
+    mean_square_bias,
+    mean_square_contingency,
+    mean_square_gradient,
+    mean_square_scale,
+)
+from aegis_advisor.measures.determination import (
+    g1,
+    g1_gradient,
+    g2,
+    g2_gradient,
+    g3,
+    g3_gradient,
+    goodman_kruskal_lambda,
+    goodman_kruskal_lambda_gradient,
+)
+from aegis_advisor.measures.information import (
+    jensen_shannon,
+    jensen_shannon_gradient,
+    jensen_shannon_scale,
+    mutual_information,
+    mutual_information_bias,
+    mutual_information_gradient,
+    mutual_information_scale,
+    normalised_mutual_information,
+    normalised_mutual_information_gradient,
+    normalised_of,
+    normalised_scale,
+    theils_u,
+    theils_u_gradient,
+    theils_u_of,
+    theils_u_scale,
+)
+from aegis_advisor.measures.measure import Measure
+
+_KIVINEN: Final = "Kivinen & Mannila 1995, Approximate inference of functional dependencies from relations"
+_GOODMAN: Final = "Goodman & Kruskal 1954, Measures of association for cross classifications"
+_GUESSES: Final = (
+    "Who knows the value can guess as if only the masked one were known: merging values never saves an error."
+)
+_DIVERGENCE: Final = (
+    "An f-divergence between the joint distribution and the product of its margins: merging values never raises it."
+)
+_CONVEX: Final = (
+    "A convex function of each value's distribution over the labels, averaged: merging values never raises it."
+)
+
+_ALL: Final = (
+    Measure(
+        "mutual_information",
+        "bit",
+        "higher",
+        monotone=True,
+        reason=_DIVERGENCE,
+        formula="sum P log2(P / (P_a P_y))",
+        source="Cover & Thomas 2006, Elements of information theory, equation 2.28",
+        function=mutual_information,
+        slopes=mutual_information_gradient,
+        scale=mutual_information_scale,
+        bias=mutual_information_bias,
+        of_information=lambda information, _values, _label: information,
+    ),
+    Measure(
+        "chi_square",
+        None,
+        "higher",
+        monotone=True,
+        reason=_DIVERGENCE,
+        formula="sum (O - E)^2 / E, E = row * column / N, cells with E = 0 left out",
+        source="Pearson 1900, On the criterion that a given system of deviations from the probable ...",
+        function=chi_square,
+        slopes=chi_square_gradient,
+        scale=chi_square_scale,
+        bias=chi_square_bias,
+    ),
+    Measure(
+        "g3",
+        "fraction",
+        "lower",
+        monotone=True,
+        reason=_GUESSES,
+        formula="1 - sum_a max_y F(a, y) / N",
+        source=_KIVINEN,
+        function=g3,
+        slopes=g3_gradient,
+    ),
+    Measure(
+        "g1",
+        "fraction",
+        "lower",
+        monotone=True,
+        reason="Records that agree on the value agree on the masked value: merging values never removes a pair.",
+        formula="ordered pairs of records that agree on A and differ on Y, over N^2",
+        source=_KIVINEN,
+        function=g1,
+        slopes=g1_gradient,
+        weighs_values=True,
+    ),
+    Measure(
+        "g2",
+        "fraction",
+        "lower",
+        monotone=True,
+        reason="Records that agree on the value agree on the masked value: merging values never removes a pair.",
+        formula="records in at least one pair that agrees on A and differs on Y, over N",
+        source=_KIVINEN,
+        function=g2,
+        slopes=g2_gradient,
+        depends_on_support=True,
+    ),
+    Measure(
+        "theils_u",
+        "fraction",
+        "higher",
+        monotone=True,
+        reason="Mutual information over the label's entropy, which no masking of the attribute changes.",
+        formula="I(A; Y) / H(Y)",
+        source="Theil 1970, On the estimation of relationships involving qualitative variables",
+        function=theils_u,
+        slopes=theils_u_gradient,
+        scale=theils_u_scale,
+        of_information=theils_u_of,
+    ),
+    Measure(
+        "goodman_kruskal_lambda",
+        "fraction",
+        "higher",
+        monotone=True,
+        reason=_GUESSES,
+        formula="(sum_a max_y F(a, y) - max_y F(., y)) / (N - max_y F(., y))",
+        source=f"{_GOODMAN}, section 5",
+        function=goodman_kruskal_lambda,
+        slopes=goodman_kruskal_lambda_gradient,
+    ),
+    Measure(
+        "goodman_kruskal_tau",
+        "fraction",
+        "higher",
+        monotone=True,
+        reason=_CONVEX,
+        formula="(sum P^2 / P_a - sum P_y^2) / (1 - sum P_y^2)",
+        source=f"{_GOODMAN}, section 9",
+        function=goodman_kruskal_tau,
+        slopes=goodman_kruskal_tau_gradient,
+        scale=goodman_kruskal_tau_scale,
+    ),
+    Measure(
+        "cramers_v",
+        "fraction",
+        "higher",
+        monotone=False,
+        reason="Where values are fewer than labels, merging also lowers the R - 1 that it is divided by: it can rise.",
+        formula="sqrt(chi_square / (N min(R - 1, C - 1))), R values and C labels with records",
+        source="Cramer 1946, Mathematical methods of statistics, section 21.9",
+        function=cramers_v,
+        slopes=cramers_v_gradient,
+        scale=cramers_v_scale,
+    ),
+    Measure(
+        "cramers_v_corrected",
+        "fraction",
+        "higher",
+        monotone=False,
+        reason="Merging values lowers the bias that is subtracted, and the size it is divided by: it can rise.",
+        formula="sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R'-1, C'-1)), phi2 = chi_square/N, R' = R - (R-1)^2/(N-1)",
+        source="Bergsma 2013, A bias-correction for Cramer's V and Tschuprow's T",
+        function=cramers_v_corrected,
+        slopes=cramers_v_corrected_gradient,
+        scale=cramers_v_corrected_scale,
+    ),
+    Measure(
+        "jensen_shannon",
+        "bit",
+        "higher",
+        monotone=True,
+        reason=_DIVERGENCE,
+        formula="(KL(P || M) + KL(Q || M)) / 2, Q = P_a P_y, M = (P + Q) / 2, logarithms to base 2",
+        source="Lin 1991, Divergence measures based on the Shannon entropy, equation 4.1",
+        function=jensen_shannon,
+        slopes=jensen_shannon_gradient,
+        scale=jensen_shannon_scale,
+    ),
+    Measure(
+        "normalised_mutual_information",
+        "fraction",
+        "higher",
+        monotone=False,
+        reason="Merging values also lowers the entropy H(A) that it is divided by: it can rise.",
+        formula="2 I(A; Y) / (H(A) + H(Y)), the arithmetic mean of the entropies",
+        source="Vinh, Epps & Bailey 2010, Information theoretic measures for clusterings comparison, table 2",
+        function=normalised_mutual_information,
+        slopes=normalised_mutual_information_gradient,
+        scale=normalised_scale,
+        of_information=normalised_of,
+        weighs_values=True,
+    ),
+    Measure(
+        "joint",
+        None,
+        "higher",
+        monotone=True,
+        reason="Indicators of masked values are sums of those of values: what they explain together is never more.",
+        formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
+        source="Pillai 1955, Some new test criteria in multivariate analysis",
+        function=mean_square_contingency,
+        slopes=mean_square_gradient,
+        scale=mean_square_scale,
+        bias=mean_square_bias,
+        corrected_by_default=True,
+        is_joint=True,
+    ),
+)
+
+MEASURES: Final = MappingProxyType({measure.id: measure for measure in _ALL})
+"""Every measure by its id."""
+
+
+def measure_named(measure: str) -> Measure:
+    """The measure of that id; UnknownMeasureError if there is none."""
+    try:
+        return MEASURES[measure]
+    except KeyError:
+        raise UnknownMeasureError(measure) from None

@@ -1,0 +1,146 @@
+"""The dual of a problem: a smooth convex function of one multiplier for each count that is known.
+
+The table that minimises KL(F || prior) under its margins has the form `F = prior * exp(sum of multipliers)`
+(Csiszar 1975). In variant I the rows need no multipliers: each row is a softmax, scaled to its records.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.reconstruction.problem import Margin, Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """Where multipliers lead.
+
+    Attributes:
+        multipliers: (groups, labels), all margins' groups one after the other.
+        table: (atoms, labels), shares of the records.
+        value: of the dual function, to be minimised; minus it is a lower bound on the divergence.
+        gradient: (groups, labels), by how much the table's margins are too large.
+    """
+
+    multipliers: FloatArray
+    table: FloatArray
+    value: float
+    gradient: FloatArray
+
+    @property
+    def gap(self) -> float:
+        """The most that any margin, or any union of its groups, is off: by how much a label's counts are."""
+        return float(np.abs(self.gradient).sum(axis=0).max(initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """The dual function of a problem, in shares of the records.
+
+    Attributes:
+        design: (atoms, groups) sparse, the share of each atom's records that is in each group.
+        targets: (groups, labels) what the margins are to be.
+        ridge: (groups, labels) the variance of each target times the weight of the prior; 0 where it is exact.
+        log_prior: (atoms, labels), of the records in variant II, of the atom's own in variant I; minus infinity
+            where an exact margin leaves no records.
+        rows: (atoms,) in variant I, else None.
+    """
+
+    design: csr_array
+    targets: FloatArray
+    ridge: FloatArray
+    log_prior: FloatArray
+    rows: FloatArray | None
+
+    @classmethod
+    def of(cls, problem: Problem, prior_weight: float) -> Self:
+        """The dual of a problem.
+
+        With counts that vary it minimises `prior_weight * KL(F || prior) + sum (margin - count)^2 / (2 variance)`
+        (generalised maximum entropy: Dudik, Phillips & Schapire 2007), which the exact counts are a case of.
+        """
+        ridges = [
+            np.zeros_like(margin.counts) if margin.variance is None else margin.variance for margin in problem.margins
+        ]
+        records = problem.records
+        return cls(
+            design=design_of(problem),
+            targets=np.vstack([margin.counts for margin in problem.margins]) / records,
+            ridge=np.vstack(ridges) * (prior_weight / records),
+            log_prior=_log_prior(problem),
+            rows=None if problem.rows is None else problem.rows / records,
+        )
+
+    @cached_property
+    def transposed(self) -> csr_array:
+        """The design (groups, atoms), ready for products from this side."""
+        return csr_array(self.design.T)
+
+    @cached_property
+    def free(self) -> BoolArray:
+        """Which multipliers (groups, labels) there are: not those of a count of 0, whose cells are empty anyway."""
+        free: BoolArray = (self.targets > 0) | (self.ridge > 0)
+        return free
+
+    @cached_property
+    def needed(self) -> BoolArray:
+        """Which multipliers (groups, labels) suffice.
+
+        Not those of one label of each group in variant I: the rows undo what is added to all labels alike.
+        """
+        needed = self.free.copy()
+        if self.rows is not None:
+            exact = np.flatnonzero((self.ridge == 0).all(axis=1))
+            needed[exact, self.targets[exact].argmax(axis=1)] = False
+        return needed
+
+    def at(self, multipliers: FloatArray) -> Point:
+        """The point that multipliers (groups, labels) lead to. An overflow makes its value infinite."""
+        exponents = self.log_prior + self.design @ multipliers
+        if self.rows is None:
+            with np.errstate(over="ignore"):
+                table = np.exp(exponents)
+                partition = float(table.sum())
+        else:
+            shares, heights = _softmax(exponents)
+            table = self.rows[:, np.newaxis] * shares
+            partition = float(self.rows @ heights)
+        penalties = self.ridge * multipliers
+        value = partition - float(np.sum((self.targets - penalties / 2) * multipliers))
+        return Point(multipliers, table, value, self.transposed @ table - self.targets + penalties)
+
+
+def _softmax(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Each row (atoms, labels) as shares, and the logarithm (atoms,) of what they were before.
+
+    A row that may have no records in any column has no shares: evidence that contradicts itself.
+    """
+    highest = exponents.max(axis=1)
+    highest[np.isneginf(highest)] = 0.0
+    shares = np.exp(exponents - highest[:, np.newaxis])
+    totals = shares.sum(axis=1)
+    totals[totals == 0] = 1.0
+    return shares / totals[:, np.newaxis], highest + np.log(totals)
+
+
+def design_of(problem: Problem) -> csr_array:
+    """The share (atoms, groups) of each atom in each group of all margins, one after the other."""
+    groups = np.cumsum([0, *(margin.groups for margin in problem.margins)])
+    columns = np.concatenate([m.group_of + at for m, at in zip(problem.margins, groups, strict=False)])
+    atoms = np.concatenate([margin.atoms for margin in problem.margins])
+    shares = np.concatenate([_shares(margin) for margin in problem.margins])
+    return csr_array((shares, (atoms, columns)), shape=(problem.prior.size, int(groups[-1])))
+
+
+def _shares(margin: Margin) -> FloatArray:
+    return np.ones(margin.atoms.size) if margin.share is None else margin.share
+
+
+def _log_prior(problem: Problem) -> FloatArray:
+    """The logarithm of the prior's table, row by row in variant I; nothing where an exact count is 0."""
+    scale = problem.records if problem.rows is None else problem.rows[:, np.newaxis]
+    return np.where(problem.allowed(), np.log(problem.start() / scale), -np.inf)

@@ -1,0 +1,1 @@
+"""Controls that the counts of an entry go through before they are published, so that they give away less."""
