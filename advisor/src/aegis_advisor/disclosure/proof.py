@@ -52,6 +52,4 @@ def _scaled(sums: Sums, multipliers: FloatArray) -> tuple[IntArray, int]:
 
 def _product(factors: IntArray, counts: FloatArray) -> int:
     used = np.flatnonzero(factors)
-    return sum(
-        factor * int(count) for factor, count in zip(factors[used].tolist(), counts[used].tolist(), strict=True)
-    )
+    return sum(factor * int(count) for factor, count in zip(factors[used].tolist(), counts[used].tolist(), strict=True))

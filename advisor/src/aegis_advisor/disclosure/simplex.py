@@ -36,8 +36,8 @@ class Simplex:
 
     def __init__(self, sums: Sums) -> None:
         self._unit = max(1.0, 2.0 ** np.ceil(np.log2(sums.largest / LARGE))) if sums.largest > 0 else 1.0
-        self._highs = highspy.Highs()
-        options = {
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        options: dict[str, bool | int | str] = {
             "output_flag": False,
             "threads": 1,
             "solver": "simplex",
