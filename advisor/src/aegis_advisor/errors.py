@@ -55,6 +55,20 @@ class OwnReferenceError(AdvisorError):
         return f"the reference 'own' needs the mapping and the exact counts of {what}"
 
 
+class ContradictoryViewsError(AdvisorError):
+    """What is published of an attribute is true of no table."""
+
+    def __init__(self, attribute: str) -> None:
+        super().__init__(attribute)
+        self.attribute = attribute
+
+    def __str__(self) -> str:
+        return (
+            f"the counts of {self.attribute!r} contradict each other: no table has all of them. They must be counted on "
+            "one table, and what was done to them (noise, rounding, records left out) must be declared"
+        )
+
+
 class MissingCountsError(AdvisorError):
     """A joint measure needs the exact joint counts of every masking with the label; one lacks them."""
 
