@@ -198,8 +198,9 @@ def _together(together: "Together", below: int) -> Iterator[str]:
     rows = [
         ("follow exactly", together.exact),
         ("of them without a record", together.empty),
+        ("of them in a table as they are", together.in_tables),
         (f"of them from 1 to {below - 1}", together.below),
-        ("and in no table", together.derived_below),
+        (f"from 1 to {below - 1} and in no table", together.derived_below),
         *((f"known to within {k}", cells) for k, cells in together.within.items()),
     ]
     yield from aligned(

@@ -65,17 +65,19 @@ class Together:
     """
     What all tables of an attribute say together of its cells: each atom with each label value.
 
-    `exact`: cells that follow exactly; `empty`: those of them that certainly have no record. `smallest`: the smallest
-    cell above 0 that follows exactly, `below`: how many such cells are smaller than was asked about. `derived` and
-    `derived_below`: the same of cells that no table shows, which only differences of tables give away. `within`: by k,
-    how many cells are known to within k records. `alike`: atoms whose records certainly have one label value, `largest`
-    the one with most records. `complete`: the bounds are the tightest that there are, so that no other cell follows.
+    `exact`: cells that follow exactly; `empty`: those of them that certainly have no record; `in_tables`: those above 0
+    that stand in a table as they are. `smallest`: the smallest cell above 0 that follows exactly, `below`: how many
+    such cells are smaller than was asked about. `derived` and `derived_below`: the same of cells that no table shows,
+    which only differences of tables give away. `within`: by k, how many cells are known to within k records. `alike`:
+    atoms whose records certainly have one label value, `largest` the one with most records. `complete`: the bounds are
+    the tightest that there are, so that no other cell follows.
     """
 
     atoms: int
     cells: int
     exact: int
     empty: int
+    in_tables: int
     smallest: Cell | None
     below: int
     derived: Cell | None

@@ -34,7 +34,8 @@ def together_of(
     lower, upper = bounds.lower, bounds.upper
     exact = lower == upper
     counted = exact & (lower > 0)
-    derived = counted & ~_in_a_table(evidence, bounds)
+    shown = _in_a_table(evidence, bounds)
+    derived = counted & ~shown
     place = partial(_place, attribute, labels, bounds)
     alike = _alike(bounds)
     return Together(
@@ -42,6 +43,7 @@ def together_of(
         cells=lower.size,
         exact=int(np.count_nonzero(exact)),
         empty=int(np.count_nonzero(upper == 0)),
+        in_tables=int(np.count_nonzero(counted & shown)),
         smallest=smallest_cell(lower, counted, place),
         below=int(np.count_nonzero(counted & (lower < below))),
         derived=smallest_cell(lower, derived, place),

@@ -36,9 +36,10 @@ def known_within(found: Disclosure) -> Plot:
         axes.set_xlabel("share of the cells: groups of values by label value")
         _name_rows(axes, attributes)
         legend_above(figure, 4)
-        return _plot(
-            figure, f"How well the cells are known from all tables together. Less orange is safer.{_left_out(found)}"
+        caption = (
+            "How well the cells are known from all tables together. Orange is what differences of tables give away."
         )
+        return _plot(figure, f"{caption}{_left_out(found)}")
 
 
 def small_counts(found: Disclosure) -> Plot:
@@ -66,7 +67,7 @@ def small_counts(found: Disclosure) -> Plot:
 
 
 def smallest_counts(found: Disclosure) -> Plot:
-    """The smallest count of each attribute that stands in a table, and the smallest that follows though none shows it."""
+    """The smallest count of each attribute in a table, and the smallest that follows though none shows it."""
     attributes = _worst(found, lambda each: -min(_smallest(each), default=float(found.records)))
     with drawing():
         figure, axes = _figure(len(attributes), 0.9)
@@ -77,7 +78,8 @@ def smallest_counts(found: Disclosure) -> Plot:
             ("smallest that follows, in no table", _BAD, "D", 26, [each.together.derived for each in attributes]),
         ):
             points = [(cell.count, place) for place, cell in enumerate(counts) if cell is not None]
-            axes.scatter([x for x, _ in points], [y for _, y in points], size, colour, marker, label=name, zorder=2)
+            xs, ys = [x for x, _ in points], [y for _, y in points]
+            axes.scatter(xs, ys, s=size, c=colour, marker=marker, label=name, zorder=2)
         axes.axvline(found.below, color="#555555", lw=1, ls="--", label=f"{found.below} records", zorder=0)
         _count_axis(axes)
         _name_rows(axes, attributes)
@@ -138,8 +140,10 @@ def _bands(attributes: Sequence[AttributeDisclosure]) -> Sequence[tuple[str, str
     ks = sorted(attributes[0].together.within)
     shares = [[each.together.share_within(k) for k in ks] for each in attributes]
     empty = [each.together.empty / each.together.cells for each in attributes]
-    exact = [row[0] - none for row, none in zip(shares, empty, strict=True)]
-    bands = [("no record, for certain", _EMPTY, empty), ("known exactly", _BAD, exact)]
+    in_tables = [each.together.in_tables / each.together.cells for each in attributes]
+    derived = [row[0] - none - shown for row, none, shown in zip(shares, empty, in_tables, strict=True)]
+    bands = [("no record, for certain", _EMPTY, empty), ("in a table", _GOOD, in_tables)]
+    bands.append(("in no table, known exactly", _BAD, derived))
     for place, (_, k) in enumerate(pairwise(ks)):
         colour = _SHADES[min(place, len(_SHADES) - 1)]
         bands.append((f"to within {k}", colour, [row[place + 1] - row[place] for row in shares]))

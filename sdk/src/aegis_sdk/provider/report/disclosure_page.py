@@ -47,13 +47,14 @@ def _glance(found: Disclosure) -> Iterator[str]:
     exact = sum(each.together.exact for each in found.attributes)
     derived = sum(each.together.derived_below for each in found.attributes)
     yield (
-        f"From all tables of an attribute together, {exact:,} of {cells:,} cells ({percent(exact / cells)}) follow exactly: "
-        f"how many records have certain values and a certain label value. {derived:,} of them are of {few} records and "
-        f"stand in no table: only differences of tables give them away.{_difference(found)}"
+        f"From all tables of an attribute together, {exact:,} of {cells:,} cells ({percent(exact / cells)}) follow "
+        f"exactly. {derived:,} of them are of {few} records and stand in no table: only differences of tables give "
+        f"them away.{_difference(found)}{_one_label(found)}"
     )
     if any(not each.together.complete for each in found.attributes):
         yield "The bounds of some attributes were stopped early: more may follow than is said here."
-    yield from CERTAINTY if any(table.declared.noise for _, table in tables) else ()
+    if any(table.declared.noise is not None for _, table in tables):
+        yield CERTAINTY
     yield RECORDS
 
 
@@ -62,7 +63,7 @@ def _example(found: Disclosure) -> str:
     if not cells:
         return ""
     attribute, cell = min(cells, key=lambda item: item[1].count)
-    return f" The smallest above 0 is {_told(cell)}, of {attribute.name}."
+    return f" The smallest: {_told(cell)} of {attribute.name}."
 
 
 def _difference(found: Disclosure) -> str:
@@ -70,7 +71,19 @@ def _difference(found: Disclosure) -> str:
     if not cells:
         return ""
     attribute, cell = min(cells, key=lambda item: item[1].count)
-    return f" The smallest that stands in none is {_told(cell)}, of {attribute.name}."
+    return f" The smallest: {_told(cell)} of {attribute.name}."
+
+
+def _one_label(found: Disclosure) -> str:
+    cells = [(each, each.together.largest) for each in found.attributes if each.together.largest is not None]
+    if not cells:
+        return ""
+    groups = sum(each.together.alike for each in found.attributes)
+    attribute, cell = max(cells, key=lambda item: item[1].count)
+    return (
+        f" In {groups} group{'s' * (groups != 1)} of values all records have one label value for certain; the largest: "
+        f"{_told(cell)} of {attribute.name}."
+    )
 
 
 def _small(found: Disclosure) -> Iterator[Part]:
@@ -91,12 +104,13 @@ def _together(found: Disclosure) -> Iterator[Part]:
     header = (
         "attribute",
         "tables",
-        "groups of values",
+        "groups",
+        "of one label value",
         "cells",
         "follow exactly",
-        "of them without a record",
-        f"known to within {found.within}",
-        "groups of one label value",
+        "without a record",
+        "in a table",
+        f"within {found.within}",
     )
     yield TextTable(header, [_together_row(each, found.within) for each in found.attributes])
 
@@ -107,11 +121,12 @@ def _together_row(each: AttributeDisclosure, within: int) -> tuple[str | float, 
         each.name,
         len(each.tables),
         together.atoms,
+        together.alike,
         together.cells,
         together.exact,
         together.empty,
+        together.in_tables,
         percent(together.share_within(within)),
-        together.alike,
     )
 
 
@@ -159,4 +174,4 @@ def _told(cell: Cell) -> str:
 
 
 def _where(cell: Cell) -> str:
-    return " × ".join(text or '""' for text in cell.place)
+    return " x ".join(text or '""' for text in cell.place)

@@ -8,8 +8,8 @@ from aegis_sdk.provider.report.risk_words import Term
 TERMS: Final = (
     Term(
         "Cell",
-        "how many records have values of a group and a certain label value. A group is of values that no masking of the "
-        "entry tells apart (an atom): nobody who sees the entry can look further into it, but by the histogram.",
+        "how many records have values of a group and a certain label value. A group is of values that no masking of "
+        "the entry tells apart (an atom): nobody who sees the entry can look further into it, but by the histogram.",
     ),
     Term(
         "Follows exactly",
@@ -27,12 +27,12 @@ TERMS: Final = (
     ),
     Term(
         "Groups of one label value",
-        "all records of the group have the same label value, for certain. Who knows that somebody is in the group knows "
-        "the label value, however large the group is.",
+        "all records of the group have the same label value, for certain. Who knows that somebody is in the group "
+        "knows the label value, however large the group is.",
     ),
     Term(
         "Known to within k",
-        "the smallest and the largest count that the tables allow are at most 2k apart: the middle is wrong by k at most.",
+        "the least and the most that the tables allow are 2k apart at most: the middle is off by k or less.",
     ),
     Term(
         "Total variation distance",
@@ -44,8 +44,8 @@ TERMS: Final = (
 )
 
 CERTAINTY: Final = (
-    "Noise was added to counts. Of a table with noise nothing follows with certainty: each of its counts may be off by any "
-    "number of records, only large ones are improbable. It is left out of what follows exactly.",
+    "Noise was added to counts. Of a table with noise nothing follows with certainty: each of its counts may be off by "
+    "any number of records, only large ones are improbable. It is left out of what follows exactly."
 )
 
 _KINDS: Final = {"label": "histogram of the label", "histogram": "histogram", "joint": "unmasked joint counts"}
