@@ -10,6 +10,9 @@ from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk.provider.counts import JointCounts
 from aegis_sdk.provider.disclosure.model import Comparison, Distance
 
+_ROUNDING = 1e-12
+"""Sums of shares are known to that."""
+
 
 @dataclass(frozen=True, eq=False)
 class Guess:
@@ -27,14 +30,14 @@ class Guess:
     def distance(self, truth: JointCounts) -> Distance:
         """How far it is from the truth, which has one record at least."""
         true = truth.fold(self.atom_of_value, self.shares.shape[0])
-        atoms = 0.5 * float(np.abs(self.shares - true / true.sum()).sum())
-        return Distance(atoms, self._distance_of_values(truth))
+        atoms = float(np.abs(self.shares - true / true.sum()).sum())
+        return Distance(_half(atoms), _half(self._difference_of_values(truth)))
 
-    def _distance_of_values(self, truth: JointCounts) -> float:
-        """By the cells that have records: of all others, the guess has what it has not here."""
+    def _difference_of_values(self, truth: JointCounts) -> float:
+        """The sum of absolute differences, by the cells that have records: all others have the rest of the guess."""
         guessed = self.shares[self.atom_of_value[truth.values], truth.labels] * self.within[truth.values]
         off = np.abs(guessed - truth.counts / truth.counts.sum()).sum()
-        return 0.5 * float(off + max(0.0, 1.0 - guessed.sum()))
+        return float(off + max(0.0, 1.0 - guessed.sum()))
 
 
 def compare(evidence: AttributeEvidence, truth: JointCounts) -> Comparison:
@@ -62,3 +65,8 @@ def _shares(counts: FloatArray) -> FloatArray:
     """The counts over their sum, which noise may have taken to 0: then all the same."""
     total = float(counts.sum())
     return counts / total if total > 0 else np.full(counts.shape, 1.0 / counts.size)
+
+
+def _half(differences: float) -> float:
+    """The distance that a sum of absolute differences makes; 0 where only rounding tells it from that."""
+    return differences / 2 if differences > _ROUNDING else 0.0

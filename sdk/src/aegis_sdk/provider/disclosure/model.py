@@ -56,7 +56,7 @@ class PublishedTable:
 
     @property
     def certainly_below(self) -> int:
-        """How many small counts are those of so many people, which noise or rounding may have made."""
+        """How many of its counts are small for certain: none where noise or rounding may have made them."""
         return self.below if self.declared.is_certain else 0
 
 
@@ -127,14 +127,14 @@ class AttributeDisclosure:
 
     @property
     def smallest(self) -> Cell | None:
-        """The smallest count above 0 that stands in a table; the first of several."""
-        found = [each.smallest for each in self.tables if each.smallest is not None]
+        """The smallest count above 0 in a table that is certain; the first of several."""
+        found = [each.smallest for each in self.tables if each.declared.is_certain and each.smallest is not None]
         return min(found, key=lambda cell: cell.count, default=None)
 
     @property
     def below(self) -> int:
-        """How many counts above 0 of its tables are smaller than was asked about."""
-        return sum(each.below for each in self.tables)
+        """How many counts above 0 in its tables are certain, and smaller than was asked about."""
+        return sum(each.certainly_below for each in self.tables)
 
     @property
     def given_away(self) -> Cell | None:
@@ -166,7 +166,6 @@ class Disclosure:
         """By where they are, how many counts are small for certain: of the label, of attributes, of pair counts."""
         found = {"the label": self.histogram.certainly_below}
         for each in self.attributes:
-            in_tables = sum(table.certainly_below for table in each.tables)
-            found[each.name] = in_tables + each.together.derived_below
+            found[each.name] = each.below + each.together.derived_below
         found["pair counts"] = sum(table.certainly_below for table in self.pairs)
         return {name: count for name, count in found.items() if count}

@@ -26,7 +26,7 @@ def known_within(found: Disclosure) -> Plot:
     """How well the cells of each attribute are known from all its tables together."""
     attributes = _worst(found, lambda each: each.together.share_within(found.within))
     with drawing():
-        figure, axes = _figure(len(attributes), 0.9)
+        figure, axes = _figure(len(attributes))
         reached = [0.0] * len(attributes)
         for name, colour, widths in _bands(attributes):
             axes.barh(range(len(attributes)), widths, left=reached, color=colour, label=name, height=0.72)
@@ -47,30 +47,24 @@ def small_counts(found: Disclosure) -> Plot:
     attributes = _worst(found, lambda each: each.below + each.together.derived_below)
     few = f"1 to {found.below - 1}"
     with drawing():
-        figure, axes = _figure(len(attributes), 0.9)
-        bars = {
-            f"counts of {few} in its tables": (_GOOD, [each.below for each in attributes]),
-            f"counts of {few} in no table, that follow": (_BAD, [each.together.derived_below for each in attributes]),
-        }
-        for number, (name, (colour, widths)) in enumerate(bars.items()):
-            places = [place + 0.38 * (number - 0.5) for place in range(len(attributes))]
-            drawn = axes.barh(places, widths, height=0.36, color=colour, label=name)
-            axes.bar_label(drawn, [str(width) if width else "" for width in widths], padding=2)
+        figure, axes = _figure(len(attributes))
+        _bars(axes, f"counts of {few} in its tables", _GOOD, [each.below for each in attributes], -1, "{:.0f}")
+        derived = [each.together.derived_below for each in attributes]
+        _bars(axes, f"counts of {few} in no table, that follow", _BAD, derived, 1, "{:.0f}")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlim(0, max(1, *(max(widths) for _, widths in bars.values())) * 1.08)
+        axes.set_xlim(0, 1.08 * max(1, *axes.dataLim.intervalx))
         axes.set_xlabel("counts")
         _name_rows(axes, attributes)
         legend_above(figure)
-        return _plot(
-            figure, f"Small counts that are published, and that differences of tables give away.{_left_out(found)}"
-        )
+        caption = "Small counts that are published, and that differences of tables give away."
+        return _plot(figure, f"{caption}{_left_out(found)}")
 
 
 def smallest_counts(found: Disclosure) -> Plot:
     """The smallest count of each attribute in a table, and the smallest that follows though none shows it."""
     attributes = _worst(found, lambda each: -min(_smallest(each), default=float(found.records)))
     with drawing():
-        figure, axes = _figure(len(attributes), 0.9)
+        figure, axes = _figure(len(attributes))
         for place, each in enumerate(attributes):
             axes.plot(_smallest(each), [place] * len(_smallest(each)), color="#999999", lw=1, zorder=1)
         for name, colour, marker, size, counts in (
@@ -90,28 +84,29 @@ def smallest_counts(found: Disclosure) -> Plot:
 def beside_the_truth(found: Disclosure) -> Plot:
     """How far the reconstruction and the margins are from the truth; of attributes that were compared."""
     attributes = [each for each in _worst(found, _nearness) if each.compared is not None]
+    margins, pooled = ([_off(each, pooled=which) for each in attributes] for which in (False, True))
     with drawing():
-        figure, axes = _figure(len(attributes), 0.9)
-        for number, (name, colour, widths) in enumerate(
-            (
-                ("the two histograms alone", _EMPTY, [_off(each, pooled=False) for each in attributes]),
-                ("pooled reconstruction, from all tables", _BAD, [_off(each, pooled=True) for each in attributes]),
-            )
-        ):
-            places = [place + 0.38 * (number - 0.5) for place in range(len(attributes))]
-            drawn = axes.barh(places, widths, height=0.36, color=colour, label=name)
-            axes.bar_label(drawn, [f"{100 * width:.1f}" for width in widths], padding=2)
+        figure, axes = _figure(len(attributes))
+        _bars(axes, "the two histograms alone", _EMPTY, margins, -1, "{:.1%}")
+        _bars(axes, "pooled reconstruction, from all tables", _BAD, pooled, 1, "{:.1%}")
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-        axes.set_xlim(left=0)
         axes.margins(x=0.08)
+        axes.set_xlim(left=0)
         axes.set_xlabel("share of the records that would have to move (total variation distance, by single values)")
         _name_rows(axes, attributes)
         legend_above(figure)
         return _plot(figure, f"How far from the true joint counts someone gets by the entry.{_left_out(found)}")
 
 
-def _figure(rows: int, room: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(7.2, room + 0.32 * (rows + 1)))
+def _bars(axes: Axes, name: str, colour: str, widths: Sequence[float], side: int, told: str) -> None:
+    """A bar for each attribute, above (-1) or below (1) the middle of its row, and its width beside it."""
+    places = [place + 0.19 * side for place in range(len(widths))]
+    drawn = axes.barh(places, widths, height=0.36, color=colour, label=name)
+    axes.bar_label(drawn, [told.format(width) if width else "" for width in widths], padding=2)
+
+
+def _figure(rows: int) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(7.2, 1.2 + 0.32 * rows))
     return figure, figure.subplots()
 
 

@@ -38,7 +38,7 @@ def disclosure_page(found: Disclosure) -> str:
 
 def _glance(found: Disclosure) -> Iterator[str]:
     tables = _all_tables(found)
-    few, small = f"1 to {found.below - 1}", sum(each.below for _, each in tables)
+    few, small = f"1 to {found.below - 1}", sum(each.certainly_below for _, each in tables)
     yield (
         f"The entry has {len(tables):,} table{'s' * (len(tables) != 1)} of counts of {found.records:,} records. "
         f"{small:,} of their counts are of {few} records.{_example(found)}"
