@@ -64,8 +64,8 @@ class ContradictoryViewsError(AdvisorError):
 
     def __str__(self) -> str:
         return (
-            f"the counts of {self.attribute!r} contradict each other: no table has all of them. They must be counted on "
-            "one table, and what was done to them (noise, rounding, records left out) must be declared"
+            f"the counts of {self.attribute!r} contradict each other: no table has all of them. They must be counted "
+            "on one table, and what was done to them (noise, rounding, records left out) must be declared"
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -55,7 +56,7 @@ class Finding:
         for place, (cells, search) in enumerate(self.searches):
             later = sum(waiting[place + 1 :])
             try:
-                done = search.run(stop, lambda left, later=later: progress(everything - later - left, everything))
+                done = search.run(stop, partial(_tell, progress, later, everything))
             except InfeasibleError:
                 return False
             self.complete = self.complete and done
@@ -73,7 +74,7 @@ class Finding:
             atoms = held[alone[margin.atoms]]
             self.lower[atoms], self.upper[atoms] = in_groups(margin, rows)
         together = zip(parts, divide(problem, parts), strict=True)
-        return all([self._of_part(part, held[atoms]) for atoms, part in together])
+        return all(self._of_part(part, held[atoms]) for atoms, part in together)
 
     def _of_part(self, part: Problem, atoms: IntArray) -> bool:
         """What is known of a part whose groups overlap."""
@@ -99,6 +100,11 @@ class Finding:
         places = (atoms[:, np.newaxis] * labels + np.arange(labels)).ravel()
         self.searches += [(places[part.cells], Search.over(part)) for part in sums.parts()]
         return True
+
+
+def _tell(progress: Callable[[int, int], None], later: int, everything: int, left: int) -> None:
+    """Tell how many bounds are settled, where some are left of a part, and others of later ones."""
+    progress(everything - later - left, everything)
 
 
 def _is_exact(known: Known) -> bool:

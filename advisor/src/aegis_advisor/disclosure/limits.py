@@ -1,4 +1,4 @@
-"""What is certain of an attribute's table, from all that is published: sums of it, and between which limits they lie."""
+"""What is certain of an attribute's table, from all that is published: sums, and between which limits they lie."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -153,6 +153,5 @@ def _of_chance(
 
 def _within(possible: BoolArray, kinds: BoolArray) -> BoolArray:
     """Whether all that is possible (atoms, groups) for an atom is of a kind (kinds, groups): (kinds, atoms)."""
-    outside = (~kinds).astype(np.int64) @ possible.T.astype(np.int64)
-    return outside == 0
-
+    outside: IntArray = (~kinds).astype(np.int64) @ possible.T.astype(np.int64)
+    return np.asarray(outside == 0)

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.disclosure.proof import proven_least
 from aegis_advisor.disclosure.simplex import Simplex
 from aegis_advisor.disclosure.sums import Sums
@@ -25,6 +25,7 @@ class Search:
         lower, upper: (cells,) proven so far.
         least, most: (cells,) the least and the most that a table that fits was seen to have.
         asked: (2, cells) whether the program of the upper, and of the lower bound was solved.
+        programs: how many linear programs were solved.
     """
 
     sums: Sums
@@ -33,6 +34,7 @@ class Search:
     least: FloatArray
     most: FloatArray
     asked: BoolArray
+    programs: int = 0
 
     @classmethod
     def over(cls, sums: Sums) -> Self:
@@ -40,11 +42,6 @@ class Search:
         cells = sums.cells.size
         seen = np.full(cells, np.inf)
         return cls(sums, np.zeros(cells), sums.upper.copy(), seen, -seen, np.zeros((2, cells), dtype=bool))
-
-    @property
-    def programs(self) -> int:
-        """How many linear programs were solved."""
-        return int(np.count_nonzero(self.asked))
 
     def open(self) -> int:
         """How many bounds may not be the tightest yet."""
@@ -62,35 +59,64 @@ class Search:
         """
         simplex = Simplex(self.sums)
         complete = True
-        for cell, sign in self._questions():
+        for cells, sign in self._questions():
             if stop():
                 return False
-            complete = self._ask(simplex, cell, sign) and complete
+            complete = self._ask(simplex, cells, sign) and complete
             settled(self.open())
         return complete
 
-    def _questions(self) -> Iterator[tuple[int, int]]:
-        """Cells whose bound is open when they come up: first the most of each, which leaves others with nothing."""
+    def _questions(self) -> Iterator[tuple[IntArray, int]]:
+        """Cells to ask for together, whose bounds are open when they come up.
+
+        First those that may all have as much as they ever can, or nothing, in one table; each cell is tried so once. Of
+        those for which that failed, one after the other.
+        """
+        for sign in (-1, 1):
+            tried = np.zeros(self.sums.cells.size, dtype=bool)
+            while (left := np.flatnonzero(self._loose(sign) & ~tried)).size:
+                together = self._compatible(left) if sign < 0 else left
+                tried[together] = True
+                yield together, sign
         for sign in (-1, 1):
             for cell in range(self.sums.cells.size):
                 if self._loose(sign)[cell]:
-                    yield cell, sign
+                    yield np.array([cell]), sign
 
-    def _ask(self, simplex: Simplex, cell: int, sign: int) -> bool:
-        """Minimise `sign` times a cell."""
-        found = simplex.least(cell, sign)
-        self.asked[int(sign > 0), cell] = True
-        if found is None:
+    def _compatible(self, cells: IntArray) -> IntArray:
+        """Some of these cells, the first among them, that no sum keeps from having their upper bounds together."""
+        room = self.sums.most.copy()
+        chosen = [cell for cell in cells.tolist() if self._takes(room, cell)]
+        return np.array(chosen or cells[:1])
+
+    def _takes(self, room: FloatArray, cell: int) -> bool:
+        """Whether the room (sums,) has place for the most of a cell, which is then taken."""
+        sums = self.sums.of_cell(cell)
+        if self.upper[cell] > room[sums].min(initial=np.inf):
             return False
-        point, multipliers = found
-        self.least = np.minimum(self.least, point)
-        self.most = np.maximum(self.most, point)
+        room[sums] -= self.upper[cell]
+        return True
+
+    def _ask(self, simplex: Simplex, cells: IntArray, sign: int) -> bool:
+        """Minimise `sign` times the sum of some cells; of a single one, the bound is proven. False if given up."""
+        found = simplex.least(cells, sign)
+        self.programs += 1
+        single = cells.size == 1
+        self.asked[int(sign > 0), cells] |= single
+        if found is None:
+            return not single
+        self.least = np.minimum(self.least, found.point)
+        self.most = np.maximum(self.most, found.point)
+        if single:
+            self._prove(int(cells[0]), sign, found.multipliers)
+        return True
+
+    def _prove(self, cell: int, sign: int, multipliers: FloatArray) -> None:
         proven = proven_least(self.sums, cell, sign, multipliers)
         if proven is not None and sign > 0:
             self.lower[cell] = max(self.lower[cell], proven)
         elif proven is not None:
             self.upper[cell] = min(self.upper[cell], -proven)
-        return True
 
     def _loose(self, sign: int) -> BoolArray:
         """(cells,) whose lower (1) or upper (-1) bound was neither asked for nor seen to be attained."""

@@ -30,7 +30,7 @@ def proven_least(sums: Sums, cell: int, sign: int, multipliers: FloatArray) -> i
     usable = np.isfinite(np.where(multipliers > 0, sums.least, sums.most))
     multipliers = np.where(usable, multipliers, 0.0)
     whole, exponent = _scaled(sums, multipliers)
-    reduced = -(sums.matrix.T.astype(np.int64) @ whole)
+    reduced = -(sums.transposed.astype(np.int64) @ whole)
     reduced[cell] += sign << exponent
     limits = np.where(whole > 0, sums.least, sums.most)
     total = _product(whole, limits)
@@ -44,7 +44,7 @@ def proven_least(sums: Sums, cell: int, sign: int, multipliers: FloatArray) -> i
 def _scaled(sums: Sums, multipliers: FloatArray) -> tuple[IntArray, int]:
     """The multipliers times 2^exponent, whole, such that no sum over those of a cell exceeds 2^62."""
     largest = float(np.abs(multipliers).max(initial=1.0))
-    most = int(np.bincount(sums.matrix.indices).max(initial=1))
+    most = int(np.diff(sums.transposed.indptr).max(initial=1))
     exponent = 60 - most.bit_length() - int(np.frexp(largest)[1])
     kept = np.where(np.abs(multipliers) > NEGLIGIBLE * largest, multipliers, 0.0)
     return np.rint(np.ldexp(kept, exponent)).astype(np.int64), exponent
@@ -52,6 +52,4 @@ def _scaled(sums: Sums, multipliers: FloatArray) -> tuple[IntArray, int]:
 
 def _product(factors: IntArray, counts: FloatArray) -> int:
     used = np.flatnonzero(factors)
-    return sum(
-        factor * int(count) for factor, count in zip(factors[used].tolist(), counts[used].tolist(), strict=True)
-    )
+    return sum(factor * int(count) for factor, count in zip(factors[used].tolist(), counts[used].tolist(), strict=True))

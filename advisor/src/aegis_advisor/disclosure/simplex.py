@@ -1,9 +1,11 @@
 """The simplex method of HiGHS, which goes on from where the last question left it: only the cell changes."""
 
+from dataclasses import dataclass
+
 import highspy
 import numpy as np
 
-from aegis_advisor.arrays import FloatArray
+from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.disclosure.sums import Sums
 
 PRIMAL = 4
@@ -21,13 +23,21 @@ class InfeasibleError(Exception):
     """No table has these sums."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Optimum:
+    """The solution of a linear program: a table (cells,), and the multipliers (sums,) that show that none has less."""
+
+    point: FloatArray
+    multipliers: FloatArray
+
+
 class Simplex:
     """Minimises cells of a table with given sums."""
 
     def __init__(self, sums: Sums) -> None:
         self._unit = max(1.0, 2.0 ** np.ceil(np.log2(sums.largest / LARGE))) if sums.largest > 0 else 1.0
-        self._highs = highspy.Highs()
-        options = {
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        options: dict[str, bool | int | str] = {
             "output_flag": False,
             "threads": 1,
             "solver": "simplex",
@@ -40,24 +50,24 @@ class Simplex:
             self._highs.setOptionValue(name, value)
         self._highs.passModel(_model(sums, self._unit))
 
-    def least(self, cell: int, sign: int) -> tuple[FloatArray, FloatArray] | None:
-        """The table (cells,) with the least of `sign` times a cell, and the multipliers (sums,) that show it.
-
-        None if the program was given up.
+    def least(self, cells: IntArray, sign: int) -> Optimum | None:
+        """The table with the least of `sign` times the sum of some cells; None if the program was given up.
 
         Raises:
             InfeasibleError: no table has these sums.
         """
-        self._highs.changeColCost(cell, float(sign))
+        for cell in cells.tolist():
+            self._highs.changeColCost(cell, float(sign))
         self._highs.run()
         status = self._highs.getModelStatus()
         solution = self._highs.getSolution()
-        self._highs.changeColCost(cell, 0.0)
+        for cell in cells.tolist():
+            self._highs.changeColCost(cell, 0.0)
         if status == highspy.HighsModelStatus.kInfeasible:
             raise InfeasibleError
         if status != highspy.HighsModelStatus.kOptimal:
             return None
-        return np.array(solution.col_value) * self._unit, np.array(solution.row_dual)
+        return Optimum(np.array(solution.col_value) * self._unit, np.array(solution.row_dual))
 
 
 def _model(sums: Sums, unit: float) -> highspy.HighsLp:

@@ -19,12 +19,14 @@ class Sums:
     Attributes:
         cells: (cells,) their places in the flattened table (atoms, labels).
         matrix: (sums, cells).
+        transposed: (cells, sums).
         least, most: (sums,) whole numbers as float64; the most can be infinite.
         upper: (cells,) the least of the sums that each cell is part of.
     """
 
     cells: IntArray
     matrix: csr_array
+    transposed: csr_array
     least: FloatArray
     most: FloatArray
     upper: FloatArray
@@ -39,16 +41,21 @@ class Sums:
         upper = _smallest(matrix, most)
         cells = np.flatnonzero(upper > 0)
         matrix = matrix[:, cells]
-        empty = np.diff(matrix.indptr) == 0
-        if np.any(least[empty] > 0):
+        used = np.diff(matrix.indptr) > 0
+        if np.any(least[~used] > 0):
             return None
-        return cls(cells, matrix[~empty], least[~empty], most[~empty], upper[cells])
+        return cls(cells, matrix[used], matrix[used].T.tocsr(), least[used], most[used], upper[cells])
 
     @property
     def largest(self) -> float:
         """The largest limit that is one."""
         limits = np.concatenate((self.least, self.most))
         return float(limits.max(initial=0.0, where=np.isfinite(limits)))
+
+    def of_cell(self, cell: int) -> IntArray:
+        """The sums that a cell is part of."""
+        start, stop = self.transposed.indptr[cell : cell + 2]
+        return np.asarray(self.transposed.indices[start:stop], dtype=np.int64)
 
     def parts(self) -> Iterator[Self]:
         """Those that share no sum and no cell, each by itself."""
@@ -58,9 +65,12 @@ class Sums:
         count, part = connected_components(graph.tocsr(), directed=False)
         order = np.argsort(part[sums:], kind="stable")
         for chosen in np.split(order, np.cumsum(np.bincount(part[sums:], minlength=count))[:-1]):
-            columns = self.matrix[:, chosen]
-            used = np.flatnonzero(np.diff(columns.indptr))
-            yield type(self)(self.cells[chosen], columns[used], self.least[used], self.most[used], self.upper[chosen])
+            own = self.transposed[chosen]
+            used = np.unique(own.indices)
+            own = own[:, used]
+            yield type(self)(
+                self.cells[chosen], own.T.tocsr(), own, self.least[used], self.most[used], self.upper[chosen]
+            )
 
 
 def _smallest(matrix: csr_array, most: FloatArray) -> FloatArray:
