@@ -15,7 +15,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
 HOSTILE = "<script>alert(1)</script>"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """A directory with a table, its plan and its entry, in which the command runs."""
     _, _, entry = written(tmp_path)
@@ -39,7 +39,7 @@ def words(out):
     return [" ".join(line.split()) for line in out.splitlines()]
 
 
-def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis, folder):
+def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
     code, out, error = aegis("disclose", "entry.json")
     assert (code, error) == (0, "")
     lines = words(out)
@@ -50,7 +50,7 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis, 
     assert "label ill 2 13 yes 0" in lines
 
 
-def test_an_attribute_that_is_named_is_told_in_full_and_beside_the_truth(aegis, folder):
+def test_an_attribute_that_is_named_is_told_in_full_and_beside_the_truth(aegis):
     code, out, _ = aegis(
         "disclose", "entry.json", "--attribute", "age", "--below", "7", "--table", "table.csv", "--plan", "plan.yaml"
     )
@@ -62,8 +62,10 @@ def test_an_attribute_that_is_named_is_told_in_full_and_beside_the_truth(aegis, 
     assert any(line.startswith("pooled reconstruction 0.0000 0.0000") for line in lines)
 
 
-def test_everything_is_among_the_json(aegis, folder):
-    code, out, _ = aegis("disclose", "entry.json", "--within", "3", "--json", "--table", "table.csv", "--plan", "plan.yaml")
+def test_everything_is_among_the_json(aegis):
+    code, out, _ = aegis(
+        "disclose", "entry.json", "--within", "3", "--json", "--table", "table.csv", "--plan", "plan.yaml"
+    )
     found = json.loads(out)
     assert (code, found["entry"], found["below"], found["within"]) == (0, "ages", 5, 3)
     [age] = found["attributes"]
@@ -74,13 +76,11 @@ def test_everything_is_among_the_json(aegis, folder):
     assert found["small_and_certain"] == {"age": 1}
 
 
-def test_check_fails_for_a_small_count_that_is_certain(aegis, folder):
-    told = "aegis: entry.json: 1 counts below 5 are certain: 1 of age\n"
+def test_check_fails_for_a_small_count_that_is_certain(aegis):
+    told = "aegis: entry.json: counts below 5 are certain: 1 of age\n"
     code, out, error = aegis("disclose", "entry.json", "--check")
     assert (code, error) == (1, told)
     assert out  # what was found is told all the same
-    one_of_them = entry_with(folder, lambda entry: entry["attributes"][0]["maskings"].pop())
-    assert json.loads((folder / one_of_them).read_text())["configurations"]
 
 
 def test_check_holds_where_only_one_masking_is_published(aegis, folder):
@@ -143,7 +143,7 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
         (("entry.json", "--within", "-1"), "Invalid value for '--within'"),
     ],
 )
-def test_bad_input_is_told_in_one_line(aegis, folder, arguments, told):
+def test_bad_input_is_told_in_one_line(aegis, arguments, told):
     code, _, error = aegis("disclose", *arguments)
     assert (code, error.count("\n")) == (2, 1)
     assert error.startswith(f"aegis: {told}")
@@ -152,9 +152,7 @@ def test_bad_input_is_told_in_one_line(aegis, folder, arguments, told):
 def test_the_page_and_its_inputs_are_never_the_same_file(aegis, folder):
     before = (folder / "table.csv").read_bytes()
     for name in ("table.csv", "plan.yaml"):
-        code, _, error = aegis(
-            "disclose", "entry.json", "--table", "table.csv", "--plan", "plan.yaml", "--html", name
-        )
+        code, _, error = aegis("disclose", "entry.json", "--table", "table.csv", "--plan", "plan.yaml", "--html", name)
         assert (code, "which is an input" in error) == (2, True)
     assert (folder / "table.csv").read_bytes() == before
 
@@ -182,7 +180,7 @@ def test_the_page_shows_what_was_found_and_hostile_names_as_text(aegis, folder):
     read = Reader((folder / "page.html").read_text(encoding="utf-8"))
     assert (read.elements["script"], read.elements["svg"]) == (0, 3)
     assert {"At a glance", "Small counts", "What all tables say together", "What the numbers mean"} <= set(read.texts)
-    assert any(text.endswith(f"The smallest: 1 record ({HOSTILE}\x1b[31m x yes) of {HOSTILE}.") for text in read.texts)
+    assert any(text.endswith(f"The smallest: 1 record ({HOSTILE}\\x1b[31m x yes) of {HOSTILE}.") for text in read.texts)
 
 
 def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path):
@@ -191,9 +189,10 @@ def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path)
     assert aegis("summarize", table, "--plan", plan, "--name", "health", "--output", entry)[0] == 0
     code, out, _ = aegis("disclose", entry, "--table", table, "--plan", plan, "--html", page)
     assert code == 0
-    rows = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith("  ")}
+    rows = {line.split()[0]: line.split() for line in reversed(out.splitlines()) if line.startswith("  ")}
     assert rows["visits"][:9] == ["visits", "6", "1", "60", "144", "144", "1", "17", "100.0%"]
-    assert rows["deductible_plan"][3:] == ["0", "8", "8", "77", "0", "100.0%", *"0.0000 / 0.0114 0.0000 / 0.0114".split()]
+    assert rows["deductible_plan"][3:9] == ["0", "8", "8", "77", "0", "100.0%"]
+    assert " ".join(rows["deductible_plan"][9:]) == "0.0000 / 0.0114 0.0000 / 0.0114"
     read = Reader(page.read_text(encoding="utf-8"))
     assert read.elements["svg"] == 4
     assert "Beside the truth" in read.texts
@@ -228,7 +227,7 @@ def test_a_large_domain_is_not_too_much(aegis, folder):
     assert f"age 3 2 50000 {2 * atoms} {2 * atoms} 100 0 100.0%" in words(out)
 
 
-def test_without_the_advisor_it_says_what_to_install(folder):
+def test_without_the_advisor_it_says_what_to_install():
     code = (
         "import sys; sys.modules['aegis_advisor'] = None\n"
         "from aegis_sdk.cli import main; main(['disclose', 'entry.json'])"

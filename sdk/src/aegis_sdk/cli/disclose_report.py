@@ -118,10 +118,7 @@ def _given_away(found: "Disclosure") -> Iterator[str]:
         yield from ("", "in no table, and known all the same:", *aligned(("attribute", "records", "where", ""), rows))
     unfinished = [shown(each.name) for each in found.attributes if not each.together.complete]
     if unfinished:
-        yield from (
-            "",
-            f"stopped before all bounds were found, so that more may follow (--seconds): {', '.join(unfinished)}",
-        )
+        yield from ("", f"bounds stopped early, so that more may follow (--seconds): {', '.join(unfinished)}")
 
 
 def _others(found: "Disclosure") -> Iterator[str]:

@@ -11,7 +11,7 @@ _LIBRARIES = {
     "noise": ("opendp",),
     "independence": ("ortools",),
 }
-_ADVISOR = ("aegis_advisor", "scipy")
+_ADVISOR = ("aegis_advisor", "highspy", "scipy")
 
 
 def provider() -> ModuleType:
@@ -41,8 +41,7 @@ def with_advisor(module: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _ADVISOR:
+        library = (error.name or "").partition(".")[0]
+        if library not in _ADVISOR:
             raise
-        raise AegisError(
-            f"{error.name} is not installed: it comes with aegis-advisor, pip install ./advisor"
-        ) from error
+        raise AegisError(f"{library} is not installed: install aegis-advisor, pip install ./advisor") from error

@@ -10,8 +10,10 @@ from aegis_sdk.provider.report.disclosure_figures import beside_the_truth, known
 from aegis_sdk.provider.report.disclosure_words import CERTAINTY, TERMS, declared_in_words, table_in_words
 from aegis_sdk.provider.report.page import Part, Section, Terms, TextTable, render_page
 from aegis_sdk.provider.report.risk_words import RECORDS, percent
+from aegis_sdk.reading import shown
 
 _MOST_TABLES = 200
+_LONGEST_VALUE = 60
 
 
 def write_disclosure_page(found: Disclosure, path: Path) -> None:
@@ -174,4 +176,4 @@ def _told(cell: Cell) -> str:
 
 
 def _where(cell: Cell) -> str:
-    return " x ".join(text or '""' for text in cell.place)
+    return " x ".join(shown(text, _LONGEST_VALUE) for text in cell.place)
