@@ -33,18 +33,18 @@ Publish = Callable[[np.random.Generator, IntArray], tuple[IntArray, Perturbation
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """What is known of an entry, its configurations, and their true utilities (configurations,)."""
+    """What is known of an entry, its configurations, and their utilities (configurations,)."""
 
     evidence: Sequence[AttributeEvidence]
     configurations: ConfigurationTable
-    true: FloatArray
+    utilities: FloatArray
 
 
 def main() -> None:
     entries = {"the example": read(example.entry("health")), "a made-up entry": read(made_up.entry(MADE_UP, "made-up"))}
     threadpool_limits(1)  # as workers do
     for name, entry in entries.items():
-        heading(f"Ranking {entry.true.size} configurations of {name} by {MEASURE} from inexact counts")
+        heading(f"Ranking {entry.utilities.size} configurations of {name} by {MEASURE} from inexact counts")
         print(f"Spearman's correlation with the true order, mean of {REPETITIONS} (least): of the fitted tables,")
         print("and of the published counts taken for exact, negative ones for 0; and the misfit of the views.")
         series(entry, "noise of scale", {f"{scale}": noise(scale) for scale in SCALES})
@@ -75,8 +75,8 @@ def figures(entry: Entry, publish: Publish) -> list[str]:
         rng = np.random.default_rng(seed)
         published = [inexact(rng, attribute, publish) for attribute in entry.evidence]
         found, misfit = utilities(published, entry.configurations)
-        fitted.append(float(spearmanr(entry.true, found).statistic))
-        naive.append(float(spearmanr(entry.true, taken_for_exact(published, entry.configurations)).statistic))
+        fitted.append(float(spearmanr(entry.utilities, found).statistic))
+        naive.append(float(spearmanr(entry.utilities, taken_for_exact(published, entry.configurations)).statistic))
         misfits.append(misfit)
     shown = [f"{np.mean(found):.3f} ({min(found):.3f})" for found in (fitted, naive)]
     return [*shown, "exact" if misfits[0] is None else f"{np.mean(np.array(misfits, dtype=float)):.2f}"]

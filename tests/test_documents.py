@@ -95,7 +95,7 @@ def test_links_lead_somewhere(document):
 
 @everywhere
 def test_paths_of_the_repository_exist(document):
-    folders = "app|sdk|tests|docs|examples|migrations|bench|openapi"
+    folders = "advisor|app|sdk|tests|docs|examples|migrations|bench|openapi"
     for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text_of(document)):
         assert (ROOT / path).exists(), path
 

@@ -14,8 +14,8 @@ FOLDER = "evaluation"
 """Beside the page; the plots are in it."""
 
 #: The same plot is the same file: ids from a fixed salt, letters as paths of the font that comes with the library.
-_REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
-_NO_METADATA = {"Date": None, "Creator": None}
+REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
+NO_METADATA = {"Date": None, "Creator": None}
 
 
 _NUMBER = re.compile(r"[*-]*\d")
@@ -47,8 +47,8 @@ def write(output: Path, head: str, sections: Sequence[Section]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for name, figure in section.figures.items():
-            with rc_context(_REPRODUCIBLE):
-                figure.savefig(folder / name, format="svg", metadata=_NO_METADATA)
+            with rc_context(REPRODUCIBLE):
+                figure.savefig(folder / name, format="svg", metadata=NO_METADATA)
     output.write_text("\n\n".join(_parts(head, sections)) + "\n", encoding="utf-8")
 
 

@@ -68,7 +68,7 @@ def train(study: Study, pool: Executor, splits: int | None = None, kept: Path | 
     place = None if kept is None else kept / f"{_digest(tables, study.classes, halves)}.npy"
     if place is not None and place.exists():
         return Results(np.load(place))
-    one = partial(_one_configuration, classes=study.classes, splits=halves)
+    one = partial(trained, classes=study.classes, splits=halves)
     values = np.stack(list(_reported(study.name, pool.map(one, tables))))
     if place is not None:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -101,7 +101,7 @@ def splits_of(classes: IntArray, count: int) -> list[Split]:
     return list(drawn.split(np.zeros(classes.size), classes))
 
 
-def _one_configuration(masked: IntArray, classes: IntArray, splits: Sequence[Split]) -> FloatArray:
+def trained(masked: IntArray, classes: IntArray, splits: Sequence[Split]) -> FloatArray:
     """(models, splits, metrics)"""
     shared = masked[:, masked.max(axis=0) > 0]
     with threadpool_limits(1), warnings.catch_warnings():
