@@ -40,8 +40,7 @@ class Finding:
         held = without_empty_atoms(known.exact)
         if not held.size:
             return finding
-        problem = essential(with_runs_joined(restrict(known.exact, held)))
-        fits = finding._of_exact(problem, held) if _is_exact(known) else finding._of_all(known)
+        fits = finding._of_exact(known.exact, held) if _is_exact(known) else finding._of_all(known)
         return finding if fits else None
 
     @property
@@ -63,8 +62,9 @@ class Finding:
             self.lower.flat[cells], self.upper.flat[cells] = search.lower, search.upper
         return True
 
-    def _of_exact(self, problem: Problem, held: IntArray) -> bool:
+    def _of_exact(self, exact: Problem, held: IntArray) -> bool:
         """What exact margins say, of the atoms (held,) that can hold records."""
+        problem = essential(with_runs_joined(restrict(exact, held)))
         alone, parts = split(problem)
         nested = restrict(problem, alone)
         for margin in nested.margins:

@@ -119,7 +119,10 @@ class Search:
             self.upper[cell] = min(self.upper[cell], -proven)
 
     def _loose(self, sign: int) -> BoolArray:
-        """(cells,) whose lower (1) or upper (-1) bound was neither asked for nor seen to be attained."""
+        """(cells,) whose lower (1) or upper (-1) bound was neither asked for nor seen to be attained.
+
+        A cell that no sum limits from above can have any number of records.
+        """
         gap = self.least - self.lower if sign > 0 else self.upper - self.most
-        loose: BoolArray = (gap > CLOSE + RELATIVE * self.sums.largest) & ~self.asked[int(sign > 0)]
-        return loose
+        open_ = (gap > CLOSE + RELATIVE * self.sums.largest) & ~self.asked[int(sign > 0)]
+        return open_ if sign > 0 else open_ & np.isfinite(self.upper)
