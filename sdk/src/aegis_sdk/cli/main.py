@@ -13,6 +13,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
 from aegis_sdk.cli.configurations import configurations
+from aegis_sdk.cli.disclose import disclose
 from aegis_sdk.cli.ending import ended_by_signals
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
 from aegis_sdk.cli.plot import plot
@@ -39,6 +40,9 @@ app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name 
     summarize
 )
 app.command(epilog="Example: aegis show entry.json --attribute age")(show)
+app.command(epilog="Example: aegis disclose entry.json --table health.csv --plan plan.yaml --html disclosure.html")(
+    disclose
+)
 app.command(epilog="Example: aegis publish entry.json")(publish)
 app.command(epilog="Example: aegis advise ENTRY_ID --measure mutual_information --require k=5")(advise)
 app.command(epilog="Example: aegis plot entry.json --advice advice.json --output plot.html")(plot)
