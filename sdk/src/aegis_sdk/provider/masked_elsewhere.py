@@ -56,8 +56,9 @@ def _counted(opened: Table, column: str, label: str, counted: CountedTable) -> M
             raise TableError(f"{where}: {counted.table.name} has no {label} {shortened(text)}; is it masked too?")
     domain = Domain.of(found.texts)
     joint = np.zeros((len(domain), len(counted.label)), dtype=np.int64)
-    places = [[of.places[text] for text in texts] for of, texts in ((domain, found.texts), (counted.label, found.labels))]
-    np.add.at(joint, tuple(places), found.counts)
+    rows = [domain.places[text] for text in found.texts]
+    columns = [counted.label.places[text] for text in found.labels]
+    np.add.at(joint, (rows, columns), found.counts)
     _refuse_more(opened, joint, counted, label)
     return MaskedElsewhere(domain.texts, joint)
 

@@ -73,9 +73,7 @@ def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, M
     for each, domains in zip(counted.attributes, masked, strict=True):
         for masking in each.attribute.maskings if each.attribute.is_secret else ():
             values = len(each.domain)
-            tells = not masking.is_secret and (
-                not masking.is_by_value or len(domains[masking.id].texts) == values > 1
-            )
+            tells = not masking.is_secret and (not masking.is_by_value or len(domains[masking.id].texts) == values > 1)
             if tells:
                 raise PlanError(
                     f"{masking.place}: its counts would tell which token of {each.attribute.name!r} is which; "

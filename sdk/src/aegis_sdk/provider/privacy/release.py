@@ -59,7 +59,10 @@ class PrivacyTable:
     def masked_elsewhere(self, configuration: Configuration) -> list[str]:
         """The columns that another table has masked, which alone shows what becomes of them."""
         elsewhere = {
-            (each.name, masking.id) for each in self.plan.attributes for masking in each.maskings if masking.is_elsewhere
+            (each.name, masking.id)
+            for each in self.plan.attributes
+            for masking in each.maskings
+            if masking.is_elsewhere
         }
         chosen = configuration.maskings
         return [name for name in self._unmapped(configuration) if (name, chosen[name]) in elsewhere]
