@@ -25,10 +25,11 @@ class Grouping:
     """
     A group for every record, one record of each cluster in each group, and what that masks.
 
-    In a table where the attributes are independent of u equally large clusters, every masked vector is in every cluster
-    equally often. So its records are groups of one of each cluster with equal masked vectors, in which every attribute on
-    which a group disagrees is masked. And any such groups make the attributes independent. So fewest stars are a best
-    partition into groups, at u stars for every attribute on which a group disagrees (Tao et al. 2010, Problem 1).
+    Where attributes are independent of u equally large clusters, every cluster has every masked vector equally often.
+    So the records can be put in groups of one of each cluster with equal masked vectors, and in a group every
+    attribute on which it disagrees is masked. And any groups masked so make the attributes independent: the fewest
+    stars are those of the best groups, at u stars for each attribute on which a group disagrees (Tao et al. 2010,
+    Problem 1).
 
     `group_of_record`: (n,) from 0; `stars`: the values that are masked; `lower_bound`: no grouping masks fewer;
     `method`: the solver that was asked for.
@@ -63,8 +64,8 @@ def group(
 
     `codes`: (n, d) a number from 0 for every value of the attributes to hide; `cluster_of_record`: (n,) 0 .. u-1, all
     equally often. `matching` has at most u - 1 times the fewest stars, and is optimal for u = 2; `identical` at most d
-    times; `best` takes the better of both, and then improves it as far as `rejoined` can. `stop` ends a search between two
-    steps with what it has: the first centre of `matching` is always tried.
+    times; `best` takes the better of both, and improves it as `rejoined` does. `stop` ends a search between two steps
+    with what it has; the first centre of `matching` is always tried.
 
     Raises `ValueError` for an unknown solver, other shapes, or clusters of different sizes.
     """
@@ -95,7 +96,7 @@ def _fewest(matchings: Matchings) -> int:
 
 def _steps(solver: Solver, vectors: Vectors, progress: Progress, stop: Callable[[], bool]) -> Steps:
     """Matchings take long and are counted; cuts that are joined are as many as help, so their number is a guess."""
-    clusters = vectors.counts.shape[1]
+    clusters = vectors.clusters
     matchings, cuts = clusters * (clusters - 1), 4 * clusters
     expected = {"matching": matchings, "identical": 1, "best": matchings + cuts}
     return Steps(expected[solver], progress, stop)

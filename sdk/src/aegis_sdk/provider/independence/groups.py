@@ -20,4 +20,4 @@ def common(values: IntArray, members: IntArray) -> IntArray:
 
 def stars_of(vectors: Vectors, members: IntArray) -> int:
     """How many values are masked: for every attribute on which a group disagrees, one in each of its records."""
-    return members.shape[1] * int(np.count_nonzero(common(vectors.values, members) == STAR))
+    return vectors.clusters * int(np.count_nonzero(common(vectors.values, members) == STAR))

@@ -34,7 +34,7 @@ def alike(vectors: Vectors, steps: Steps) -> IntArray:
 
 
 def alike_on(values: IntArray, counts: IntArray) -> int:
-    """How many groups of one record of each cluster have equal rows; `values`: (vectors, some), `counts`: (vectors, u)."""
+    """How many groups can have equal rows in all clusters; `values`: (vectors, some), `counts`: (vectors, u)."""
     rows = np.flatnonzero(counts.any(axis=1))
     return int(_per_row(row_keys(values[rows]), counts[rows])[0].min(axis=1).sum())
 

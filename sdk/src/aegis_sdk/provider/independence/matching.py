@@ -35,7 +35,7 @@ class Matchings:
     @property
     def fewest(self) -> int:
         """As many stars as the matchings known so far say that there must be."""
-        return self.vectors.counts.shape[1] * max((each.least for each in self.known.values()), default=0)
+        return self.vectors.clusters * max((each.least for each in self.known.values()), default=0)
 
     def _found(self, one: int, two: int) -> Pairs:
         counts, values = self.vectors.counts, self.vectors.values
@@ -48,14 +48,14 @@ def matched(matchings: Matchings, steps: Steps) -> IntArray:
     """
     (groups, u) the vectors of the groups that a centre makes, of the centre for which stars are fewest.
 
-    A group disagrees at most on what its records and the centre's disagree on, one by one: with centre c stars are at most
-    u times the sum of M_cj, and so u - 1 times the optimum (`Matchings`). For u = 2 they are the optimum.
+    A group disagrees at most on what its records disagree on with the centre's, one by one: with centre c stars are at
+    most u times the sum of M_cj, and so u - 1 times the optimum (`Matchings`). For u = 2 they are the optimum.
 
     With many attributes, where matchings are only the least of a lower bound, this is not guaranteed (`network`).
 
     Stops before all centres are tried if it must, never before the first is.
     """
-    clusters = matchings.vectors.counts.shape[1]
+    clusters = matchings.vectors.clusters
     best = _around(matchings, 0, steps)
     for centre in range(1, clusters):
         if steps.stop():
@@ -65,7 +65,7 @@ def matched(matchings: Matchings, steps: Steps) -> IntArray:
 
 
 def _around(matchings: Matchings, centre: int, steps: Steps) -> IntArray:
-    clusters = matchings.vectors.counts.shape[1]
+    clusters = matchings.vectors.clusters
     members = np.empty((matchings.vectors.groups, clusters), dtype=np.int64)
     members[:, centre] = np.repeat(np.arange(len(matchings.vectors.values)), matchings.vectors.counts[:, centre])
     for other in range(clusters):
@@ -79,10 +79,10 @@ def _lined_up(values: IntArray, pairs: Pairs) -> IntArray:
     """
     (groups,) the vector that goes with each record of the centre, whose records are in the order of their vectors.
 
-    Among equal records of the centre those come first whose partners disagree on least, and then those that disagree on the
-    same, in all clusters alike, so that disagreements meet in a group. The groups without a star are then as many as there
-    can be, since a vector is matched to its equals as often as both clusters have it: so stars are at most d times the
-    optimum too (`bounds.of_identical`).
+    Among equal records of the centre those come first whose partners disagree on least, then those that disagree on
+    the same, in all clusters alike, so that disagreements meet in a group. The groups without a star are then as many
+    as there can be, since a vector is matched to its equals as often as both clusters have it: so stars are at most d
+    times the optimum too (`bounds.of_identical`).
     """
     agree = agreements(values[pairs.left], values[pairs.right])
     order = np.lexsort((*agree.T, -agree.sum(axis=1), pairs.left))

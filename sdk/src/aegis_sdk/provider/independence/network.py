@@ -1,10 +1,11 @@
 """
 The transportation problem between vectors as a network with a hub for every way to agree.
 
-All pairs of 20,000 vectors and 20,000 others would be 400 million arcs. Instead, for every set S of attributes and every
-projection on S that both sides have, there is a hub: an arc from each vector of the left side that projects to it, which
-costs d - |S|, and one to each such vector of the right side, which costs nothing. The cheapest way from v to w leads
-through the hub of the attributes on which they agree, and costs what they disagree on: at most 2^d arcs for each vector.
+All pairs of 20,000 vectors and 20,000 others would be 400 million arcs. Instead, for every set S of attributes and
+every projection on S that both sides have, there is a hub: an arc from each vector of the left side that projects to
+it, which costs d - |S|, and one to each such vector of the right side, which costs nothing. The cheapest way from v to
+w leads through the hub of the attributes on which they agree, and costs what they disagree on. A vector has at most 2^d
+arcs.
 """
 
 from dataclasses import dataclass

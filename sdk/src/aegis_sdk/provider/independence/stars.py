@@ -30,8 +30,8 @@ def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
     """
     Whether Pr[a, b] = Pr[a] Pr[b] for all vectors a and clusters b, exactly: n count(a, b) = count(a) count(b).
 
-    `vectors`: (n, d) codes from `STAR` up, `STAR` being a value as any other; `clusters`: (n,) codes from 0. Independent
-    of a vector and a cluster that never meet are none with counts, so all must meet.
+    `vectors`: (n, d) codes from `STAR` up, `STAR` being a value as any other; `clusters`: (n,) codes from 0. A
+    vector and a cluster that both occur must meet, since the product of their counts is not 0.
 
     Raises `ValueError` for 2^31 records or more, whose products could not be told exactly.
     """

@@ -28,9 +28,9 @@ def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts:
     """
     The pairing of least disagreement, of vectors of which each is to be used as often as its count says.
 
-    `left`, `right`: (vectors, d) codes from 0, or `STAR`, which agrees with nothing; the vectors of a side are distinct;
-    `left_counts`, `right_counts`: of equal sums. A pair disagrees on d less the number of attributes on which both have
-    the same code: of vectors without stars the Hamming distance.
+    `left`, `right`: (vectors, d) codes from 0, or `STAR`, which agrees with nothing; the vectors of a side are
+    distinct; `left_counts`, `right_counts`: of equal sums. A pair disagrees on all attributes but those on which both
+    have the same code: of vectors without stars this is the Hamming distance.
 
     Equal vectors without stars are paired first. That loses nothing: of pairs (v, w') and (v', v) the pairs (v, v) and
     (v', w') cost no more, since v' and w' agree wherever v' agrees with v and v with w' (the triangle inequality).
@@ -53,7 +53,8 @@ def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts:
 
 def disagreements(left: IntArray, right: IntArray) -> IntArray:
     """(rows,) on how many attributes rows of codes disagree; a star disagrees."""
-    return (~agreements(left, right)).sum(axis=-1)
+    found: IntArray = (~agreements(left, right)).sum(axis=-1)
+    return found
 
 
 def agreements(left: IntArray, right: IntArray) -> BoolArray:

@@ -22,13 +22,13 @@ class Vectors:
     The distinct vectors of a table, and how often each cluster has each.
 
     `values`: (vectors, d) codes from 0; `counts`: (vectors, clusters); `of_record`: (n,) the vector of each record;
-    `clusters`: (n,) the cluster of each record, from 0. All clusters have `groups` records.
+    `cluster_of_record`: (n,) from 0. All clusters have `groups` records.
     """
 
     values: IntArray
     counts: IntArray
     of_record: IntArray
-    clusters: IntArray
+    cluster_of_record: IntArray
 
     @classmethod
     def of(cls, codes: IntArray, clusters: IntArray) -> "Vectors":
@@ -48,12 +48,17 @@ class Vectors:
 
     @property
     def attributes(self) -> int:
-        """d, the number of attributes that are hidden."""
-        return self.values.shape[1]
+        """How many attributes are hidden: d."""
+        return int(self.values.shape[1])
+
+    @property
+    def clusters(self) -> int:
+        """How many there are: u."""
+        return int(self.counts.shape[1])
 
     @property
     def groups(self) -> int:
-        """n / u, the number of groups: one record of each cluster makes one."""
+        """How many there are, of a record of each cluster: n / u."""
         return int(self.counts[:, 0].sum())
 
     def records(self, members: IntArray, random: np.random.Generator) -> IntArray:
@@ -63,8 +68,8 @@ class Vectors:
         Which of several equal records of a cluster goes to which group is drawn.
         """
         found = np.empty(len(self.of_record), dtype=np.int64)
-        for cluster in range(members.shape[1]):
-            records = random.permutation(np.flatnonzero(self.clusters == cluster))
+        for cluster in range(self.clusters):
+            records = random.permutation(np.flatnonzero(self.cluster_of_record == cluster))
             by_vector = records[np.argsort(self.of_record[records], kind="stable")]
             found[by_vector] = np.argsort(members[:, cluster], kind="stable")
         return found
@@ -78,7 +83,7 @@ def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def row_keys(rows: IntArray) -> IntArray:
-    """(len(rows),) a number for each row of codes from `STAR` up; equal rows have equal ones, ordered as the rows are."""
+    """(len(rows),) a number for each row of codes from `STAR` up, equal for equal rows and in their order."""
     keys, size = np.zeros(len(rows), dtype=np.int64), 1
     for column in rows.T:
         digits, width = column - STAR, int(column.max(initial=STAR)) - STAR + 1
