@@ -1,5 +1,6 @@
 """The plan that goes with a controlled entry: what `aegis apply` makes of it is what the entry counts."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +17,8 @@ from aegis_sdk.provider.privacy.criteria import breaks
 from aegis_sdk.provider.privacy.release import PrivacyTable
 from aegis_sdk.provider.source import Source, open_table
 
+_BREAKS = re.compile(r"[\n\r\x85\u2028\u2029]")
+
 
 class _TextDumper(yaml.SafeDumper):
     """Writes texts as a plan has them: quoted only where YAML would not take them for one, and each in full."""
@@ -24,6 +27,14 @@ class _TextDumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of the class it extends
         return True
+
+
+def _represented(dumper: _TextDumper, text: str) -> yaml.ScalarNode:
+    """In double quotes, where everything can be escaped, a text with line breaks, which YAML would fold."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if _BREAKS.search(text) else None)
+
+
+_TextDumper.add_representer(str, _represented)
 
 
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:

@@ -28,6 +28,8 @@ def merged_groups(joint: Counts, least: int, *, ordered: bool, missing: bool) ->
     share a group. `missing`: the first row is that of missing values, which is merged with others only where it, or
     all others together, would have small counts. `None` where all would be one group.
     """
+    if len(joint) == 1:
+        return None
     merge = _merged_in_order if ordered else _merged_by_loss
     groups = merge(joint, least, missing=missing)
     return groups if groups.max() > 0 else None

@@ -132,7 +132,7 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     yield "privacy:"
     for each in configurations:
         yield f"  {_scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"
-    suppressed = [each for each in configurations if each.suppressed]
+    suppressed = [each for each in configurations if each.suppressed is not None]
     if suppressed:
         yield "suppressed:"
         yield from (f"  {_scalar(each.id)}: {each.suppressed}" for each in suppressed)
