@@ -168,6 +168,11 @@ def test_any_multipliers_prove_a_bound_that_holds(multipliers, cell, sign):
     assert proven <= min(sign * table[cell] for table in tables)
 
 
+@pytest.mark.parametrize("multiplier", [np.inf, np.nan, 1e30])
+def test_multipliers_of_no_use_prove_nothing(multiplier):
+    assert proven_least(cells_of_two_sums(), 0, 1, np.array([1.0, multiplier])) is None
+
+
 def test_the_right_multipliers_prove_the_tightest_bound():
     assert proven_least(cells_of_two_sums(), 0, 1, np.array([1.0, -1.0])) == 6
     assert proven_least(cells_of_two_sums(), 0, -1, np.array([-1.0, 0.0])) == -10
