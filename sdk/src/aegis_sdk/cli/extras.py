@@ -11,6 +11,7 @@ _LIBRARIES = {
     "noise": ("opendp",),
     "independence": ("ortools",),
 }
+_ADVISOR = ("aegis_advisor", "highspy", "scipy")
 
 
 def provider() -> ModuleType:
@@ -28,3 +29,19 @@ def with_extra(extra: str, module: str) -> ModuleType:
         raise AegisError(
             f"{error.name} is not installed: install the SDK with its extra, pip install './sdk[{extra}]'"
         ) from error
+
+
+def with_advisor(module: str) -> ModuleType:
+    """
+    The module of the provider part, which needs the distribution aegis-advisor, too.
+
+    Raises `AegisError` where that is not installed, or a library of the extra `provider`.
+    """
+    provider()
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library not in _ADVISOR:
+            raise
+        raise AegisError(f"{library} is not installed: install aegis-advisor, pip install ./advisor") from error

@@ -13,8 +13,10 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.advise import advise
 from aegis_sdk.cli.apply import apply
 from aegis_sdk.cli.configurations import configurations
+from aegis_sdk.cli.disclose import disclose
 from aegis_sdk.cli.ending import ended_by_signals
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
+from aegis_sdk.cli.independence import independence
 from aegis_sdk.cli.plot import plot
 from aegis_sdk.cli.publish import publish
 from aegis_sdk.cli.risk import risk
@@ -35,10 +37,16 @@ app.command(
     epilog="Example: aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
     "--suppress-at-most 0.01 --most 1000 --output found.yaml"
 )(configurations)
+app.command(
+    epilog="Example: aegis independence people.csv --hide age,occupation --from income --clusters 3 --output masked.csv"
+)(independence)
 app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")(
     summarize
 )
 app.command(epilog="Example: aegis show entry.json --attribute age")(show)
+app.command(epilog="Example: aegis disclose entry.json --table health.csv --plan plan.yaml --html disclosure.html")(
+    disclose
+)
 app.command(epilog="Example: aegis publish entry.json")(publish)
 app.command(epilog="Example: aegis advise ENTRY_ID --measure mutual_information --require k=5")(advise)
 app.command(epilog="Example: aegis plot entry.json --advice advice.json --output plot.html")(plot)

@@ -42,7 +42,7 @@ class JointCounts:
         """`f(Y)`, one count per label."""
         return np.bincount(self.labels, self.counts, self.shape[1]).astype(np.int64)
 
-    def fold(self, mapping: Sequence[int], size: int) -> Counts:
+    def fold(self, mapping: Sequence[int] | NDArray[np.integer[Any]], size: int) -> Counts:
         """`F(M(A), Y)`, `size` by labels, where `mapping` gives each value the index of its masked value."""
         folded = np.zeros((size, self.shape[1]), dtype=np.int64)
         np.add.at(folded, (np.asarray(mapping, dtype=np.intp)[self.values], self.labels), self.counts)

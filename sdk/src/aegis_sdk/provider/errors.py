@@ -23,6 +23,10 @@ class TableError(ProviderError):
     """The table cannot be read, or it does not fit the plan."""
 
 
+class EntryError(ProviderError):
+    """The counts of the entry contradict each other, or it lacks what is asked about."""
+
+
 class PlotError(ProviderError):
     """The entry or the advice does not hold what a figure is to show."""
 
