@@ -7,6 +7,7 @@ from bench import (
     disclosure,
     entries,
     growth,
+    independence,
     joint,
     noise,
     pool,
@@ -32,4 +33,5 @@ if __name__ == "__main__":
         training.main,
         configurations.main,
         apply.main,
+        independence.main,
     )
