@@ -1,7 +1,7 @@
 """Makes attributes of a table independent of others by masking as few values as it can (Tao et al. 2010)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -14,6 +14,7 @@ from aegis_sdk.provider.independence.cluster_values import write_cluster_values
 from aegis_sdk.provider.independence.clustered_table import Cluster, ClusteredTable
 from aegis_sdk.provider.independence.grouping import SOLVERS, Grouping, Solver, group
 from aegis_sdk.provider.independence.masked_records import CLUSTER, PARQUET_ENDING, MaskedRecords
+from aegis_sdk.provider.independence.vectors import IntArray
 from aegis_sdk.provider.output import refuse_overwriting, written_whole
 from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.source import Source, Table, open_table
@@ -29,7 +30,8 @@ class Hidden:
     `cluster`: the name of the column of clusters; `others`: the columns that stay as they are. `records`: how many are
     published; `dropped`: how many a draw of that `seed` left out, so that all clusters are of one size. `groups`: of
     records that were made alike, one of each cluster. `stars`: how many values are masked, by attribute; `lower_bound`:
-    no independent table of these clusters has fewer. `solver`: the one that found it.
+    no independent table of these clusters has fewer. `solver`: the one that found it. `unmasked`: (vectors, clusters)
+    how many records have each combination of the hidden attributes' values, before any is masked.
     """
 
     hidden: tuple[str, ...]
@@ -45,6 +47,7 @@ class Hidden:
     stars: Mapping[str, int]
     lower_bound: int
     solver: Solver
+    unmasked: IntArray = field(compare=False, repr=False)
 
     @property
     def starred(self) -> int:
@@ -177,4 +180,5 @@ def _found(clustered: ClusteredTable, records: MaskedRecords, grouping: Grouping
         stars=dict(zip(names, stars, strict=True)),
         lower_bound=grouping.lower_bound,
         solver=grouping.method,
+        unmasked=clustered.counts(),
     )
