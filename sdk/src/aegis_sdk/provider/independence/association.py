@@ -58,7 +58,8 @@ def associations(
 def _together(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
     now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
     yield Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
-    clustered = _information(*np.nonzero(hidden.unmasked), hidden.unmasked[hidden.unmasked > 0])
+    rows, columns = np.nonzero(hidden.unmasked)
+    clustered = _information(rows, columns, hidden.unmasked[rows, columns])
     yield Association(hidden.hidden, hidden.from_, clustered, now, in_clusters=True)
 
 
