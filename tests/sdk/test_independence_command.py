@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from collections import Counter
 from math import log2
 
@@ -120,3 +122,21 @@ def test_the_table_itself_is_never_written_over(aegis, table):
     code, _, complaint = hidden(aegis, table, "--output", table)
     assert (code, complaint.count("\n")) == (2, 1)
     assert table.read_text() == EXAMPLE_1
+
+
+@pytest.mark.parametrize(
+    ("library", "told"),
+    [
+        ("ortools", "install the SDK with its extra, pip install './sdk[independence]'"),
+        ("aegis_advisor", "it comes with aegis-advisor, pip install ./advisor"),
+    ],
+)
+def test_without_its_libraries_it_says_what_to_install_before_it_works(table, library, told):
+    block = f"import sys; sys.modules[{library!r}] = None; from aegis_sdk.cli import main; main()"
+    asked = ["--hide", "Age", "--from", "Income", "--clusters", "3", "--output", table.parent / "m.csv"]
+    run = [sys.executable, "-c", block, "independence", table, *asked]
+    ran = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith(f"aegis: {library}")
+    assert ran.stderr.endswith(f"is not installed: {told}\n")
+    assert not (table.parent / "m.csv").exists()

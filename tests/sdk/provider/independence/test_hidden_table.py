@@ -200,6 +200,7 @@ class TestWhatIsRefused:
             ({"hide": ["a"], "from_": []}, "name at least one attribute to hide"),
             ({"hide": ["A"], "from_": ["b"]}, "t.csv: no column 'A'; there is a, b, cluster, d"),
             ({"hide": ["a"], "from_": ["b"], "clusters": 0}, "the number of clusters is 1 or more, not 0"),
+            ({"hide": ["a"], "from_": ["b"], "seed": -1}, "a seed is 0 or more, not -1"),
             ({"hide": ["a"], "from_": ["b"], "solver": "fast"}, "unknown solver 'fast'; there is"),
             ({"hide": ["d"], "from_": ["b"]}, "t.csv: line 2: d is '*', as masked values are; choose another --star"),
             ({"hide": ["a"], "from_": ["b", "d"]}, "t.csv: a column is called 'cluster', as that of the clusters"),

@@ -89,7 +89,7 @@ def hide(
     Raises `ProviderError` for columns or clusters that make no sense, `TableError` and `OutputError`.
     """
     values = values_beside(output) if clusters_output is None else clusters_output
-    _refuse_unsound(hide, from_, clusters, solver)
+    _refuse_unsound(hide, from_, clusters, solver, seed)
     _refuse_outputs(output, values, table)
     with (
         written_whole(values) as values_part,
@@ -133,7 +133,7 @@ def _after(seconds: float | None) -> Callable[[], bool]:
     return lambda: end is not None and monotonic() > end
 
 
-def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str) -> None:
+def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str, seed: int) -> None:
     if not hide or not from_:
         raise ProviderError("name at least one attribute to hide, and one that it is hidden from")
     seen: set[str] = set()
@@ -143,6 +143,8 @@ def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, so
         seen.add(name)
     if clusters < 1:
         raise ProviderError(f"the number of clusters is 1 or more, not {clusters}")
+    if seed < 0:
+        raise ProviderError(f"a seed is 0 or more, not {seed}")
     if solver not in SOLVERS:
         raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
 
