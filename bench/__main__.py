@@ -1,6 +1,20 @@
 """All benchmarks, one after the other, so that each has the machine to itself."""
 
-from bench import advice, apply, configurations, entries, growth, joint, noise, pool, scale, solver, summaries, training
+from bench import (
+    advice,
+    apply,
+    configurations,
+    entries,
+    growth,
+    independence,
+    joint,
+    noise,
+    pool,
+    scale,
+    solver,
+    summaries,
+    training,
+)
 from bench.figures import run
 
 if __name__ == "__main__":
@@ -17,4 +31,5 @@ if __name__ == "__main__":
         training.main,
         configurations.main,
         apply.main,
+        independence.main,
     )

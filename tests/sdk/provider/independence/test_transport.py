@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from aegis_sdk.provider.independence.network import network
-from aegis_sdk.provider.independence.transport import disagreements, paired
-from aegis_sdk.provider.independence.vectors import STAR, distinct_rows
+from aegis_sdk.provider.independence.transport import paired
+from aegis_sdk.provider.independence.vectors import STAR, disagreements, distinct_rows
 
 
 @st.composite
-def sides(draw, stars=True):
+def sides(draw, *, stars=True):
     """Two sides of equally many vectors, with stars in them."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     amount, attributes, values = draw(st.integers(1, 12)), draw(st.integers(1, 5)), draw(st.integers(1, 5))
@@ -82,15 +82,31 @@ def test_with_too_few_arcs_the_cost_is_a_lower_bound(rows, most_arcs):
 
 
 def test_hubs_that_one_side_alone_reaches_are_left_out():
-    found = network(np.array([[0, 1]]), np.array([[0, 2]]))
+    left, right = np.array([[0, 1], [3, 1], [0, 4]]), np.array([[0, 2], [5, 2], [5, 6]])
 
-    # By the first attribute, and by none: from one vector to the other, each by its hub.
-    assert found.left_hubs.tolist() == found.right_hubs.tolist() == [0, 1]
-    assert found.costs.tolist() == [1, 2]
+    found = network(left, right, most_arcs=17)
+
+    # By the first attribute, from two to one; by none, from three to three.
+    assert (found.left.tolist(), found.left_hubs.tolist()) == ([0, 2, 0, 1, 2], [0, 0, 1, 1, 1])
+    assert (found.right.tolist(), found.right_hubs.tolist()) == ([0, 0, 1, 2], [0, 1, 1, 1])
+    assert found.costs.tolist() == [1, 1, 2, 2, 2]
 
 
 @pytest.mark.parametrize("attributes", [3, 12])
 def test_far_pairs_count_as_far_as_hubs_reach(attributes):
     left, right = np.zeros((1, attributes), dtype=np.int64), np.ones((1, attributes), dtype=np.int64)
 
-    assert network(left, right, most_arcs=2).solved(np.array([4]), np.array([4])).cost == 4
+    costs = [network(left, right, arcs).solved(np.array([4]), np.array([4])).cost for arcs in (1, 2)]
+
+    # With room for no hub of the one vector all pairs are alike; with room for the pair it costs what it disagrees on.
+    assert costs == [0, 4 * attributes]
+
+
+def test_many_vectors_of_many_attributes_are_paired_too():
+    left, right = (distinct_rows(np.random.default_rng(seed).integers(0, 2, (2500, 16)))[0] for seed in (0, 1))
+    left, right = left[:2300], right[:2300]
+
+    found = paired(left, np.ones(2300, dtype=np.int64), right, np.ones(2300, dtype=np.int64))
+
+    assert found.least <= found.amounts @ disagreements(left[found.left], right[found.right])
+    assert np.unique(found.left).tolist() == np.unique(found.right).tolist() == list(range(2300))

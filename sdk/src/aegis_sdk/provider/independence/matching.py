@@ -7,8 +7,8 @@ import numpy as np
 
 from aegis_sdk.provider.independence.groups import stars_of
 from aegis_sdk.provider.independence.steps import Steps
-from aegis_sdk.provider.independence.transport import Pairs, agreements, paired
-from aegis_sdk.provider.independence.vectors import IntArray, Vectors
+from aegis_sdk.provider.independence.transport import Pairs, paired
+from aegis_sdk.provider.independence.vectors import IntArray, Vectors, agreements
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,13 @@ from math import comb
 import numpy as np
 
 from aegis_sdk.provider.independence.flow import cheapest_flow
-from aegis_sdk.provider.independence.vectors import STAR, IntArray, row_keys
+from aegis_sdk.provider.independence.vectors import STAR, IntArray, disagreements, row_keys
 
 #: More arcs take minutes and gigabytes.
 _MOST_ARCS = 4_000_000
+
+#: Hubs of so many sets of attributes are made: of all there are, up to ten attributes.
+_MOST_SETS = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,7 @@ class Network:
     """
     Arcs from the vectors of the left side to hubs, and from hubs to those of the right one.
 
-    `left`, `left_hubs`, `costs`: (arcs,); `right`, `right_hubs`: (arcs,); the last hub is everybody's.
+    `left`, `left_hubs`, `costs`: (arcs,); `right`, `right_hubs`: (arcs,).
     """
 
     left: IntArray
@@ -81,24 +84,33 @@ def network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) -> Net
     """
     The network between the vectors of two sides, (vectors, d) each, with `STAR` where a vector agrees with nothing.
 
-    Hubs are made for all attributes, for all but one, and so on. With many attributes they become too many: from the
-    first number t of disagreements on whose hubs could have more than `most_arcs` arcs in all, t stands for any number
+    Where there are fewer pairs than hubs could have arcs, every pair has a hub of its own. Otherwise hubs are made for
+    all attributes, for all but one, and so on. Of more than ten attributes they become too many: from the first number
+    t of disagreements on that would take more than 1024 sets, or more than `most_arcs` arcs, t stands for every number
     above. That is a lower bound on disagreement, and a metric on vectors without stars as the Hamming distance is.
     """
     both, attributes = np.concatenate([left, right]), left.shape[1]
-    arcs, hubs, made = [], 0, 0
+    if 2 * len(left) * len(right) <= min(most_arcs, len(both) << attributes):
+        return _of_all_pairs(left, right)
+    arcs, hubs, sets, made = [], 0, 0, 0
     for disagreeing in range(attributes + 1):
-        if made + comb(attributes, disagreeing) * len(both) > most_arcs:
+        level = comb(attributes, disagreeing)
+        sets += level
+        if sets > _MOST_SETS or made + level * len(both) > most_arcs:
+            arcs.append((np.arange(len(both)), np.full(len(both), hubs), disagreeing))
             break
         for chosen in combinations(range(attributes), attributes - disagreeing):
             rows, at = _shared(both[:, chosen], len(left))
             arcs.append((rows, hubs + at, disagreeing))
             hubs += int(at.max(initial=-1)) + 1
             made += len(rows)
-    else:
-        return _network(arcs, len(left))
-    arcs.append((np.arange(len(both)), np.full(len(both), hubs), disagreeing))
     return _network(arcs, len(left))
+
+
+def _of_all_pairs(left: IntArray, right: IntArray) -> Network:
+    lefts, rights = (each.ravel() for each in np.indices((len(left), len(right))))
+    hubs = np.arange(len(lefts))
+    return Network(lefts, hubs, disagreements(left[lefts], right[rights]), rights, hubs)
 
 
 def _shared(rows: IntArray, of_left: int) -> tuple[IntArray, IntArray]:

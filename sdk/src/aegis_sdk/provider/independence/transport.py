@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_sdk.provider.independence.network import network
-from aegis_sdk.provider.independence.vectors import STAR, BoolArray, IntArray, distinct_rows
+from aegis_sdk.provider.independence.vectors import STAR, IntArray, distinct_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +49,6 @@ def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts:
         np.concatenate([same[same > 0], rest.amounts]),
         rest.cost,
     )
-
-
-def disagreements(left: IntArray, right: IntArray) -> IntArray:
-    """(rows,) on how many attributes rows of codes disagree; a star disagrees."""
-    found: IntArray = (~agreements(left, right)).sum(axis=-1)
-    return found
-
-
-def agreements(left: IntArray, right: IntArray) -> BoolArray:
-    """(rows, d) where both have the same code, and it is no star."""
-    found: BoolArray = (left == right) & (left != STAR)
-    return found
 
 
 def _same(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:

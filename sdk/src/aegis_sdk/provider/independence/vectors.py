@@ -75,6 +75,18 @@ class Vectors:
         return found
 
 
+def disagreements(left: IntArray, right: IntArray) -> IntArray:
+    """(rows,) on how many attributes rows of codes disagree; a star disagrees."""
+    found: IntArray = (~agreements(left, right)).sum(axis=-1)
+    return found
+
+
+def agreements(left: IntArray, right: IntArray) -> BoolArray:
+    """(rows, d) where both have the same code, and it is no star."""
+    found: BoolArray = (left == right) & (left != STAR)
+    return found
+
+
 def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct rows in lexicographic order, and (len(rows),) the place of each row among them."""
     keys = row_keys(rows)
