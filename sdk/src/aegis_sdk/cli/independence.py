@@ -1,4 +1,5 @@
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -24,14 +25,14 @@ def independence(
     hidden_from: Annotated[
         str, typer.Option("--from", metavar="NAME,NAME", help="Attributes that they are to be independent of.")
     ],
-    clusters: Annotated[int, typer.Option(min=1, help="Of how many equal parts the latter become one column.")],
+    clusters: Annotated[int, typer.Option(min=1, help="How many clusters the latter become, all equally large.")],
     output: Annotated[Path, typer.Option(help="The masked table: Parquet if it ends in .parquet, CSV otherwise.")],
     clusters_output: Annotated[
         Path | None,
         typer.Option(help="The values of each cluster; by default masked.clusters.csv beside masked.csv."),
     ] = None,
     solver: Annotated[Solver, typer.Option(help="`best` takes the better of both, then improves it.")] = Solver.BEST,
-    seed: Annotated[int, typer.Option(min=0, help="What every draw comes from; the same one, the same table.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="What every draw comes from.")] = 0,
     seconds: Annotated[
         float, typer.Option(min=0, help="After so long the search for fewer masked values ends with what it has.")
     ] = 30,
@@ -41,15 +42,17 @@ def independence(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """
-    Make attributes exactly independent of others. As few values are masked as can be; other columns stay.
+    Make attributes exactly independent of others. Few of their values are masked, and other columns stay.
 
-    The attributes that they are hidden from become the number of a cluster of records. What they were is written
-    beside the table, exactly and for each cluster, so that nobody knows whose is which: publish that file only if that
-    is meant. The masked table can be ranked with other maskings: a plan names it by `masked_table`.
+    The attributes that they are hidden from become the number of a cluster of records. Their values are written to a
+    file of their own, exactly, by cluster and sorted, so that it does not say whose is which; publish it if that is
+    meant. The masked table can be ranked with other maskings: a plan names it by `masked_table`.
     """
     part = provider()
+    # What is imported late must not be missed after minutes of work.
+    with_extra("independence", "ortools.graph.python.min_cost_flow")
     with_advisor("aegis_advisor.measures")
-    hiding = with_extra("independence", "aegis_sdk.provider.independence")
+    hiding = import_module("aegis_sdk.provider.independence")
     say(f"hiding in {part.shown(table)} ...")
     reading = {"delimiter": delimiter_of(delimiter), "memory_limit": memory_limit}
     with progress_bar("masking") as progress:

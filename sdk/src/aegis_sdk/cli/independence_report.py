@@ -41,7 +41,13 @@ def as_document(hidden: "Hidden", associations: Sequence["Association"]) -> dict
         "stars_by_attribute": dict(hidden.stars),
         "solver": hidden.solver,
         "mutual_information": [
-            {"attributes": list(each.first), "with": list(each.second), "before": each.before, "after": each.after}
+            {
+                "attributes": list(each.first),
+                "with": list(each.second),
+                "in_clusters": each.in_clusters,
+                "before": each.before,
+                "after": each.after,
+            }
             for each in associations
         ],
     }
@@ -82,7 +88,7 @@ def _stars(hidden: "Hidden") -> Iterator[str]:
 
 def _associations(associations: Sequence["Association"]) -> Iterator[str]:
     measured = [each for each in associations if each.before is not None or each.after is not None]
-    rows = [(_names(each.first), _names(each.second), _bits(each.before), _bits(each.after)) for each in measured]
+    rows = [(_names(each.first), _second(each), _bits(each.before), _bits(each.after)) for each in measured]
     yield from ("", "mutual information in bits", *aligned(("of", "with", "before", "after"), rows[:_PAIRS]))
     if len(rows) > _PAIRS:
         yield f"  and {len(rows) - _PAIRS} more: --json has all"
@@ -92,7 +98,11 @@ def _associations(associations: Sequence["Association"]) -> Iterator[str]:
 
 
 def _pair(association: "Association") -> str:
-    return f"{_names(association.first)} with {_names(association.second)}"
+    return f"{_names(association.first)} with {_second(association)}"
+
+
+def _second(association: "Association") -> str:
+    return f"{'clusters of ' if association.in_clusters else ''}{_names(association.second)}"
 
 
 def _bits(bits: float | None) -> str:

@@ -22,13 +22,15 @@ class Association:
     """
     The mutual information of `first` and `second`, in bits, `before` in the table and `after` in what was published.
 
-    `None`: not measured, since a column has too many values.
+    `None`: not measured, since a column has too many values. `in_clusters`: of `second` only the cluster is looked at,
+    before as after, so that what is lost is lost by masked values.
     """
 
     first: tuple[str, ...]
     second: tuple[str, ...]
     before: float | None
     after: float | None
+    in_clusters: bool = False
 
 
 def associations(
@@ -43,18 +45,22 @@ def associations(
     """
     Of the hidden attributes with what they are hidden from, together; then of each of both with every other column.
 
-    After, the clusters stand for what they were made of. Needs aegis-advisor. Raises `TableError`.
+    The former twice: with the values that they are hidden from, and with the clusters of these. After, the clusters
+    stand for what they were made of. Needs aegis-advisor. Raises `TableError`.
     """
     with (
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as before,
         open_table(output, delimiter=before.delimiter or ",", memory_limit=memory_limit) as after,
     ):
-        return (_together(before, after, hidden), *_with_others(before, after, hidden, progress))
+        return (*_together(before, after, hidden), *_with_others(before, after, hidden, progress))
 
 
-def _together(before: Table, after: Table, hidden: Hidden) -> Association:
-    found = _of_vectors(before, hidden.hidden, hidden.from_), _of_vectors(after, hidden.hidden, (hidden.cluster,))
-    return Association(hidden.hidden, hidden.from_, *found)
+def _together(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
+    now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
+    yield Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
+    rows, columns = np.nonzero(hidden.unmasked)
+    clustered = _information(rows, columns, hidden.unmasked[rows, columns])
+    yield Association(hidden.hidden, hidden.from_, clustered, now, in_clusters=True)
 
 
 def _of_vectors(table: Table, first: Sequence[str], second: Sequence[str]) -> float | None:

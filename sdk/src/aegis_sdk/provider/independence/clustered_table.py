@@ -12,7 +12,7 @@ from aegis_sdk.provider.independence.columns import Column, read_columns
 from aegis_sdk.provider.independence.grouping import Grouping
 from aegis_sdk.provider.independence.masked_records import MaskedRecords
 from aegis_sdk.provider.independence.stars import starred
-from aegis_sdk.provider.independence.vectors import BoolArray, IntArray
+from aegis_sdk.provider.independence.vectors import BoolArray, IntArray, distinct_rows
 from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.source import Table
 
@@ -60,6 +60,13 @@ class ClusteredTable:
     def codes(self) -> IntArray:
         """(kept, A) the place of each value in the texts of its column."""
         return np.stack([column.codes[self.kept] for column in self.columns], axis=1)
+
+    def counts(self) -> IntArray:
+        """(vectors, clusters) how many records have each combination of values of A that occurs, before masking."""
+        values, vectors = distinct_rows(self.codes)
+        found = np.zeros((len(values), int(self.cluster_of_record.max()) + 1), dtype=np.int64)
+        np.add.at(found, (vectors, self.cluster_of_record), 1)
+        return found
 
     @property
     def dropped(self) -> int:

@@ -1,7 +1,7 @@
 """Makes attributes of a table independent of others by masking as few values as it can (Tao et al. 2010)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -14,6 +14,7 @@ from aegis_sdk.provider.independence.cluster_values import write_cluster_values
 from aegis_sdk.provider.independence.clustered_table import Cluster, ClusteredTable
 from aegis_sdk.provider.independence.grouping import SOLVERS, Grouping, Solver, group
 from aegis_sdk.provider.independence.masked_records import CLUSTER, PARQUET_ENDING, MaskedRecords
+from aegis_sdk.provider.independence.vectors import IntArray
 from aegis_sdk.provider.output import refuse_overwriting, written_whole
 from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.source import Source, Table, open_table
@@ -29,7 +30,8 @@ class Hidden:
     `cluster`: the name of the column of clusters; `others`: the columns that stay as they are. `records`: how many are
     published; `dropped`: how many a draw of that `seed` left out, so that all clusters are of one size. `groups`: of
     records that were made alike, one of each cluster. `stars`: how many values are masked, by attribute; `lower_bound`:
-    no independent table of these clusters has fewer. `solver`: the one that found it.
+    no independent table of these clusters has fewer. `solver`: the one that found it. `unmasked`: (vectors, clusters)
+    how many records have each combination of the hidden attributes' values, before any is masked.
     """
 
     hidden: tuple[str, ...]
@@ -45,6 +47,7 @@ class Hidden:
     stars: Mapping[str, int]
     lower_bound: int
     solver: Solver
+    unmasked: IntArray = field(compare=False, repr=False)
 
     @property
     def starred(self) -> int:
@@ -86,7 +89,7 @@ def hide(
     Raises `ProviderError` for columns or clusters that make no sense, `TableError` and `OutputError`.
     """
     values = values_beside(output) if clusters_output is None else clusters_output
-    _refuse_unsound(hide, from_, clusters, solver)
+    _refuse_unsound(hide, from_, clusters, solver, seed)
     _refuse_outputs(output, values, table)
     with (
         written_whole(values) as values_part,
@@ -130,7 +133,7 @@ def _after(seconds: float | None) -> Callable[[], bool]:
     return lambda: end is not None and monotonic() > end
 
 
-def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str) -> None:
+def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str, seed: int) -> None:
     if not hide or not from_:
         raise ProviderError("name at least one attribute to hide, and one that it is hidden from")
     seen: set[str] = set()
@@ -140,6 +143,8 @@ def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, so
         seen.add(name)
     if clusters < 1:
         raise ProviderError(f"the number of clusters is 1 or more, not {clusters}")
+    if seed < 0:
+        raise ProviderError(f"a seed is 0 or more, not {seed}")
     if solver not in SOLVERS:
         raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
 
@@ -177,4 +182,5 @@ def _found(clustered: ClusteredTable, records: MaskedRecords, grouping: Grouping
         stars=dict(zip(names, stars, strict=True)),
         lower_bound=grouping.lower_bound,
         solver=grouping.method,
+        unmasked=clustered.counts(),
     )
