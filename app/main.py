@@ -21,6 +21,7 @@ from app.catalog.session import Database
 from app.child_process import ChildProcess
 from app.factory import Factory
 from app.services.keyring import Keyring
+from app.services.policy import Policy
 from app.settings import Settings
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -103,6 +104,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 announcements=announcements,
                 child=child,
                 max_body_bytes=settings.max_body_bytes,
+                policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 development_mode=development_mode,
             )
         # Cancelled halfway, it would leave a process that nobody knows.

@@ -28,4 +28,13 @@ class Settings(BaseSettings):
     reconstruction_seconds: float = Field(
         default=60.0, gt=0, description="Seconds after which the reconstruction of an attribute ends where it is."
     )
+    min_cell: int | None = Field(
+        default=None, ge=2, description="Uploads with a count below this, but for 0, are refused with 422."
+    )
+    require_noise: bool = Field(default=False, description="Uploads with a count table without noise are refused.")
+    max_epsilon: float | None = Field(
+        default=None,
+        gt=0,
+        description="Uploads whose noise spends a larger epsilon, or that lack noise, are refused.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

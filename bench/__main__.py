@@ -1,6 +1,20 @@
 """All benchmarks, one after the other, so that each has the machine to itself."""
 
-from bench import advice, apply, configurations, entries, growth, joint, noise, pool, scale, solver, summaries, training
+from bench import (
+    advice,
+    apply,
+    configurations,
+    disclosure,
+    entries,
+    growth,
+    joint,
+    noise,
+    pool,
+    scale,
+    solver,
+    summaries,
+    training,
+)
 from bench.figures import run
 
 if __name__ == "__main__":
@@ -13,6 +27,7 @@ if __name__ == "__main__":
         growth.main,
         pool.main,
         noise.main,
+        disclosure.main,
         summaries.main,
         training.main,
         configurations.main,

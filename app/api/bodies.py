@@ -12,6 +12,7 @@ from app.api.errors import BodyTooLargeError, InterruptedCheckError, MalformedRe
 from app.child_process import ChildProcess
 from app.domain.entries import Publication
 from app.domain.errors import Fault, InvalidDocumentError
+from app.services.policy import NO_POLICY, Policy
 from app.services.publications import publication_of
 
 #: Seconds after which an entry that is still being checked is refused; 64 MiB of honest ones take five.
@@ -57,10 +58,10 @@ def validated(model: type[AnyModel], body: bytes) -> AnyModel:
         raise _invalid(error) from None
 
 
-async def read_publication_in(child: ChildProcess, body: bytes) -> Publication:
+async def read_publication_in(child: ChildProcess, body: bytes, policy: Policy = NO_POLICY) -> Publication:
     """`read_publication` in a child process. Raises InvalidDocumentError for an entry that takes too long, too."""
     try:
-        return await child.run(read_publication, body)
+        return await child.run(read_publication, body, policy)
     except TimeoutError:
         detail = f"Checking this entry takes more than {DEADLINE:g} s: publish fewer maskings, or smaller domains."
         raise InvalidDocumentError(detail, code="too_heavy") from None
@@ -70,8 +71,8 @@ async def read_publication_in(child: ChildProcess, body: bytes) -> Publication:
         ) from None
 
 
-def read_publication(body: bytes) -> Publication:
-    """Parse an entry, validate it, check its sums, pack it. Heavy: run it in a child process.
+def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
+    """Parse an entry, validate it, check its sums and the policy, pack it. Heavy: run it in a child process.
 
     Raises MalformedRequestError, InvalidDocumentError.
     """
@@ -81,7 +82,7 @@ def read_publication(body: bytes) -> Publication:
         raise MalformedRequestError(f"The body is not JSON: {error}") from None
     except ValidationError as error:
         raise _invalid(error) from None
-    return publication_of(document)
+    return publication_of(document, policy)
 
 
 def _invalid(error: ValidationError) -> InvalidDocumentError:

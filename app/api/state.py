@@ -7,6 +7,7 @@ from procrastinate import App
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
 from app.child_process import ChildProcess
+from app.services.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,4 +19,5 @@ class State:
     announcements: Announcements
     child: ChildProcess
     max_body_bytes: int
+    policy: Policy
     development_mode: bool

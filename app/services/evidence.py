@@ -2,17 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 
-from aegis_advisor.evidence import AttributeEvidence, PairCounts, attribute_evidence, find_faults, find_pair_faults
+from aegis_advisor.evidence import (
+    AttributeEvidence,
+    PairCounts,
+    attribute_evidence,
+    find_faults,
+    find_label_faults,
+    find_pair_faults,
+)
 from app.domain.documents import Document, pairs_in
 from app.domain.errors import Fault, pointer
 
 
 def evidence_of(document: Document, places: Iterable[int] | None = None) -> tuple[AttributeEvidence, ...]:
     """The evidence on the attributes at `places` (all by default) of a document with arrays for counts."""
-    label_histogram = document["label"]["histogram"]
     attributes = document["attributes"]
     chosen = attributes if places is None else [attributes[place] for place in places]
-    return tuple(attribute_evidence(attribute, label_histogram) for attribute in chosen)
+    return tuple(attribute_evidence(attribute, document["label"]) for attribute in chosen)
 
 
 def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairCounts, ...]:
@@ -31,13 +37,16 @@ def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[P
     )
 
 
-def evidence_faults(evidence: Iterable[AttributeEvidence]) -> tuple[Fault, ...]:
+def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
     """Everything that does not add up, each fault with its JSON Pointer into the document."""
-    return tuple(
+    found = tuple(
         Fault(pointer("attributes", place, *fault.path), fault.detail)
         for place, attribute in enumerate(evidence)
         for fault in find_faults(attribute)
     )
+    if found:
+        return found
+    return tuple(Fault(pointer("attributes", *fault.path), fault.detail) for fault in find_label_faults(evidence))
 
 
 def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:

@@ -11,20 +11,24 @@ from app.services.configurations import pack_configurations
 from app.services.digests import digest
 from app.services.evidence import evidence_faults, evidence_of, pair_faults, pairs_of
 from app.services.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
+from app.services.policy import NO_POLICY, Policy, declaration_faults, policy_faults
 
 
-def publication_of(document: Document) -> Publication:
+def publication_of(document: Document, policy: Policy = NO_POLICY) -> Publication:
     """The publication of a document whose structure has been validated; its counts are turned into arrays in place.
 
-    Raises InvalidDocumentError with every sum that disagrees, every mapping out of range, ...
+    Raises InvalidDocumentError with every sum that disagrees, every mapping out of range, ..., or with every place
+    that breaks the policy.
     """
     counts_to_arrays(document)
     evidence, pairs = evidence_of(document), pairs_of(document)
     # In this order: each check relies on what the one before has found sound.
     faults = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(pairs))
     faults = faults or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
-    if faults:
+    if faults := faults or declaration_faults(document):
         raise InvalidDocumentError("The entry does not add up.", faults)
+    if faults := policy_faults(document, policy):
+        raise InvalidDocumentError("The entry lacks disclosure control that this service demands.", faults)
     return Publication(
         document["name"], visibility_of(document.get("visibility", "private")), _content(document, evidence)
     )

@@ -1,4 +1,4 @@
-"""Bounds of cells from counts that are rounded, noisy, lack records or were drawn by chance: what is certain of them."""
+"""Bounds of cells from counts that are rounded, noisy, lack records or were drawn by chance: what is certain."""
 
 from dataclasses import dataclass, replace
 

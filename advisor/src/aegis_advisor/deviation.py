@@ -142,13 +142,14 @@ def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure:
 
 def drop_table(evidence: AttributeEvidence) -> FloatArray:
     """The table (1, labels) of a dropped attribute: one masked value, which has every record."""
-    return evidence.label_histogram[np.newaxis, :].astype(np.float64)
+    return evidence.label_counts[np.newaxis, :].astype(np.float64)
 
 
 def masked_table(evidence: AttributeEvidence, reference: Reference, used_id: str) -> tuple[FloatArray, Source]:
     """The table (groups, labels) of a masking or of `drop`, and where it comes from (model, section 4)."""
     if used_id == DROP:
-        return drop_table(evidence), "definition"
+        known = evidence.knows_label
+        return drop_table(evidence) if known else reference.joint.sum(axis=0, keepdims=True), "definition"
     masking = masking_named(evidence, used_id)
     if masking.is_fitted:
         return _fitted_table(evidence, reference, masking), "fitted"
@@ -189,7 +190,7 @@ def _bound(
     certain = exact if measure.monotone else []
     information, counts = reference.information_bound, evidence.value_counts
     if measure.of_information and information is not None and counts is not None and reference.certificate.converged:
-        entropies = [entropy(histogram.astype(np.float64)) for histogram in (counts, evidence.label_histogram)]
+        entropies = [entropy(histogram.astype(np.float64)) for histogram in (counts, evidence.label_counts)]
         certain = [*certain, measure.of_information(information, *entropies)]
     if not certain:
         return None, None
@@ -207,7 +208,7 @@ def _interval(evidence: AttributeEvidence, reference: Reference, measure: Measur
         return {"lower_bound": certain, "upper_bound": certain}
     # One that is corrected for its bias is another measure by the same name.
     beyond = reference.ceilings.get(measure.id) if measure is MEASURES.get(measure.id) else None
-    if certain is None and measure.monotone:
+    if certain is None and measure.monotone and evidence.knows_label:
         certain = measure(drop_table(evidence))
     if beyond is not None and certain is not None:  # they may meet, but for rounding
         beyond = measure.best([beyond, certain])

@@ -43,8 +43,8 @@ def ranking_basis(
       masking whose table is known, be it counted (even if it is no function of the value), folded by its
       mapping, `identity` or `drop`. Every masking has one of these, but for counts that noise or the like was added to
       and no mapping;
-    * only exact views and `drop` are used, never `identity`: the truth is `|rho - rho_M|` and ours
-      `|rho_ref - rho_M|`; neither changes its sign (`assess`), so they differ by a constant.
+    * only exact views and, where the label's histogram is certain, `drop` are used, never `identity`: the truth is
+      `|rho - rho_M|` and ours `|rho_ref - rho_M|`; neither changes its sign (`assess`), so they differ by a constant.
 
     `identity` in some configurations only would need the constant itself, and a table folded from the
     reference is an estimate unless other counts determine it (`determined_counts`).
@@ -61,7 +61,7 @@ def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
     if evidence.joint is not None:
         return not any(masking.is_fitted and masking.mapping is None for masking in maskings)
     exact = all(determined_counts(evidence, masking) is not None for masking in maskings)
-    return exact and IDENTITY not in used
+    return exact and IDENTITY not in used and (evidence.knows_label or DROP not in used)
 
 
 def joint_ranking_basis(

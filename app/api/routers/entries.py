@@ -72,7 +72,7 @@ async def publish_entry(
     caller: PublisherDependency, document: BodyDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
     """Add an entry to the catalogue, all of it or nothing. Its name must be new in the caller's tenant."""
-    publication = await read_publication_in(state.child, document)
+    publication = await read_publication_in(state.child, document, state.policy)
     return _head(await factory.cataloguing().publish(caller, publication), 201)
 
 
@@ -165,7 +165,7 @@ async def replace_entry(
     factory: FactoryDependency,
 ) -> Response:
     """Versions are immutable: a change adds one. Name and visibility stay; `PATCH` changes the visibility."""
-    publication = await read_publication_in(state.child, document)
+    publication = await read_publication_in(state.child, document, state.policy)
     return _head(await factory.cataloguing().replace(caller, entry_id, publication, is_current), 200)
 
 

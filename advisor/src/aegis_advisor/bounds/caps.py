@@ -156,7 +156,7 @@ class Groups:
 
 def views_of(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
     """Mapping (values,) and counts (groups, labels) of every view that constrains, the label's histogram first."""
-    everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_histogram[np.newaxis, :].astype(np.float64)
+    everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_counts[np.newaxis, :].astype(np.float64)
     constraining = (
         (view.mapping, view.joint.astype(np.float64))
         for view in evidence.maskings

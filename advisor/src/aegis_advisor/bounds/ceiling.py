@@ -71,17 +71,17 @@ def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
 
     Returns:
         By measure id, in the measure's unit. Nothing where the unmasked counts are given, so that no bound is
-        wanted, where the views contradict each other, and for more than `LARGEST` cells; some measures need the
-        histogram.
+        wanted, where the views contradict each other, where the label's histogram is not certain, and for more than
+        `LARGEST` cells; some measures need the histogram.
     """
-    if evidence.joint is not None or evidence.values * evidence.labels > LARGEST:
+    if evidence.joint is not None or not evidence.knows_label or evidence.values * evidence.labels > LARGEST:
         return {}
     if evidence.records == 0:
         return dict.fromkeys(_CEILINGS, 0.0)
     rows = None if evidence.histogram is None else Rows.of(evidence, evidence.histogram)
     if rows is not None and not rows.possible:
         return {}
-    known = Known(evidence.label_histogram.astype(np.float64), rows)
+    known = Known(evidence.label_counts.astype(np.float64), rows)
     possible = {measure: one for measure, one in _CEILINGS.items() if rows is not None or not one.needs_rows}
     # Several measures are functions of one score.
     most = {(one.by_row, one.by_group): 0.0 for one in possible.values()}

@@ -38,7 +38,7 @@ def proven_table(problem: Problem) -> FloatArray | None:
 
     `only_table` finds it and checks the margins. That the atoms' rows `D` of the design are independent, so that no
     other table has the same sums, follows from an approximate inverse `X` of `G = D D'` (Rump 2010, "Verification
-    methods", section 10.1): a matrix `G` with `||I - X G|| < 1` is not singular.
+    methods: rigorous results using floating-point arithmetic"): a matrix `G` with `||I - X G|| < 1` is not singular.
     """
     table = only_table(problem)
     if table is None:

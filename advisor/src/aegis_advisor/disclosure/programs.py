@@ -124,5 +124,5 @@ class Search:
         A cell that no sum limits from above can have any number of records.
         """
         gap = self.least - self.lower if sign > 0 else self.upper - self.most
-        open_ = (gap > CLOSE + RELATIVE * self.sums.largest) & ~self.asked[int(sign > 0)]
-        return open_ if sign > 0 else open_ & np.isfinite(self.upper)
+        loose: BoolArray = (gap > CLOSE + RELATIVE * self.sums.largest) & ~self.asked[int(sign > 0)]
+        return loose if sign > 0 else np.logical_and(loose, np.isfinite(self.upper))

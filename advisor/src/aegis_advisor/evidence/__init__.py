@@ -11,6 +11,7 @@ from aegis_advisor.evidence.attribute import (
 )
 from aegis_advisor.evidence.fault import Fault
 from aegis_advisor.evidence.faults import find_faults
+from aegis_advisor.evidence.label_faults import find_label_faults
 from aegis_advisor.evidence.pair_faults import find_pair_faults
 from aegis_advisor.evidence.pairs import PairCounts
 from aegis_advisor.evidence.perturbation import Perturbation
@@ -29,5 +30,6 @@ __all__ = [
     "Perturbation",
     "attribute_evidence",
     "find_faults",
+    "find_label_faults",
     "find_pair_faults",
 ]

@@ -129,10 +129,11 @@ class AttributeEvidence:
     Attributes:
         name: the attribute.
         values: the size of its domain.
-        label_histogram: (labels,) int64; its sum is the number of records.
+        label_histogram: (labels,) int64, as published.
         histogram: (values,) int64 counts of the values; None in variant II of the problem.
         joint: (values, labels) int64, the unmasked counts, if the provider gives them.
         maskings: its masking functions, in the provider's order.
+        label_perturbation: how the label's histogram is declared to differ from that of the table.
     """
 
     name: str
@@ -141,11 +142,37 @@ class AttributeEvidence:
     histogram: IntArray | None
     joint: IntArray | None
     maskings: tuple[Masking, ...]
+    label_perturbation: Perturbation = UNPERTURBED
 
     @property
     def records(self) -> int:
-        """The number of records."""
-        return int(self.label_histogram.sum())
+        """The number of records, as well as it is known."""
+        return int(self.label_counts.sum())
+
+    @property
+    def exact_tables(self) -> list[IntArray]:
+        """Counts (groups, labels) of the table as it is: each adds up to the true label histogram."""
+        masked = [masking.joint for masking in self.maskings if masking.perturbation.is_none]
+        return [table for table in (self.joint, *masked) if table is not None]
+
+    @property
+    def label_slack(self) -> tuple[int, int]:
+        """The most that a count of the label's histogram, and all together, may differ from the table's."""
+        sums = self.labels + 1
+        return self.label_perturbation.slack(1, sums), self.label_perturbation.slack(self.labels, sums)
+
+    @property
+    def knows_label(self) -> bool:
+        """Whether it is certain how many records each label value has."""
+        return self.label_perturbation.is_none or bool(self.exact_tables)
+
+    @property
+    def label_counts(self) -> IntArray:
+        """(labels,) the records of each label value: exact where `knows_label`, else the histogram as published."""
+        if self.label_perturbation.is_none or not (exact := self.exact_tables):
+            return self.label_histogram
+        counts: IntArray = exact[0].sum(axis=0)
+        return counts
 
     @property
     def labels(self) -> int:
@@ -188,5 +215,5 @@ class AttributeEvidence:
         maskings = tuple(masking.flags for masking in self.maskings)
         counts = self.value_counts
         values = self.values if counts is None else int(np.count_nonzero(counts))
-        labels = int(np.count_nonzero(self.label_histogram))
+        labels = int(np.count_nonzero(self.label_counts)) if self.knows_label else self.labels
         return EvidenceFlags(values, labels, self.joint is not None, maskings)

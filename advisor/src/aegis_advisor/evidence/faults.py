@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from aegis_advisor.evidence.agreement import agreement_faults, unmasked_faults
 from aegis_advisor.evidence.attribute import AttributeEvidence
 from aegis_advisor.evidence.fault import LARGEST_COUNT, Fault, total
-from aegis_advisor.evidence.masking_faults import masking_faults
-from aegis_advisor.evidence.table_faults import count_faults, row_faults, table_faults, total_faults
+from aegis_advisor.evidence.masking_faults import declaration_faults, masking_faults
+from aegis_advisor.evidence.table_faults import (
+    count_faults,
+    label_allowances,
+    row_faults,
+    table_faults,
+    total_faults,
+)
 
 
 def find_faults(evidence: AttributeEvidence) -> tuple[Fault, ...]:
@@ -19,6 +25,7 @@ def find_faults(evidence: AttributeEvidence) -> tuple[Fault, ...]:
     Arrays may hold any integers and have any shape. At most 100 faults are named per table.
     """
     label = list(count_faults((), evidence.label_histogram, (evidence.label_histogram.size,)))
+    label += [Fault((), fault.detail) for fault in declaration_faults((), evidence.label_perturbation)]
     if label or total(evidence.label_histogram) > LARGEST_COUNT:
         return (*label, Fault((), "the label's histogram adds up to more records than can be counted"))[:1]
     histogram = list(_histogram_faults(evidence))
@@ -41,7 +48,8 @@ def _histogram_faults(evidence: AttributeEvidence) -> Iterator[Fault]:
         return
     path = ("histogram",)
     malformed = list(count_faults(path, evidence.histogram, (evidence.values,)))
-    yield from malformed or total_faults(path, evidence.histogram, evidence.records)
+    _, whole = label_allowances(evidence)
+    yield from malformed or total_faults(path, evidence.histogram, total(evidence.label_histogram), whole)
 
 
 def _joint_faults(evidence: AttributeEvidence, *, histogram_is_sound: bool) -> Iterator[Fault]:

@@ -7,7 +7,8 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
-from aegis_advisor.evidence.fault import LARGEST_COUNT, Fault, Path, places
+from aegis_advisor.evidence.fault import LARGEST_COUNT, Fault, Path, places, total
+from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.table_faults import (
     allowance,
     column_faults,
@@ -26,7 +27,10 @@ def masking_faults(evidence: AttributeEvidence, index: int, histogram: IntArray 
     masking, path = evidence.maskings[index], ("maskings", index)
     if masking.mapping is None and masking.joint is None:
         yield Fault(path, "neither a mapping nor joint counts: nothing can be said of this masking")
-    declared = list(_declaration_faults(path, masking, evidence.records))
+    declared = [
+        *declaration_faults(path, masking.perturbation),
+        *_records_faults(path, masking.perturbation.records, evidence),
+    ]
     function = [*_mapping_faults(path, masking, evidence.values), *_transition_faults(path, masking, evidence.values)]
     yield from (*declared, *function)
     if masking.joint is None or declared:
@@ -37,15 +41,19 @@ def masking_faults(evidence: AttributeEvidence, index: int, histogram: IntArray 
         yield from _preimage_faults((*path, "joint"), masking.joint, masking, histogram)
 
 
-def _declaration_faults(path: Path, masking: Masking, records: int) -> Iterator[Fault]:
-    """Declarations that mean nothing."""
-    declared = masking.perturbation
-    scale, base, counted = declared.noise_scale, declared.rounded_to, declared.records
+def declaration_faults(path: Path, declared: Perturbation) -> Iterator[Fault]:
+    """Declarations of noise and rounding that mean nothing."""
+    scale, base = declared.noise_scale, declared.rounded_to
     if scale is not None and not (math.isfinite(scale) and 0 < scale <= LARGEST_COUNT):
         yield Fault((*path, "noise", "scale"), f"{scale} is not a scale: it is above 0, and at most {LARGEST_COUNT}")
     if base is not None and not 1 < base <= LARGEST_COUNT:
         yield Fault((*path, "rounded_to"), f"{base} is no base to round to: it is from 2 to {LARGEST_COUNT}")
-    if counted is not None and not 1 <= counted <= records:
+
+
+def _records_faults(path: Path, counted: int | None, evidence: AttributeEvidence) -> Iterator[Fault]:
+    """As many records as a masking says that it counts, there have to be."""
+    records, (_, slack) = total(evidence.label_histogram), evidence.label_slack
+    if counted is not None and not 1 <= counted <= records + slack:
         yield Fault((*path, "records"), f"{counted} records are counted, but there are {records}")
 
 
@@ -94,12 +102,16 @@ def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: Attri
     yield from malformed
     if malformed:
         return
-    declared, records = masking.perturbation, evidence.records
-    counted, says = (records, "there are") if declared.records is None else (declared.records, "its `records` says")
-    sums = _sums(*table.shape)
-    yield from total_faults(path, table, counted, allowance(declared, table.size, sums, 0), says)
+    declared, (column, whole), sums = masking.perturbation, evidence.label_slack, _sums(*table.shape)
+    counted, says = declared.records, "its `records` says"
+    if counted is None:
+        counted, says = total(evidence.label_histogram), "there are"
+    known = declared.records is not None
+    allowed = allowance(declared, table.size, sums, 0, label=0 if known else whole)
+    yield from total_faults(path, table, counted, allowed, says)
     if is_summable(table):  # otherwise the total says enough
-        allowed = allowance(declared, table.shape[0], sums, records - counted)
+        missing = max(total(evidence.label_histogram) + whole - counted, 0) if known else 0
+        allowed = allowance(declared, table.shape[0], sums, missing, label=column)
         yield from column_faults(path, table, evidence.label_histogram, allowed)
 
 
@@ -119,7 +131,7 @@ def _cell_faults(path: Path, table: IntArray, masking: Masking, labels: int) -> 
 def _preimage_faults(path: Path, table: IntArray, masking: Masking, histogram: IntArray | None) -> Iterator[Fault]:
     """Rows of a masked table that no value, or not as many records, can stand behind."""
     declared = masking.perturbation
-    missing = 0 if declared.records is None or histogram is None else int(histogram.sum()) - declared.records
+    missing = 0 if declared.records is None or histogram is None else max(int(histogram.sum()) - declared.records, 0)
     allowed = allowance(declared, table.shape[1], _sums(*table.shape), missing)
     rows = table.sum(axis=1)
     reached = _reached(masking, histogram)

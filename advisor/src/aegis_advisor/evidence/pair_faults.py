@@ -4,12 +4,19 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from aegis_advisor.evidence.attribute import AttributeEvidence
-from aegis_advisor.evidence.fault import Fault
+from aegis_advisor.evidence.fault import Fault, Path
 from aegis_advisor.evidence.pair_agreement import agreement_faults
 from aegis_advisor.evidence.pair_margins import Margin, Margins
 from aegis_advisor.evidence.pairs import PairCounts
 from aegis_advisor.evidence.refinement import groups_of, masking_of
-from aegis_advisor.evidence.table_faults import column_faults, count_faults, is_summable, row_faults, total_faults
+from aegis_advisor.evidence.table_faults import (
+    column_faults,
+    count_faults,
+    is_summable,
+    label_allowances,
+    row_faults,
+    total_faults,
+)
 
 MOST_FAULTS = 100
 """Of tens of thousands of tables all can be wrong, and nobody reads on."""
@@ -43,13 +50,23 @@ def _faults(margins: Margins, index: int, pair: PairCounts) -> Iterator[Fault]:
     yield from malformed
     if malformed:
         return
-    wrong = [*total_faults((index, "joint"), pair.joint, margins.evidence[0].records)]
+    wrong = [*_total_faults((index, "joint"), pair, margins.evidence)]
     if is_summable(pair.joint):  # otherwise the total says enough
         wrong += _margin_faults(margins, index, pair)
     yield from wrong
     if not wrong:
         for axis, side in enumerate(sides):
             margins.learn(side, Margin(pair.joint.sum(axis=1 - axis), f"pair {index} counts"))
+
+
+def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
+    """A fault unless the counts add up to the records, as far as these are known."""
+    known = next((evidence[place] for place in pair.attributes if evidence[place].knows_label), None)
+    if known is not None:
+        yield from total_faults(path, pair.joint, known.records)
+    else:
+        _, whole = label_allowances(evidence[0])
+        yield from total_faults(path, pair.joint, evidence[0].records, whole)
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, pair: PairCounts) -> Iterator[Fault]:

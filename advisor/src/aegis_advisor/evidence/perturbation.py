@@ -95,19 +95,21 @@ class Perturbation:
         label = label_histogram.astype(np.float64)
         if self.keeps_sums:
             missing: FloatArray = label - counts.sum(axis=0)
-            return missing
-        records = float(label.sum())
-        return label * ((records - float(self.records or 0)) / max(records, 1.0))
+            return np.maximum(missing, 0.0)  # of a label's histogram that is inexact, too, there may seem to be less
+        return label * (self._left_out(label) / max(float(label.sum()), 1.0))
 
     def _missing_variance(self, label_histogram: IntArray) -> FloatArray:
         """The variance (labels,) of what of each class was left out, where only the sum of it is known."""
         label = label_histogram.astype(np.float64)
         if self.keeps_sums:
             return np.zeros(label.shape)
-        records = max(float(label.sum()), 1.0)
-        share = label / records
-        variance: FloatArray = (records - float(self.records or 0)) * share * (1.0 - share)
+        share = label / max(float(label.sum()), 1.0)
+        variance: FloatArray = self._left_out(label) * share * (1.0 - share)
         return variance
+
+    def _left_out(self, label: FloatArray) -> float:
+        """How many records were left out."""
+        return max(float(label.sum()) - float(self.records or 0), 0.0)
 
 
 UNPERTURBED = Perturbation()

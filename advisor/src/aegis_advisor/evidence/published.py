@@ -10,14 +10,16 @@ from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
 from aegis_advisor.evidence.perturbation import Perturbation
 
 
-def attribute_evidence(attribute: Mapping[str, Any], label_histogram: IntArray) -> AttributeEvidence:
+def attribute_evidence(attribute: Mapping[str, Any], label: Mapping[str, Any]) -> AttributeEvidence:
     """The evidence on one attribute of a validated entry, whose counts are lists or arrays.
 
     Args:
         attribute: an item of the entry's `attributes`.
-        label_histogram: (labels,) int64, the entry's.
+        label: the entry's `label`.
     """
-    records = int(label_histogram.sum())
+    label_histogram = np.asarray(label["histogram"], dtype=np.int64)
+    about_label = _perturbation(label, None)
+    records = int(label_histogram.sum()) if about_label.is_none else None
     return AttributeEvidence(
         name=attribute["name"],
         values=len(attribute["domain"]),
@@ -25,10 +27,11 @@ def attribute_evidence(attribute: Mapping[str, Any], label_histogram: IntArray) 
         histogram=_counts(attribute.get("histogram")),
         joint=_counts(attribute.get("joint")),
         maskings=tuple(_masking(masking, records) for masking in attribute.get("maskings") or ()),
+        label_perturbation=about_label,
     )
 
 
-def _masking(masking: Mapping[str, Any], records: int) -> Masking:
+def _masking(masking: Mapping[str, Any], records: int | None) -> Masking:
     transition = masking.get("transition")
     return Masking(
         id=masking["id"],
@@ -41,12 +44,16 @@ def _masking(masking: Mapping[str, Any], records: int) -> Masking:
     )
 
 
-def _perturbation(masking: Mapping[str, Any], records: int) -> Perturbation:
-    """What a masking declares of its counts. To say that it counts all records is to declare nothing."""
-    noise, counted = masking.get("noise"), masking.get("records")
+def _perturbation(declared: Mapping[str, Any], records: int | None) -> Perturbation:
+    """What a masking or the label declares of its counts.
+
+    To say that all `records` are counted is to declare nothing; where it is not certain how many there are (None), it
+    may be something.
+    """
+    noise, counted = declared.get("noise"), declared.get("records")
     return Perturbation(
         noise_scale=None if noise is None else float(noise["scale"]),
-        rounded_to=masking.get("rounded_to"),
+        rounded_to=declared.get("rounded_to"),
         records=None if counted == records else counted,
     )
 

@@ -39,10 +39,19 @@ EXACT = Allowance()
 """Unmasked counts are what they are."""
 
 
-def allowance(perturbation: Perturbation, cells: int, sums: int, missing: int) -> Allowance:
-    """What a masking declares of its sums of `cells` counts, of which it has `sums`, with so many records missing."""
-    slack = perturbation.slack(cells, sums)
+def allowance(perturbation: Perturbation, cells: int, sums: int, missing: int, label: int = 0) -> Allowance:
+    """What a masking declares of its sums of `cells` counts, of which it has `sums`, with so many records missing.
+
+    `label`: by how much what they are compared with may be off itself.
+    """
+    slack = perturbation.slack(cells, sums) + label
     return Allowance(slack, slack + missing, masked=True)
+
+
+def label_allowances(evidence: AttributeEvidence) -> tuple[Allowance, Allowance]:
+    """By how much exact counts of a label value, and of all records, may miss the label's histogram."""
+    column, total = evidence.label_slack
+    return Allowance(column, column), Allowance(total, total)
 
 
 def count_faults(
@@ -101,6 +110,7 @@ def table_faults(path: Path, table: IntArray, rows: int, evidence: AttributeEvid
     yield from malformed
     if malformed:
         return
-    yield from total_faults(path, table, evidence.records)
+    column, whole = label_allowances(evidence)
+    yield from total_faults(path, table, total(evidence.label_histogram), whole)
     if is_summable(table):  # otherwise the total says enough
-        yield from column_faults(path, table, evidence.label_histogram)
+        yield from column_faults(path, table, evidence.label_histogram, column)

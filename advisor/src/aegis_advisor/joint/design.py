@@ -72,7 +72,7 @@ class Design:
         columns, size = _number([[0 if one is None else one.basis.size for one in each] for each in masked])
         if size > MOST_COLUMNS:
             raise TooManyColumnsError(size, MOST_COLUMNS)
-        label = Basis.of(evidence[0].label_histogram)
+        label = Basis.of(known_label(evidence))
         labels = np.zeros((size, label.size))
         for one, place in _placed(masked, columns):
             labels[place] = correlations(one.joint, one.basis, label)
@@ -86,6 +86,11 @@ class Design:
         for (first, second), unknown in self.unknown.items():
             found |= unknown[codes[:, first], codes[:, second]]
         return found
+
+
+def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
+    """The records (labels,) of each label value, from an attribute of which they are certain, if there is one."""
+    return next((known for known in evidence if known.knows_label), evidence[0]).label_counts
 
 
 def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:

@@ -10,7 +10,7 @@ from aegis_advisor.blocks import Codes
 from aegis_advisor.deviation import masking_named
 from aegis_advisor.errors import ContradictoryPairsError, MissingPairsError, TooManyColumnsError
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
-from aegis_advisor.joint.design import Design
+from aegis_advisor.joint.design import Design, known_label
 from aegis_advisor.joint.elimination import Traces, traces
 from aegis_advisor.measures.association import trace_bias
 from aegis_advisor.views import determined_counts
@@ -70,8 +70,9 @@ def score_jointly(
     if design.lacking(codes).any():
         raise MissingPairsError(list(_missing(design, evidence, options, codes)))
     more = _promising(design, more[~design.lacking(more)])
-    found = traces(design, np.concatenate([codes, more]), evidence[0].records)
-    utility = _less_bias(found, evidence[0].label_histogram) if corrected else found.trace
+    label = known_label(evidence)
+    found = traces(design, np.concatenate([codes, more]), int(label.sum()))
+    utility = _less_bias(found, label) if corrected else found.trace
     count = len(codes)
     if np.isnan(utility[:count]).any():
         raise ContradictoryPairsError

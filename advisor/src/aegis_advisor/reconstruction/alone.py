@@ -18,7 +18,7 @@ def counts_of(masking: Masking) -> IntArray:
 
 def restored(masking: Masking, joint: IntArray, evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
     """Counts (groups, labels) of all records and their variances, as the masking's declarations have it."""
-    return masking.perturbation.restored(joint, evidence.label_histogram)
+    return masking.perturbation.restored(joint, evidence.label_counts)
 
 
 def fitted_alone(masking: Masking, evidence: AttributeEvidence) -> FloatArray:
@@ -26,7 +26,8 @@ def fitted_alone(masking: Masking, evidence: AttributeEvidence) -> FloatArray:
 
     For views of which nothing but the counts is known. It minimises `sum (table - count)^2 / variance` over tables that
     are not negative: in each column counts are lowered in proportion to their variance until they add up to the
-    records of the class, negative ones left out (projection onto a simplex: Held, Wolfe & Crowder 1974).
+    records of the class, negative ones left out (projection onto a simplex: Held, Wolfe & Crowder 1974). Where the
+    label's histogram is not certain it gives way, too, in proportion to its own variance.
     """
     counts, variance = restored(masking, counts_of(masking), evidence)
     variance = np.maximum(variance, LEAST_VARIANCE)
@@ -34,7 +35,8 @@ def fitted_alone(masking: Masking, evidence: AttributeEvidence) -> FloatArray:
     limits = counts / variance
     order = np.argsort(-limits, axis=0, kind="stable")
     limits, sums, weights = (np.take_along_axis(array, order, axis=0) for array in (limits, counts, variance))
-    prices = (np.cumsum(sums, axis=0) - evidence.label_histogram) / np.cumsum(weights, axis=0)
+    gives = 0.0 if evidence.knows_label else evidence.label_perturbation.count_variance
+    prices = (np.cumsum(sums, axis=0) - evidence.label_counts) / (np.cumsum(weights, axis=0) + gives)
     kept = np.maximum((limits > prices).sum(axis=0), 1)
     price = np.take_along_axis(prices, kept[np.newaxis] - 1, axis=0)
     fitted: FloatArray = np.maximum(counts - variance * price, 0.0)

@@ -8,7 +8,7 @@ import numpy as np
 from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, fold
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction.margin import Margin
-from aegis_advisor.reconstruction.views import view_margins
+from aegis_advisor.reconstruction.views import label_margin, view_margins
 
 __all__ = ["Margin", "Problem"]
 
@@ -18,8 +18,8 @@ class Problem:
     """Minimise KL(F || prior) over tables F (atoms, labels) with these margins.
 
     Attributes:
-        prior: (atoms,) the weight of each atom before any counts are seen: its records in variant I, the
-            number of its values in variant II; it spreads evenly over the labels.
+        prior: (atoms,) the weight of each atom before any counts are seen: its records in variant I, in proportion to
+            the number of its values in variant II; it spreads evenly over the labels.
         rows: (atoms,) the records of each atom (variant I), or None (variant II).
         margins: what else is known.
         labels: the number of label values.
@@ -40,16 +40,17 @@ class Problem:
 
         `estimate` (atoms, labels) is what is thought of the table already; without, that it is independence.
         """
-        label = evidence.label_histogram[np.newaxis, :].astype(np.float64)
+        label = evidence.label_counts[np.newaxis, :].astype(np.float64)
         counts, rows = evidence.value_counts, None
         if counts is not None:
             rows = fold(counts, atom_of_value, atoms).astype(np.float64)
         prior = np.bincount(atom_of_value, minlength=atoms).astype(np.float64) if rows is None else rows
         if estimate is None:
             estimate = prior[:, np.newaxis] / max(float(prior.sum()), 1.0) * label
-        everything = Margin(np.arange(atoms), np.zeros(atoms, dtype=np.int64), label)
-        margins = view_margins(evidence, atom_of_value, estimate)
-        return cls(prior, rows, (everything, *margins), evidence.labels, float(evidence.records))
+        margins = label_margin(evidence, atoms), *view_margins(evidence, atom_of_value, estimate)
+        if rows is None and not margins[0].is_exact:  # nothing else makes the prior a table of as many records
+            prior *= evidence.records / prior.sum()
+        return cls(prior, rows, margins, evidence.labels, float(evidence.records))
 
     @property
     def is_exact(self) -> bool:

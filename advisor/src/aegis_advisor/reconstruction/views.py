@@ -18,6 +18,16 @@ RESOLUTION = 1e-8
 """The part of the records that a fit can tell apart, with some digits to spare."""
 
 
+def label_margin(evidence: AttributeEvidence, atoms: int) -> Margin:
+    """The label's histogram as the margin of all atoms; where it is not certain, its counts vary as is declared."""
+    counts, everything = evidence.label_counts[np.newaxis, :].astype(np.float64), np.arange(atoms)
+    margin = Margin(everything, np.zeros(atoms, dtype=np.int64), counts)
+    if evidence.knows_label:
+        return margin
+    variance = np.full(counts.shape, evidence.label_perturbation.count_variance)
+    return _margin(replace(margin, variance=variance), evidence.records)
+
+
 def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate: FloatArray) -> Iterator[Margin]:
     """The margin of each view that speaks of values, in their order; none tells the values of an atom apart.
 

@@ -38,7 +38,8 @@ class Sample:
         freedom = max(occupied(reference.joint, None)[0] - 1, 0)
         if measure.weighs_values and evidence.joint is None and evidence.histogram is not None:
             reference = _refined(reference, evidence.histogram)
-        return cls(reference, evidence.label_histogram / max(evidence.records, 1), freedom)
+        label = evidence.label_counts if evidence.knows_label else reference.joint.sum(axis=0)
+        return cls(reference, label / max(float(label.sum()), 1.0), freedom)
 
     @property
     def table(self) -> FloatArray:
@@ -136,7 +137,7 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
     found = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
     if not masking.is_fitted or masking.joint is None:
         return found
-    _, variance = masking.perturbation.restored(masking.joint, evidence.label_histogram)
+    _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
     squares = found.moves**2 / max(evidence.records, 1)
     return replace(found, noise=0.0, inexact=float(np.sqrt(np.sum(squares * variance))))
 

@@ -16,6 +16,7 @@ from aegis_sdk.cli.configurations import configurations
 from aegis_sdk.cli.disclose import disclose
 from aegis_sdk.cli.ending import ended_by_signals
 from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
+from aegis_sdk.cli.independence import independence
 from aegis_sdk.cli.plot import plot
 from aegis_sdk.cli.publish import publish
 from aegis_sdk.cli.risk import risk
@@ -36,6 +37,9 @@ app.command(
     epilog="Example: aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
     "--suppress-at-most 0.01 --most 1000 --output found.yaml"
 )(configurations)
+app.command(
+    epilog="Example: aegis independence people.csv --hide age,occupation --from income --clusters 3 --output masked.csv"
+)(independence)
 app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")(
     summarize
 )

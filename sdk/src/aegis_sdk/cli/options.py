@@ -1,5 +1,6 @@
 """Arguments and options that several commands have, and how their texts are read."""
 
+import csv
 import re
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +31,14 @@ EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegi
 def delimiter_of(text: str) -> str:
     """The delimiter that the option's text means."""
     return {"tab": "\t", "\\t": "\t"}.get(text, text)
+
+
+def names_of(option: str, text: str | None) -> list[str]:
+    """The names between commas; one that holds a comma stands in quotes. Raises `InputError` where one is missing."""
+    names = next(csv.reader([text], skipinitialspace=True), []) if text else []
+    if not all(names):
+        raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; say NAME,NAME")
+    return names
 
 
 def requirements_of(texts: list[str] | None) -> dict[str, float]:

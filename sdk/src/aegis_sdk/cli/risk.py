@@ -1,4 +1,3 @@
-import csv
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +14,7 @@ from aegis_sdk.cli.options import (
     RequireOption,
     TableArgument,
     delimiter_of,
+    names_of,
     requirements_of,
 )
 from aegis_sdk.cli.risk_report import COMPARED_WITH_ITSELF, all_releases, as_document, one_release
@@ -91,15 +91,7 @@ def _plan(
         raise InputError("say --plan, or name columns by --quasi-identifiers and --sensitive")
     if configuration is not None:
         raise InputError("--configuration is one of a plan: say --plan")
-    return part.plan_of_roles(_names("quasi-identifiers", quasi_identifiers), _names("sensitive", sensitive))  # type: ignore[no-any-return] # see above
-
-
-def _names(option: str, text: str | None) -> list[str]:
-    """The names between commas; one that holds a comma stands in quotes. Raises `InputError` where one is missing."""
-    names = next(csv.reader([text], skipinitialspace=True), []) if text else []
-    if not all(names):
-        raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; say NAME,NAME")
-    return names
+    return part.plan_of_roles(names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))  # type: ignore[no-any-return] # see above
 
 
 def _required(texts: list[str] | None) -> dict[str, float]:

@@ -75,6 +75,7 @@ def as_document(release: "Assessed", *, in_full: bool) -> dict[str, Any]:
         "holds": release.holds,
         "broken": [vars(each) for each in release.broken],
         "left_to_chance": list(release.left_to_chance),
+        "masked_elsewhere": list(release.masked_elsewhere),
         "suppressed": release.suppressed if measured else None,
         "privacy": dict(release.privacy),
         "risk": _risk_document(release.risk),

@@ -9,6 +9,18 @@ What a provider does on its own machine: read a plan, assess privacy, summarise 
 Everything raised here is a `ProviderError`, or a `PromiseError` of `apply`, whose text is one line.
 """
 
+from aegis_sdk.provider.control import (
+    SMALL,
+    ControlError,
+    Controlled,
+    Controls,
+    Roles,
+    control_entry,
+    controlled_plan,
+    small_counts,
+    with_suppressed,
+    write_controlled_plan,
+)
 from aegis_sdk.provider.entry_file import write_entry
 from aegis_sdk.provider.errors import NothingHoldsError, OutputError, PlanError, PromiseError, ProviderError, TableError
 from aegis_sdk.provider.output import refuse_overwriting
@@ -23,9 +35,13 @@ from aegis_sdk.provider.source import Source, open_table, shown
 from aegis_sdk.provider.summary import summarize
 
 __all__ = [
+    "SMALL",
     "Applied",
     "Attribute",
     "Configuration",
+    "ControlError",
+    "Controlled",
+    "Controls",
     "Found",
     "Masking",
     "NothingHoldsError",
@@ -35,10 +51,13 @@ __all__ = [
     "PromiseError",
     "ProviderError",
     "Requirement",
+    "Roles",
     "Source",
     "TableError",
     "apply",
     "assess",
+    "control_entry",
+    "controlled_plan",
     "counted_though_suppressed",
     "find_configurations",
     "load_plan",
@@ -47,7 +66,10 @@ __all__ = [
     "refuse_overwriting",
     "revealing_attributes",
     "shown",
+    "small_counts",
     "summarize",
+    "with_suppressed",
+    "write_controlled_plan",
     "write_entry",
     "write_plan",
 ]

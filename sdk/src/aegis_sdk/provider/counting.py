@@ -79,11 +79,11 @@ class CountedTable:
 
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
         """
-        What each masking makes of the domain, by its id; those that are left to chance are not among them.
+        What each masking makes of the domain, by its id; only those by which every value has a masked value.
 
         Raises `TableError` as `masked` does.
         """
-        functions = [(each, self.function(counted, each)) for each in counted.attribute.maskings if not each.is_random]
+        functions = [(each, self.function(counted, each)) for each in counted.attribute.maskings if each.is_by_value]
         return {
             each.id: MaskedDomain.of(self.masked(counted, each), secret=function.secret) for each, function in functions
         }
@@ -100,7 +100,7 @@ class CountedTable:
         """
         The masking function for this table: what it takes from the counts is found.
 
-        Raises `PlanError` for a masking that is left to chance, and `TableError` as `masked` does.
+        Raises `PlanError` for one by which a value has no masked value of its own, and `TableError` as `masked` does.
         """
         match masking.function:
             case MaskingFunction() as function:
@@ -109,7 +109,8 @@ class CountedTable:
                 with self._located(counted, masking):
                     return function.fit(self._numbers_of(counted), counted.counts.histogram())
             case _:
-                raise PlanError(f"{masking.place}: is left to chance, so that a value has no masked value of its own")
+                why = "was masked elsewhere" if masking.is_elsewhere else "is left to chance"
+                raise PlanError(f"{masking.place}: {why}, so that a value has no masked value of its own")
 
     def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
         """What chance makes of the records, for each masking that is left to it, by id. Raises as `draw` does."""

@@ -7,6 +7,7 @@ from typing import Any
 from aegis_sdk.provider.counting import CountedAttribute, CountedTable, MaskedDomain
 from aegis_sdk.provider.discretization import Binned
 from aegis_sdk.provider.errors import PlanError, TableError, shortened
+from aegis_sdk.provider.masked_elsewhere import MaskedElsewhere, masked_elsewhere
 from aegis_sdk.provider.masking import Draw, Function, MaskingFunction
 from aegis_sdk.provider.pairs.tables import pair_tables, refuse_uncountable, refuse_undone_secrets
 from aegis_sdk.provider.plan.model import IDENTITY, Configuration, Masking, Plan
@@ -37,7 +38,8 @@ def summarize(
     that follow from others (`pair_tables`): what the measure `joint` needs. `progress` is told of how many records are
     counted.
     Of a masking that is left to chance there is its transition matrix, and the joint counts of the draw that the plan's
-    seed makes; of one whose mapping is secret, the joint counts, and no histogram of its attribute beside them.
+    seed makes; of one whose mapping is secret, the joint counts, and no histogram of its attribute beside them; of one
+    that was masked elsewhere, the joint counts of that table.
     Raises `PlanError` for an unusable name, and for pairs of such maskings, and `TableError` for a table that does not
     fit the plan, or that has more pairs of values than an entry can hold.
     """
@@ -61,7 +63,7 @@ def summarize(
             "records": counted.records,
             "label": _label(counted, plan.label),
             "attributes": [
-                _attribute(counted, plan, each, domains)
+                _attribute(counted, plan, each, domains, memory_limit)
                 for each, domains in zip(counted.attributes, masked, strict=True)
             ],
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
@@ -75,21 +77,25 @@ def _label(counted: CountedTable, name: str) -> dict[str, Any]:
 
 
 def _attribute(
-    table: CountedTable, plan: Plan, counted: CountedAttribute, domains: Mapping[str, MaskedDomain]
+    table: CountedTable, plan: Plan, counted: CountedAttribute, domains: Mapping[str, MaskedDomain], memory_limit: str
 ) -> dict[str, Any]:
     draws = table.draws(counted, plan.seed)
+
+    def masking(each: Masking) -> dict[str, Any]:
+        if each.is_random:
+            return _drawn_masking(each, draws[each.id])
+        if each.is_elsewhere:
+            found = masked_elsewhere(table, counted, each, plan.label, memory_limit)
+            return _masking_elsewhere(each, found, table.records)
+        return _masking(counted, each.id, table.function(counted, each), domains[each.id])
+
     return {
         "name": counted.attribute.name,
         "type": str(counted.domain.value_type),
         "domain": list(counted.domain.texts),
         **_discretization(counted, table.table.reading(counted.attribute.name)),
         **({} if counted.attribute.is_secret else _unmasked_counts(counted, plan)),
-        "maskings": [
-            _drawn_masking(each, draws[each.id])
-            if each.is_random
-            else _masking(counted, each.id, table.function(counted, each), domains[each.id])
-            for each in counted.attribute.maskings
-        ],
+        "maskings": [masking(each) for each in counted.attribute.maskings],
     }
 
 
@@ -129,6 +135,17 @@ def _drawn_masking(masking: Masking, draw: Draw) -> dict[str, Any]:
         **({} if draw.transition is None else {"transition": draw.transition.tolist()}),
         "deterministic": False,
         "joint": draw.joint().tolist(),
+    }
+
+
+def _masking_elsewhere(masking: Masking, found: MaskedElsewhere, records: int) -> dict[str, Any]:
+    return {
+        "id": masking.id,
+        "function": _function(masking.function),
+        "domain": list(found.texts),
+        "deterministic": False,
+        **({"records": found.records} if found.records < records else {}),
+        "joint": found.joint.tolist(),
     }
 
 

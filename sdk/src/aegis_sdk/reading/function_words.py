@@ -117,6 +117,11 @@ def _mapping(parameters: Parameters) -> str | None:
     return f"{len(values)} value{'s' * (len(values) != 1)} given one by one{other}"
 
 
+def _masked_table(parameters: Parameters) -> str:
+    column = f"column {_value(parameters['column'])} of " if "column" in parameters else "those of "
+    return f"{column}a table masked elsewhere"
+
+
 def _noise(parameters: Parameters) -> str | None:
     if not {"kind", "scale"} <= parameters.keys():
         return None
@@ -134,6 +139,7 @@ _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
     "bucketize": _bucketize,
     "hierarchy": _hierarchy,
     "mapping": _mapping,
+    "masked_table": _masked_table,
     "noise": _noise,
     "pram": lambda _: "left to chance: drawn by its transition matrix",
     "randomised_response": _randomised_response,

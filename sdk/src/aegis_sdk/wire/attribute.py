@@ -53,8 +53,16 @@ class Label(Request):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        refuse("label", length_fault("histogram", len(self.histogram), len(self.domain), "counts"))
+        refuse("label", self._faults())
         return self
+
+    def _faults(self) -> Iterator[Fault]:
+        yield from length_fault("histogram", len(self.histogram), len(self.domain), "counts")
+        if self.rounded_to is None or self.noise is not None:
+            return
+        for index, count in enumerate(self.histogram):
+            if count % self.rounded_to:
+                yield ("histogram", index), f"Is not a multiple of {self.rounded_to}, its `rounded_to`"
 
 
 class MaskingFunction(Request):

@@ -16,7 +16,7 @@ from aegis_sdk.wire.configuration import (
     configurations_faults,
     table_faults,
 )
-from aegis_sdk.wire.disclosure_control import DisclosureControl
+from aegis_sdk.wire.disclosure_control import DisclosureControl, control_faults
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
@@ -80,10 +80,13 @@ class EntryDocument(Request):
         for index, attribute in enumerate(self.attributes):
             for location, detail in _joint_widths(attribute, len(self.label.domain)):
                 yield ("attributes", index, *location), detail
-            for location, detail in _too_many_records(attribute, self.records):
-                yield ("attributes", index, *location), detail
+            # Where the label's counts are inexact their sum is, too: what is plausible is the service's to say.
+            if self.label.noise is None and self.label.rounded_to is None:
+                for location, detail in _too_many_records(attribute, self.records):
+                    yield ("attributes", index, *location), detail
         for location, detail in pair_faults(self.pairs, self.attributes):
             yield ("pairs", *location), detail
+        yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs)
         yield from self._configuration_faults()
 
     def _configuration_faults(self) -> Iterator[Fault]:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from time import monotonic
 
-import numpy as np
-
 from aegis_advisor.disclosure import CellBounds, cell_bounds
 from aegis_advisor.errors import AdvisorError
 from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, find_faults
@@ -86,8 +84,7 @@ def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute
 
 def _evidence(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
     """What the advisor knows of the attribute. Raises `EntryError` for counts that do not add up."""
-    label_histogram = np.asarray(entry.label.histogram, dtype=np.int64)
-    found = attribute_evidence(attribute.model_dump(), label_histogram)
+    found = attribute_evidence(attribute.model_dump(), entry.label.model_dump())
     for fault in find_faults(found):
         place = entry.attributes.index(attribute)
         raise EntryError(f"{pointer_of(('attributes', place, *fault.path))}: {fault.detail}")

@@ -7,6 +7,7 @@ from aegis_sdk.provider.masking.frequency import EqualFrequency, FoundBuckets
 from aegis_sdk.provider.masking.function import FittedFunction, Function, MaskingFunction, RandomFunction
 from aegis_sdk.provider.masking.hierarchy import DateHierarchy, IntervalHierarchy, PrefixHierarchy, TreeHierarchy
 from aegis_sdk.provider.masking.lookup import Hierarchy, HierarchyFile, Mapped
+from aegis_sdk.provider.masking.masked_table import MaskedTable
 from aegis_sdk.provider.masking.noise import Noise
 from aegis_sdk.provider.masking.random_response import Pram, RandomisedResponse
 from aegis_sdk.provider.masking.shuffle import Shuffle
@@ -28,6 +29,7 @@ __all__ = [
     "HierarchyFile",
     "IntervalHierarchy",
     "Mapped",
+    "MaskedTable",
     "MaskingFunction",
     "Noise",
     "Pram",

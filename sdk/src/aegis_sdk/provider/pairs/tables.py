@@ -9,7 +9,7 @@ from aegis_sdk.provider.errors import PlanError, TableError
 from aegis_sdk.provider.pairs.choice import Pair, Views, pairs_to_count
 from aegis_sdk.provider.pairs.counts import count_pairs
 from aegis_sdk.provider.partition import Partition
-from aegis_sdk.provider.plan.model import IDENTITY, Plan
+from aegis_sdk.provider.plan.model import IDENTITY, Masking, Plan
 from aegis_sdk.provider.progress import Progress
 
 # More would make an entry that no service takes.
@@ -47,26 +47,33 @@ def refuse_uncountable(plan: Plan) -> None:
     Raises `PlanError` for a masking of which, or beside which, no pairs can be published.
 
     Of one that is left to chance, the counts are a draw of its own, not what the values of other attributes say. Of one
-    whose mapping is secret, pairs of the attribute, however masked, would tell which masked value is which.
+    that was masked elsewhere, no value tells what it became. Of one whose mapping is secret, pairs of the attribute,
+    however masked, would tell which masked value is which.
     """
     for attribute in plan.attributes:
         used = {each.maskings[attribute.name] for each in plan.configurations}
         for masking in attribute.maskings:
-            if masking.is_secret or (masking.is_random and masking.id in used):
-                why = "its mapping is secret" if masking.is_secret else "it is left to chance"
-                raise PlanError(f"{masking.place}: has no pair counts, since {why}; summarize without pairs")
+            if masking.is_secret or (not masking.is_by_value and masking.id in used):
+                raise PlanError(f"{masking.place}: has no pair counts, since {_why(masking)}; summarize without pairs")
+
+
+def _why(masking: Masking) -> str:
+    if masking.is_secret:
+        return "its mapping is secret"
+    return "it was masked elsewhere" if masking.is_elsewhere else "it is left to chance"
 
 
 def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:
     """
     Raises `PlanError` where the joint counts of another masking would tell which token is which.
 
-    They would if that tells the values apart, as it has the same rows in another order, and if it is left to chance.
+    They would if that tells the values apart, as it has the same rows in another order, and if it is left to chance or
+    was masked elsewhere.
     """
     for each, domains in zip(counted.attributes, masked, strict=True):
         for masking in each.attribute.maskings if each.attribute.is_secret else ():
             values = len(each.domain)
-            tells = masking.is_random or (not masking.is_secret and len(domains[masking.id].texts) == values > 1)
+            tells = not masking.is_secret and (not masking.is_by_value or len(domains[masking.id].texts) == values > 1)
             if tells:
                 raise PlanError(
                     f"{masking.place}: its counts would tell which token of {each.attribute.name!r} is which; "

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-NAMED_BY: Final = (("hierarchy", "file"), ("token", "salt_file"))
+NAMED_BY: Final = (("hierarchy", "file"), ("token", "salt_file"), ("masked_table", "file"))
 """Keys whose value is the path of a file, each after the key that it stands under."""
 
 

@@ -15,6 +15,7 @@ from aegis_sdk.provider.masking import (
     EqualFrequency,
     FittedFunction,
     Mapped,
+    MaskedTable,
     MaskingFunction,
     RandomFunction,
     Round,
@@ -28,7 +29,7 @@ from aegis_sdk.provider.plan.hierarchy import read_level
 
 _MOST_BYTES_OF_SALT = 1 << 20
 
-AnyFunction: TypeAlias = MaskingFunction | FittedFunction | RandomFunction
+AnyFunction: TypeAlias = MaskingFunction | FittedFunction | RandomFunction | MaskedTable
 
 
 def read_function(element: Element, folder: Path) -> AnyFunction:
@@ -132,6 +133,13 @@ def _salt_of_variable(element: Element) -> bytes:
     return salt.encode(errors="surrogateescape")
 
 
+def _masked_table(element: Element, folder: Path) -> MaskedTable:
+    fields = element.fields("file", optional=("column",))
+    column = fields["column"].name() if "column" in fields else ""
+    # The whole path, since a plan that is written elsewhere names the same file in another way.
+    return MaskedTable((folder / fields["file"].name()).resolve(), column)
+
+
 _READERS: Final[Mapping[str, Callable[[Element, Path], AnyFunction]]] = {
     "hierarchy": read_level,
     "bucketize": _bucketize,
@@ -145,4 +153,5 @@ _READERS: Final[Mapping[str, Callable[[Element, Path], AnyFunction]]] = {
     "randomised_response": read_randomised_response,
     "pram": read_pram,
     "shuffle": read_shuffle,
+    "masked_table": _masked_table,
 }

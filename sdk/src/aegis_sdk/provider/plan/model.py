@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aegis_sdk.provider.discretization import Rule
 from aegis_sdk.provider.errors import PlanError, nearest
-from aegis_sdk.provider.masking import FittedFunction, MaskingFunction, RandomFunction
+from aegis_sdk.provider.masking import FittedFunction, MaskedTable, MaskingFunction, RandomFunction
 from aegis_sdk.provider.values import ValueType
 
 IDENTITY = "identity"
@@ -18,13 +18,23 @@ class Masking:
     """A masking function under the id that configurations call it by; `place` is where the plan states it."""
 
     id: str
-    function: MaskingFunction | FittedFunction | RandomFunction
+    function: MaskingFunction | FittedFunction | RandomFunction | MaskedTable
     place: str
 
     @property
     def is_random(self) -> bool:
         """Whether it is left to chance: equal values may get different masked values."""
         return isinstance(self.function, RandomFunction)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is known by a table that was masked elsewhere, and by nothing else."""
+        return isinstance(self.function, MaskedTable)
+
+    @property
+    def is_by_value(self) -> bool:
+        """Whether every value has a masked value of its own."""
+        return not (self.is_random or self.is_elsewhere)
 
     @property
     def is_secret(self) -> bool:
@@ -46,6 +56,10 @@ class Attribute:
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
     default: str = IDENTITY
+
+    def masking(self, choice: str) -> Masking | None:
+        """Its masking of that id; none of `identity` and `drop`."""
+        return next((each for each in self.maskings if each.id == choice), None)
 
     @property
     def kept_as(self) -> str:

@@ -21,16 +21,24 @@ Edit: TypeAlias = tuple[int, int, str]
 _REPLACED: Final = ("configurations", "privacy", "suppressed")
 
 
-def write_plan(source: Path, plan: Plan, configurations: Sequence[Configuration], output: Path, remark: str) -> None:
+def write_plan(
+    source: Path,
+    plan: Plan,
+    configurations: Sequence[Configuration],
+    output: Path,
+    remark: str,
+    text: str | None = None,
+) -> None:
     """
     Writes the plan of the file `source` with these configurations in the place of its own.
 
     Its text stays, comments too; paths in it are written anew where the output is in another directory. `remark`: a
-    comment above the configurations. What is written has been read back, and says the same as `plan` does.
+    comment above the configurations. `text`: what is taken for the text of the source, where the plan has other
+    attributes. What is written has been read back, and says the same as `plan` does.
     Raises `OutputError`, and `PlanError` if the source cannot be read any more.
     """
     refuse_overwriting(output, source, *plan.files)
-    text = _read(source)
+    text = _read(source) if text is None else text
     wanted = replace(plan, configurations=tuple(configurations))
     found = "\n".join([f"# {remark}", *_lines(plan, configurations)]) + "\n"
     with written_whole(output) as part:
@@ -124,7 +132,7 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     yield "privacy:"
     for each in configurations:
         yield f"  {_scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"
-    suppressed = [each for each in configurations if each.suppressed]
+    suppressed = [each for each in configurations if each.suppressed is not None]
     if suppressed:
         yield "suppressed:"
         yield from (f"  {_scalar(each.id)}: {each.suppressed}" for each in suppressed)

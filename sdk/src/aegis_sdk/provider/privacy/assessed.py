@@ -33,7 +33,7 @@ class Assessed:
 
     `id`: of its configuration. `privacy`: what it reaches, by name, and `sizes`: the sizes of its equivalence classes,
     both after suppression. `suppressed`: how many records are left out; `declared`: how many the plan says are.
-    `left_to_chance`: the attributes for which nothing could be measured; then `sizes` is `None`.
+    `left_to_chance`, `masked_elsewhere`: the attributes for which nothing could be measured; then `sizes` is `None`.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Assessed:
     suppressed: int = 0
     declared: int | None = None
     left_to_chance: tuple[str, ...] = ()
+    masked_elsewhere: tuple[str, ...] = ()
 
     @property
     def risk(self) -> Risk | None:
@@ -74,12 +75,14 @@ class Assessed:
         """Whether everything that is promised is held; `None` where that cannot be told."""
         if self.broken:
             return False
-        return None if self.unseen or self.left_to_chance else True
+        return None if self.unseen or self.left_to_chance or self.masked_elsewhere else True
 
     def in_words(self) -> str:
         """Whether it holds what it promises, for people."""
         if self.left_to_chance:
             return f"left to chance ({', '.join(self.left_to_chance)}): measure the masked table"
+        if self.masked_elsewhere:
+            return f"masked elsewhere ({', '.join(self.masked_elsewhere)}): measure that table"
         if self.broken:
             said = [f"{each.name} is {each.reached:.6g}, not {each.promised:.6g}" for each in self.broken]
             return f"BROKEN: {'; '.join(said)}"

@@ -98,8 +98,11 @@ def _chosen(plan: Plan, configuration: str | None) -> tuple[Configuration, ...]:
 
 def _release(table: PrivacyTable, configuration: Configuration, require: Mapping[str, float]) -> Assessed:
     promise = _stricter(configuration.privacy, require)
-    if chance := table.left_to_chance(configuration):
-        return Assessed(configuration.id, promise, {}, None, left_to_chance=tuple(chance))
+    chance, elsewhere = table.left_to_chance(configuration), table.masked_elsewhere(configuration)
+    if chance or elsewhere:
+        return Assessed(
+            configuration.id, promise, {}, None, left_to_chance=tuple(chance), masked_elsewhere=tuple(elsewhere)
+        )
     classes = table.released(configuration)
     suppressed = int(table.records.counts.sum()) - classes.records
     found = _assessed(configuration.id, promise, classes)

@@ -20,7 +20,7 @@ class PrivacyTable:
     The distinct records of a table, and what each masking of its plan makes of their values.
 
     `mappings`: by attribute and masking id, (values,) the place of each value's masked value; a masking that is left to
-    chance has none.
+    chance, or was made elsewhere, has none.
     """
 
     plan: Plan
@@ -52,18 +52,32 @@ class PrivacyTable:
         return classes_of(self.records, {}, self.plan.quasi_identifiers, self.plan.sensitive)
 
     def left_to_chance(self, configuration: Configuration) -> list[str]:
-        """The columns whose masking has no mapping, so that only the masked table shows what becomes of them."""
-        return [name for name, choice in self._masked(configuration).items() if (name, choice) not in self.mappings]
+        """The columns whose masking is left to chance, so that only the masked table shows what becomes of them."""
+        elsewhere = self.masked_elsewhere(configuration)
+        return [name for name in self._unmapped(configuration) if name not in elsewhere]
+
+    def masked_elsewhere(self, configuration: Configuration) -> list[str]:
+        """The columns that another table has masked, which alone shows what becomes of them."""
+        elsewhere = {
+            (each.name, masking.id)
+            for each in self.plan.attributes
+            for masking in each.maskings
+            if masking.is_elsewhere
+        }
+        chosen = configuration.maskings
+        return [name for name in self._unmapped(configuration) if (name, chosen[name]) in elsewhere]
 
     def masked(self, configuration: Configuration) -> Classes:
         """
         The classes of all records as the configuration masks them, before any is suppressed.
 
-        Raises `PlanError` where a masking is left to chance.
+        Raises `PlanError` where a masking is left to chance or was made elsewhere.
         """
-        if chance := self.left_to_chance(configuration):
+        chance, elsewhere = self.left_to_chance(configuration), self.masked_elsewhere(configuration)
+        if chance or elsewhere:
+            why = f"leaves {', '.join(chance)} to chance" if chance else f"has {', '.join(elsewhere)} masked elsewhere"
             raise PlanError(
-                f"{self.plan.source}: {configuration.id} leaves {', '.join(chance)} to chance; "
+                f"{self.plan.source}: {configuration.id} {why}; "
                 "measure the masked table, by --quasi-identifiers and --sensitive"
             )
         chosen = {name: self.mappings[name, choice] for name, choice in self._masked(configuration).items()}
@@ -82,6 +96,9 @@ class PrivacyTable:
         if configuration.suppressed is None:
             return classes
         return classes.without(breaks(classes, configuration.privacy))
+
+    def _unmapped(self, configuration: Configuration) -> list[str]:
+        return [name for name, choice in self._masked(configuration).items() if (name, choice) not in self.mappings]
 
     def _masked(self, configuration: Configuration) -> dict[str, str]:
         """The masking of each column that the configuration masks; the label is never masked."""

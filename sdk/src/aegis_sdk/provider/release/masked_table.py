@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.errors import PromiseError
+from aegis_sdk.provider.errors import PlanError, PromiseError
 from aegis_sdk.provider.output import refuse_overwriting, written_whole
-from aegis_sdk.provider.plan.model import Plan
+from aegis_sdk.provider.plan.model import Configuration, Plan
 from aegis_sdk.provider.progress import Progress
 from aegis_sdk.provider.release.promise import Promise, Suppression
 from aegis_sdk.provider.release.release import Release
@@ -61,10 +61,12 @@ def apply(
     the equivalence classes that break the configuration's promise are left out, in one more reading of the table.
     What was written is then read again, and has to reach the privacy that is promised. The file appears whole or not
     at all. `memory_limit` is DuckDB's; what exceeds it goes to disk.
-    Raises `PlanError` for an unknown configuration, `TableError`, `OutputError`, and `PromiseError`, unless by `force`,
-    where a promise is broken or other records have to be left out than are declared.
+    Raises `PlanError` for an unknown configuration and for one that was masked elsewhere, `TableError`, `OutputError`,
+    and `PromiseError`, unless by `force`, where a promise is broken or other records have to be left out than are
+    declared.
     """
     chosen = plan.configuration(configuration)
+    _refuse_masked_elsewhere(plan, chosen)
     refuse_overwriting(output, table, *plan.files)
     with (
         written_whole(output) as part,
@@ -82,6 +84,14 @@ def apply(
         _refuse(plan, faults, force=force)
     left_out = 0 if suppression is None else suppression.records
     return Applied(release.counted.records - left_out, left_out, chosen.privacy, reached, tuple(faults))
+
+
+def _refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
+    for attribute in plan.attributes:
+        masking = attribute.masking(chosen.maskings[attribute.name])
+        if masking is not None and masking.is_elsewhere:
+            described = masking.function.describe()
+            raise PlanError(f"{masking.place}: the values are {described}; share that table itself")
 
 
 def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:

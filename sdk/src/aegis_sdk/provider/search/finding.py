@@ -100,9 +100,10 @@ def _masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Pla
             continue
         domains = counted.masked_domains(each)
         if default not in domains:
-            name = each.attribute.name
+            name, masking = each.attribute.name, each.attribute.masking(default)
+            to = "another table" if masking is not None and masking.is_elsewhere else "chance"
             raise PlanError(
-                f"{plan.source}: {default!r} leaves {name!r}, which is sensitive, to chance: nobody can search"
+                f"{plan.source}: {default!r} leaves {name!r}, which is sensitive, to {to}: nobody can search"
             )
         yield each.attribute.name, domains[default].partition().groups
 

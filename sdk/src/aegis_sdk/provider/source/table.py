@@ -74,12 +74,15 @@ class Table:
         """How a column is read."""
         return self.readings[self.columns.index(name)]
 
-    def keys(self, names: Sequence[str]) -> Expression:
-        """A table of the keys of these columns, `v0, v1, ...`. Raises `TableError` as `positions` does."""
-        places = self.positions(names)
-        return self.source.select(
-            **{f"v{n}": self.readings[place].key(self.source[f"c{place}"]) for n, place in enumerate(places)}
-        )
+    def keys(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Expression:
+        """
+        A table of the keys of these columns, `v0, v1, ...`, and of the `untouched` ones as they are, `w0, w1, ...`.
+
+        Raises `TableError` as `positions` does.
+        """
+        keys = {f"v{n}": self.readings[p].key(self.source[f"c{p}"]) for n, p in enumerate(self.positions(names))}
+        kept = {f"w{n}": self.source[f"c{place}"] for n, place in enumerate(self.positions(untouched))}
+        return self.source.select(**keys, **kept)
 
     def counts_with(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
         """
@@ -91,15 +94,17 @@ class Table:
         for start in range(0, len(names), _ATTRIBUTES_PER_READING):
             yield from self._counted(names[start : start + _ATTRIBUTES_PER_READING], label)
 
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
         """
         The texts of these columns, some thousand records at a time, in the table's order; columns called `v0, v1, ...`.
 
+        After them come the `untouched` ones, `w0, w1, ...`, whose values have the types that the engine gives them.
         The order of a database is the one in which it gives its records.
         Raises `TableError` as `positions` and `Engine` do.
         """
-        keys = self.keys(names)
-        yield from self._texts(names, keys.select(**self._shown(keys, names)))
+        keys = self.keys(names, untouched)
+        kept = {f"w{n}": keys[f"w{n}"] for n in range(len(untouched))}
+        yield from self._texts(names, keys.select(**self._shown(keys, names), **kept))
 
     def combinations(self, names: Sequence[str]) -> pa.Table:
         """

@@ -1,0 +1,111 @@
+"""What an entry declares of all its counts has to be what each table declares."""
+
+import copy
+
+import pytest
+from pydantic import ValidationError
+
+from aegis_sdk.wire import EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, EntryDocument, faults_of
+
+
+def faults(document):
+    """What is wrong with a document, by pointer."""
+    try:
+        EntryDocument.model_validate(document)
+    except ValidationError as error:
+        return {fault.pointer: fault.detail for fault in faults_of(error)}
+    return {}
+
+
+def entry(control, *, noise=(None, None), rounded_to=(None, None), exact=()):
+    """The example with these declarations of label and masking, and only the exact counts that are named."""
+    document = copy.deepcopy(EXAMPLE_ENTRY)
+    attribute = document["attributes"][0]
+    masking = attribute["maskings"][0]
+    if "histogram" not in exact:
+        del attribute["histogram"]
+    if "joint" in exact:
+        attribute["joint"] = [[1] * 5] * 8
+    for table, added, base in zip((document["label"], masking), noise, rounded_to, strict=True):
+        table |= {"noise": added, "rounded_to": base}
+    document["label"]["histogram"] = [15, 25, 30, 20, 10]
+    masking["joint"] = [[0, 0, 0, 10, 10], [15, 25, 30, 10, 0]]
+    return document | {"disclosure_control": control}
+
+
+def laplace(epsilon=None):
+    return {"kind": "laplace", "scale": 2.0, "epsilon": epsilon}
+
+
+MASKING = "/attributes/0/maskings/0"
+
+REFUSED = {
+    "no noise": ({"epsilon": 1.0}, {}, {"/label", MASKING}),
+    "noise of the label only": ({"epsilon": 1.0}, {"noise": (laplace(), None)}, {MASKING}),
+    "more than the budget": (
+        {"epsilon": 1.0},
+        {"noise": (laplace(0.5), laplace(0.6))},
+        {"/disclosure_control/epsilon"},
+    ),
+    "exact counts beside noise": (
+        {"epsilon": 1.0},
+        {"noise": (laplace(), laplace()), "exact": ("histogram", "joint")},
+        {"/attributes/0/histogram", "/attributes/0/joint"},
+    ),
+    "no rounding": ({"rounded_to": 5}, {"rounded_to": (5, None)}, {MASKING}),
+    "another rounding": ({"rounded_to": 5}, {"rounded_to": (5, 10)}, {MASKING}),
+    "exact counts beside rounding": (
+        {"rounded_to": 5},
+        {"rounded_to": (5, 5), "exact": ("histogram",)},
+        {"/attributes/0/histogram"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("control", "declared", "expected"), REFUSED.values(), ids=REFUSED)
+def test_a_table_that_declares_something_else_is_refused(control, declared, expected):
+    assert set(faults(entry(control, **declared))) == expected
+
+
+@pytest.mark.parametrize(
+    ("control", "declared"),
+    [
+        ({"epsilon": 1.1}, {"noise": (laplace(0.5), laplace(0.6))}),
+        ({"epsilon": 0.3}, {"noise": (laplace(0.1), laplace(0.2))}),
+        ({"epsilon": 1.0, "split": "equal"}, {"noise": (laplace(), laplace())}),
+        ({"rounded_to": 5}, {"rounded_to": (5, 5)}),
+        ({"min_cell": 10}, {"exact": ("histogram",)}),
+        (None, {"noise": (laplace(), None), "exact": ("histogram",)}),
+    ],
+)
+def test_what_agrees_is_taken(control, declared):
+    assert faults(entry(control, **declared)) == {}
+
+
+def test_pair_counts_are_exact():
+    document = entry({"rounded_to": 5}, rounded_to=(5, 5))
+    other = copy.deepcopy(document["attributes"][0]) | {"name": "zip"}
+    document["attributes"].append(other)
+    document["configurations"] = [{"id": "c", "maskings": {"age": "drop", "zip": "drop"}}]
+    document["pairs"] = [{"attributes": ["age", "zip"], "maskings": ["age-2", "age-2"], "joint": [[5, 15], [15, 65]]}]
+    assert set(faults(document)) == {"/pairs/0"}
+
+
+def test_rounded_counts_of_the_label_are_multiples_and_the_fault_does_not_tell_the_count():
+    document = entry(None, rounded_to=(25, None))
+    found = faults(document)
+    places = [0, 2, 3, 4]
+    assert found == {f"/label/histogram/{at}": "Is not a multiple of 25, its `rounded_to`" for at in places}
+
+
+def test_a_masking_may_count_a_few_records_more_than_an_inexact_label_adds_up_to():
+    document = entry(None, rounded_to=(5, None))
+    document["attributes"][0]["maskings"][0]["records"] = 103
+    assert faults(document) == {}
+    assert set(faults(entry(None) | {"attributes": document["attributes"]})) == {f"{MASKING}/records"}
+
+
+def test_the_example_of_noise_is_one():
+    document = copy.deepcopy(EXAMPLE_ENTRY)
+    document["attributes"][0]["maskings"] = [EXAMPLE_NOISY_MASKING]
+    assert faults(document) == {}

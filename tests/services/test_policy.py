@@ -1,0 +1,132 @@
+"""What a policy demands of each kind of table, and that no fault tells a count."""
+
+import numpy as np
+import pytest
+
+from app.domain.documents import counts_to_arrays
+from app.domain.errors import InvalidDocumentError
+from app.services.policy import NO_POLICY, Policy, declaration_faults, policy_faults
+from app.services.publications import publication_of
+from tests.service import example_entry
+
+EVERYWHERE = [
+    "/label/histogram/1",
+    "/attributes/0/histogram/1",
+    "/attributes/0/joint/1/0",
+    "/attributes/0/maskings/0/joint/0/1",
+    "/pairs/0/joint/1/0",
+]
+
+
+def entry(**changes):
+    """An entry with every kind of table, and one small count in each. As arithmetic it does not add up."""
+    masking = {"id": "m", "domain": ["x", "y"], "mapping": [0, 1], "joint": [[90, 3], [0, 50]]}
+    attribute = {"name": "a", "domain": ["x", "y"], "histogram": [99, 4], "joint": [[0, 70], [2, 30]]}
+    document = {
+        "label": {"name": "class", "domain": ["p", "q"], "histogram": [80, 1]},
+        "attributes": [attribute | {"maskings": [masking]}],
+        "pairs": [{"attributes": ["a", "b"], "maskings": ["m", "n"], "joint": [[0, 60], [4, 70]]}],
+    }
+    counts_to_arrays(document)
+    return document | changes
+
+
+def noisy_entry(scale=4.0, **changes):
+    """An entry whose tables all declare noise."""
+    noise = {"kind": "laplace", "scale": scale}
+    masking = {"id": "m", "domain": ["x", "y"], "noise": noise, "joint": [[90, -3], [1, 50]]}
+    document = {
+        "label": {"name": "class", "domain": ["p", "q"], "noise": noise, "histogram": [80, 1]},
+        "attributes": [{"name": "a", "domain": ["x", "y"], "maskings": [masking, {"id": "n", "mapping": [0, 0]}]}],
+    }
+    counts_to_arrays(document)
+    return document | changes
+
+
+def pointers(faults):
+    return [fault.pointer for fault in faults]
+
+
+def test_nothing_is_demanded_by_default():
+    assert policy_faults(entry(), NO_POLICY) == ()
+
+
+def test_a_small_count_is_found_in_every_kind_of_table():
+    faults = policy_faults(entry(), Policy(min_cell=5))
+    assert pointers(faults) == EVERYWHERE
+    assert {fault.detail for fault in faults} == {
+        "A count here is below 5, and not 0. This service takes none: aegis summarize --min-cell 5"
+    }
+
+
+def test_small_counts_at_one_place_are_told_alike_whichever_they_are():
+    told = set()
+    for count in (1, 2, 3, 4):
+        document = entry()
+        document["label"]["histogram"][1] = count
+        told.add(policy_faults(document, Policy(min_cell=5))[0])
+    assert len(told) == 1
+
+
+def test_a_count_of_just_as_many_is_taken():
+    document = noisy_entry()
+    del document["label"]["noise"]
+    document["label"]["histogram"] = np.array([5, 0])
+    assert policy_faults(document, Policy(min_cell=5)) == ()
+    assert pointers(policy_faults(document, Policy(min_cell=6))) == ["/label/histogram/0"]
+
+
+def test_counts_with_noise_are_not_those_of_people():
+    assert policy_faults(noisy_entry(), Policy(min_cell=50)) == ()
+
+
+def test_noise_is_demanded_of_every_table_that_has_counts():
+    faults = policy_faults(entry(), Policy(require_noise=True))
+    tables = ["label/histogram", *(f"attributes/0/{name}" for name in ("histogram", "joint", "maskings/0/joint"))]
+    assert pointers(faults) == [f"/{table}" for table in (*tables, "pairs/0/joint")]
+    assert ["leave them out" in fault.detail for fault in faults] == [False, True, True, False, True]
+    assert policy_faults(noisy_entry(), Policy(require_noise=True)) == ()
+
+
+@pytest.mark.parametrize(
+    ("declared", "scale", "expected"),
+    [
+        ({"epsilon": 0.5}, 4.0, []),  # two tables of scale 4 spend half
+        ({"epsilon": 0.5}, 3.9, ["spends an epsilon of 0.512821"]),
+        ({"epsilon": 0.6}, 4.0, ["demands a declared epsilon of at most 0.5"]),
+        ({}, 4.0, ["demands a declared epsilon of at most 0.5"]),
+        (None, 1e-6, ["demands a declared epsilon of at most 0.5", "spends an epsilon of 2e+06"]),
+    ],
+)
+def test_a_budget_is_what_the_noise_spends_not_what_is_said(declared, scale, expected):
+    faults = policy_faults(noisy_entry(scale, disclosure_control=declared), Policy(max_epsilon=0.5))
+    assert set(pointers(faults)) <= {"/disclosure_control/epsilon"}
+    assert len(faults) == len(expected)
+    assert all(said in fault.detail for said, fault in zip(expected, faults, strict=True))
+
+
+def test_a_limit_of_the_budget_demands_noise():
+    document = entry(disclosure_control={"epsilon": 0.1})
+    assert len(policy_faults(document, Policy(max_epsilon=0.5))) == 5
+
+
+def test_the_first_hundred_places_are_told():
+    document = entry()
+    document["attributes"][0]["joint"] = np.ones((200, 300), dtype=np.int64)
+    assert len(policy_faults(document, Policy(min_cell=2))) == 100
+
+
+def test_an_entry_is_held_to_what_it_declares_itself():
+    assert pointers(declaration_faults(entry(disclosure_control={"min_cell": 5}))) == EVERYWHERE
+    assert declaration_faults(entry(disclosure_control={"min_cell": 5, "rounded_to": 1})) == ()
+    of_ten = declaration_faults(entry(disclosure_control={"rounded_to": 10}))
+    assert pointers(of_ten) == [EVERYWHERE[0], "/attributes/0/histogram/0", *EVERYWHERE[1:]]
+    assert declaration_faults(noisy_entry(disclosure_control={"min_cell": 90})) == ()
+    assert declaration_faults(entry(disclosure_control=None)) == declaration_faults(entry()) == ()
+
+
+def test_a_publication_is_held_to_the_policy():
+    publication_of(example_entry(), NO_POLICY)
+    with pytest.raises(InvalidDocumentError) as refused:
+        publication_of(example_entry(), Policy(min_cell=3))
+    assert pointers(refused.value.faults)[0] == "/attributes/0/maskings/0/joint/0/2"
