@@ -98,7 +98,7 @@ def _told(cell: "Cell") -> str:
 
 
 def _legend(found: "Disclosure", *, compared: bool) -> Iterator[str]:
-    yield f"smallest, below {found.below}: of the counts above 0 that stand in its tables, but for noise, rounding and chance"
+    yield f"smallest, below {found.below}: of the counts above 0 in its tables, without noise, rounding and chance"
     yield "cells: each group of values that no masking tells apart, with each label value"
     yield "follow: how many of these cells all tables together leave no choice of; of them the smallest above 0"
     yield f"by difference: how many of those from 1 to {found.below - 1} stand in no table; differences give them away"
