@@ -74,7 +74,7 @@ def evidence_of(case: Case) -> AttributeEvidence:
         "histogram": joint.sum(axis=1) if case.histogram else None,
         "maskings": [_masking(f"view-{at}", mapping, joint, case.groups) for at, mapping in enumerate(mappings)],
     }
-    return attribute_evidence(attribute, joint.sum(axis=0))
+    return attribute_evidence(attribute, {"histogram": joint.sum(axis=0)})
 
 
 def _mapping(rng: np.random.Generator, case: Case) -> IntArray:
@@ -108,8 +108,7 @@ def _row(name: str, evidence: AttributeEvidence) -> tuple[str, ...]:
 
 def _example() -> list[AttributeEvidence]:
     entry = example.entry("health")
-    label = np.array(entry["label"]["histogram"], dtype=np.int64)
-    return [attribute_evidence(attribute, label) for attribute in entry["attributes"]]
+    return [attribute_evidence(attribute, entry["label"]) for attribute in entry["attributes"]]
 
 
 def _example_row(evidence: AttributeEvidence) -> tuple[str, ...]:

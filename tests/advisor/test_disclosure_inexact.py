@@ -1,6 +1,6 @@
 """Bounds of cells from counts that are rounded, noisy, lack records or were drawn by chance: what is certain."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,6 @@ from aegis_advisor.disclosure.limits import interval
 from aegis_advisor.disclosure.proof import proven_least
 from aegis_advisor.disclosure.sums import Sums
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
-from aegis_advisor.evidence.perturbation import UNPERTURBED
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
 from tests.advisor.test_disclosure import assert_between, truth_of
@@ -168,21 +167,19 @@ def test_any_multipliers_prove_a_bound_that_holds(multipliers, cell, sign):
     assert proven <= min(sign * table[cell] for table in tables)
 
 
+@pytest.mark.parametrize("multiplier", [np.inf, np.nan, 1e30])
+def test_multipliers_of_no_use_prove_nothing(multiplier):
+    assert proven_least(cells_of_two_sums(), 0, 1, np.array([1.0, multiplier])) is None
+
+
 def test_the_right_multipliers_prove_the_tightest_bound():
     assert proven_least(cells_of_two_sums(), 0, 1, np.array([1.0, -1.0])) == 6
     assert proven_least(cells_of_two_sums(), 0, -1, np.array([-1.0, 0.0])) == -10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Declaring(AttributeEvidence):
-    """Evidence with a label's histogram that is declared to be inexact."""
-
-    label_perturbation: Perturbation = UNPERTURBED
-
-
 def declaring(perturbation, views=()):
     """Evidence on a table of 4 and 3 records of two labels, whose label's histogram is published as 5 and 5."""
-    return Declaring("a", 2, np.array([5, 5]), None, None, tuple(views), perturbation)
+    return AttributeEvidence("a", 2, np.array([5, 5]), None, None, tuple(views), perturbation)
 
 
 def test_a_rounded_histogram_of_the_label_limits_what_it_says():

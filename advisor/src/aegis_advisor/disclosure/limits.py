@@ -9,7 +9,6 @@ import numpy as np
 from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import per_atom
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
-from aegis_advisor.evidence.perturbation import UNPERTURBED
 from aegis_advisor.reconstruction.problem import Margin, Problem
 
 
@@ -103,12 +102,7 @@ def interval(perturbation: Perturbation, counts: IntArray, records: int | None) 
 
 def label_limits(evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
     """Between which limits the records (labels,) of each label lie."""
-    return interval(_label_perturbation(evidence), evidence.label_histogram, None)
-
-
-def _label_perturbation(evidence: AttributeEvidence) -> Perturbation:
-    declared: Perturbation = getattr(evidence, "label_perturbation", UNPERTURBED)
-    return declared
+    return interval(evidence.label_perturbation, evidence.label_histogram, None)
 
 
 def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[Limits]:
@@ -120,7 +114,7 @@ def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[Limits]:
 
 def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[Limits]:
     """What each view says whose counts speak of values and have no noise."""
-    records = evidence.records if _label_perturbation(evidence).is_none else None
+    records = evidence.records if evidence.label_perturbation.is_none else None
     for masking in evidence.speaking:
         joint = masking.joint
         if joint is None or masking.perturbation.noise_scale is not None:

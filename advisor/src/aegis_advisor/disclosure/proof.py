@@ -17,6 +17,9 @@ from aegis_advisor.disclosure.sums import Sums
 NEGLIGIBLE = 2.0**-40
 """A multiplier this small beside the largest is the solver's rounding."""
 
+HOPELESS = 2.0**20
+"""A multiplier this large leaves no digits behind the point for the others."""
+
 
 def proven_least(sums: Sums, cell: int, sign: int, multipliers: FloatArray) -> int | None:
     """What `sign` times a cell is at least, in every table of whole numbers; None if the multipliers prove nothing.
@@ -27,6 +30,8 @@ def proven_least(sums: Sums, cell: int, sign: int, multipliers: FloatArray) -> i
         sign: 1 or -1.
         multipliers: (sums,) of the linear program that minimises `sign` times the cell, nearly.
     """
+    if not np.abs(multipliers).max(initial=0.0) < HOPELESS:
+        return None
     usable = np.isfinite(np.where(multipliers > 0, sums.least, sums.most))
     multipliers = np.where(usable, multipliers, 0.0)
     whole, exponent = _scaled(sums, multipliers)

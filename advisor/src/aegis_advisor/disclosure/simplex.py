@@ -36,7 +36,7 @@ class Simplex:
 
     def __init__(self, sums: Sums) -> None:
         self._unit = max(1.0, 2.0 ** np.ceil(np.log2(sums.largest / LARGE))) if sums.largest > 0 else 1.0
-        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._highs = highspy.Highs()
         options: dict[str, bool | int | str] = {
             "output_flag": False,
             "threads": 1,
