@@ -96,15 +96,39 @@ def test_of_noise_and_rounding_it_says_what_is_declared(aegis, folder):
         [attribute] = entry["attributes"]
         attribute["maskings"][0]["noise"] = {"kind": "laplace", "scale": 2.5, "epsilon": 0.4}
         attribute["maskings"][1] |= {"rounded_to": 3, "joint": [[12, 6], [9, 6]]}
-        entry["disclosure_control"] = {"epsilon": 1}
 
     code, out, _ = aegis("disclose", entry_with(folder, made_noisy), "--check")
     lines = words(out)
     assert code == 0
-    assert "not the counts of the table, epsilon 1 in all:" in lines
+    assert "not the counts of the table:" in lines
     assert {"age five noise of scale 2.5 (epsilon 0.4)", "age seven rounded to 3"} <= set(lines)
     assert any(line.startswith("of a table with noise nothing follows for certain") for line in lines)
     assert "in no table, and known all the same:" not in lines
+
+
+SUMMARIZED = ("summarize", "table.csv", "--plan", "plan.yaml", "--name", "ages", "--output", "controlled.json")
+BESIDE_THE_TRUTH = ("disclose", "controlled.json", "--table", "table.csv", "--plan", "plan.yaml", "--check")
+
+
+@pytest.mark.parametrize(
+    ("controls", "declared"),
+    [
+        (("--epsilon", "1"), "age seven noise of scale 3 (epsilon 0.333333)"),
+        (("--round-to", "3"), "label histogram rounded to 3"),
+    ],
+)
+def test_noise_and_rounding_leave_nothing_small_that_is_certain_and_do_not_hide_the_table(aegis, controls, declared):
+    assert aegis(*SUMMARIZED, *controls)[0] == 0
+    code, out, error = aegis(*BESIDE_THE_TRUTH)
+    assert (code, error) == (0, "")
+    assert declared in words(out)
+
+
+def test_a_minimum_count_of_each_table_does_not_keep_differences_from_being_smaller(aegis):
+    assert aegis(*SUMMARIZED, "--min-cell", "5")[0] == 0
+    code, out, error = aegis(*BESIDE_THE_TRUTH)
+    assert (code, error) == (1, "aegis: controlled.json: counts below 5 are certain: 1 of age\n")
+    assert "age 1 6 x yes smaller than any in its tables" in words(out)
 
 
 def test_bounds_that_have_no_time_say_so(aegis, folder):

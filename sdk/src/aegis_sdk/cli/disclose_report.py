@@ -46,6 +46,7 @@ def attributes_in_full(found: "Disclosure") -> Iterator[str]:
         if each.compared is not None:
             yield from ("", f"{shown(each.name)}, beside the truth:", *_beside_the_truth(each.compared))
     yield from _given_away(found)
+    yield from _others(found)
     yield from _reservations(found)
 
 
@@ -97,7 +98,7 @@ def _told(cell: "Cell") -> str:
 
 
 def _legend(found: "Disclosure", *, compared: bool) -> Iterator[str]:
-    yield f"smallest, below {found.below}: of the counts above 0 that stand in its tables, without noise or rounding"
+    yield f"smallest, below {found.below}: of the counts above 0 in its tables, without noise, rounding and chance"
     yield "cells: each group of values that no masking tells apart, with each label value"
     yield "follow: how many of these cells all tables together leave no choice of; of them the smallest above 0"
     yield f"by difference: how many of those from 1 to {found.below - 1} stand in no table; differences give them away"
@@ -187,6 +188,8 @@ def _declared(declared: "Declared") -> str:
         said.append(f"rounded to {declared.rounded_to}")
     if declared.records is not None:
         said.append(f"of {declared.records} records")
+    if declared.drawn:
+        said.append("left to chance")
     return ", ".join(said)
 
 

@@ -70,7 +70,7 @@ def disclose(
         epsilon=entry.disclosure_control.epsilon if entry.disclosure_control else None,
         histogram=label_table(entry.label, below),
         attributes=tuple(found),
-        pairs=tuple(pair_tables(entry, below)),
+        pairs=tuple(pair_tables(entry, [each.name for each in chosen], below)),
     )
 
 

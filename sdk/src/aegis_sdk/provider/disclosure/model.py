@@ -18,17 +18,22 @@ class Cell:
 
 @dataclass(frozen=True)
 class Declared:
-    """How the counts of a table are declared to differ from those of the provider's: `None` throughout, not at all."""
+    """
+    How the counts of a table are declared to differ from those of the provider's; by default not at all.
+
+    `drawn`: chance decided which masked value a record has, so that nobody knows whose records a count is of.
+    """
 
     noise: float | None = None
     epsilon: float | None = None
     rounded_to: int | None = None
     records: int | None = None
+    drawn: bool = False
 
     @property
     def is_certain(self) -> bool:
-        """Whether each count is of records: of some of them at least, where the others were left out."""
-        return self.noise is None and self.rounded_to is None
+        """Whether each count is of records with these values: of some at least, where others were left out."""
+        return self.noise is None and self.rounded_to is None and not self.drawn
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The tables of an entry, each by itself: how many cells, how small they are, and where."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ _NOTHING = Declared()
 
 def label_table(label: Label, below: int) -> PublishedTable:
     """The label's histogram."""
-    declared = _declared(label.noise, label.rounded_to, None)
+    declared = _declared(label.noise, label.rounded_to)
     return _table("label", "", label.histogram, lambda place: (label.domain[place],), declared, below)
 
 
@@ -33,13 +34,15 @@ def attribute_tables(attribute: Attribute, labels: list[str], below: int) -> Ite
             yield _table("masking", each.id, each.joint, _places(each.domain, labels), _of_masking(each), below)
 
 
-def pair_tables(entry: EntryDocument, below: int) -> Iterator[PublishedTable]:
-    """The pair counts of the entry."""
+def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> Iterator[PublishedTable]:
+    """The pair counts of the entry that are of one of these attributes."""
     domains = {
         attribute.name: {IDENTITY: attribute.domain, **{each.id: each.domain for each in attribute.maskings}}
         for attribute in entry.attributes
     }
     for pair in entry.pairs:
+        if not set(pair.attributes) & set(chosen):
+            continue
         masked = list(zip(pair.attributes, pair.maskings, strict=True))
         places = _places(*(domains[attribute][masking] for attribute, masking in masked))
         yield _table("pairs", _name(pair), pair.joint, places, _NOTHING, below)
@@ -56,13 +59,14 @@ def _places(rows: list[str], columns: list[str]) -> Place:
 
 
 def _of_masking(masking: Masking) -> Declared:
-    return _declared(masking.noise, masking.rounded_to, masking.records)
+    drawn = masking.transition is not None
+    return replace(_declared(masking.noise, masking.rounded_to), records=masking.records, drawn=drawn)
 
 
-def _declared(noise: Noise | None, rounded_to: int | None, records: int | None) -> Declared:
+def _declared(noise: Noise | None, rounded_to: int | None) -> Declared:
     if noise is None:
-        return Declared(rounded_to=rounded_to, records=records)
-    return Declared(noise.scale, noise.epsilon, rounded_to, records)
+        return Declared(rounded_to=rounded_to)
+    return Declared(noise.scale, noise.epsilon, rounded_to)
 
 
 def _table(

@@ -14,7 +14,7 @@ from aegis_sdk.provider.counts import JointCounts
 from aegis_sdk.provider.errors import PlanError, TableError, nearest, shortened
 from aegis_sdk.provider.plan.model import Plan
 from aegis_sdk.provider.source import Source, open_table
-from aegis_sdk.wire import Attribute, EntryDocument
+from aegis_sdk.wire import Attribute, EntryDocument, Label
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -52,6 +52,7 @@ def true_counts(
     for found, expected in zip(counted.attributes, attributes, strict=True):
         _refuse_other_values(name, expected.name, found.domain.texts, expected.domain)
     _refuse_other_records(name, counted.records, entry)
+    _refuse_other_labels(name, counted.attributes[0].counts.label_histogram(), entry.label)
     return [Truth(name, each.counts) for each in counted.attributes]
 
 
@@ -97,9 +98,21 @@ def _refuse_other_values(table: str, column: str, found: Sequence[str], expected
 
 def _refuse_other_records(table: str, records: int, entry: EntryDocument) -> None:
     """Raises `TableError`, unless what the label declares may be why the entry has another number of records."""
-    slack = 0 if entry.label.rounded_to is None else (entry.label.rounded_to - 1) * len(entry.label.domain)
+    slack = _slack(entry.label) * len(entry.label.domain)
     if entry.label.noise is None and abs(records - entry.records) > slack:
         raise TableError(f"{table}: has {records} records, the entry {entry.records}; {_OTHER}")
+
+
+def _refuse_other_labels(table: str, found: Counts, label: Label) -> None:
+    """Raises `TableError` for a label's histogram that is declared to be exact, and is not that of the table."""
+    for value, here, there in zip(label.domain, found.tolist(), label.histogram, strict=True):
+        if label.noise is None and abs(here - there) > _slack(label):
+            raise TableError(f"{table}: {label.name} is {shortened(value)} in {here} records, not {there}; {_OTHER}")
+
+
+def _slack(label: Label) -> int:
+    """The most by which rounding moves a count of the label's histogram."""
+    return 0 if label.rounded_to is None else label.rounded_to - 1
 
 
 def _exact_tables(evidence: AttributeEvidence, truth: JointCounts) -> Iterator[tuple[str, Counts, Counts]]:

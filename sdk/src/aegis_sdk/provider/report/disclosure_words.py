@@ -63,5 +63,6 @@ def declared_in_words(declared: Declared) -> str:
         "" if declared.noise is None else f"noise of scale {declared.noise:g}{epsilon}",
         "" if declared.rounded_to is None else f"rounded to {declared.rounded_to}",
         "" if declared.records is None else f"of {declared.records:,} records",
+        "left to chance" if declared.drawn else "",
     ]
     return ", ".join(filter(None, said))
