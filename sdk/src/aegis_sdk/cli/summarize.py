@@ -51,7 +51,7 @@ def summarize(
     reading = {"delimiter": delimiter_of(delimiter), "memory_limit": memory_limit}
     with progress_bar("counting") as progress:
         entry = part.summarize(table, intended, name=name, pairs=pairs, progress=progress, **reading)
-    with progress_bar("adding noise") as progress:
+    with progress_bar("controlling counts") as progress:
         roles = part.Roles(intended.quasi_identifiers, intended.sensitive)
         controlled = part.control_entry(entry, controls, roles, progress=progress)
     controlled = part.with_suppressed(controlled, table, intended, **reading)
