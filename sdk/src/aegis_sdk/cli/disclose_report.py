@@ -213,7 +213,7 @@ def _together(together: "Together", below: int) -> Iterator[str]:
     if together.largest is not None:
         groups = f"{together.alike} group{'s' * (together.alike != 1)}"
         yield f"  all of one label value for certain: {groups}; the largest: {_told(together.largest)}"
-    found = "the tightest of linear programs" if together.complete else "stopped early, not the tightest"
+    found = "no linear program finds tighter ones" if together.complete else "stopped early, not the tightest"
     yield f"  bounds: {together.method.replace('_', ' ')}, {together.programs} linear programs; {found}"
 
 
