@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_advisor.evidence import Perturbation
 from app.domain.documents import Document, count_places, pairs_in
 from app.domain.entries import CountKind
 from app.domain.errors import Fault, pointer
@@ -55,6 +56,11 @@ class _Table:
     noise: Document | None
     declares: bool
 
+    @property
+    def is_noisy(self) -> bool:
+        """Noise is declared, and not too little to change a count."""
+        return self.noise is not None and Perturbation(noise_scale=self.noise["scale"]).is_noisy
+
 
 def policy_faults(document: Document, policy: Policy) -> tuple[Fault, ...]:
     """Where an upload breaks the policy, the first 100 places, each with its JSON Pointer and without its count."""
@@ -92,7 +98,11 @@ def _exact_tables(document: Document) -> Iterator[Fault]:
     """Tables without declared noise."""
     for table in _tables(document):
         if table.noise is None:
-            what = "These counts declare no `noise`" if table.declares else "Such counts cannot declare `noise`"
+            what = (
+                "These counts declare no `noise` that hides them"
+                if table.declares
+                else "Such counts cannot declare `noise`"
+            )
             what += ", which this service demands of all" + ("" if table.declares else ": leave them out")
             yield Fault(pointer(*table.path), f"{what} (aegis summarize --epsilon adds it)")
 
@@ -112,7 +122,7 @@ def _overspent(document: Document, most: float) -> Iterator[Fault]:
 
 def _small_counts(document: Document, least: int, detail: str) -> Iterator[Fault]:
     for table in _tables(document):
-        if table.noise is None:
+        if not table.is_noisy:
             yield from _places(table, (table.counts > 0) & (table.counts < least), detail)
 
 

@@ -104,6 +104,7 @@ def test_rounded_counts_and_those_that_lack_records_limit_cells_as_a_program_for
         (Perturbation(records=97), 10, 13),
         (Perturbation(rounded_to=5, records=97), 6, 17),
         (Perturbation(noise_scale=0.1), 0, np.inf),
+        (Perturbation(noise_scale=0.01), 10, 10),  # no more than one count in 10^43 has any
         (Perturbation(rounded_to=20), 0, 29),
     ],
 )
@@ -116,7 +117,7 @@ def test_a_noisy_view_says_nothing_for_certain():
     rng = np.random.default_rng(1)
     table = rng.integers(1, 9, (4, 2))
     told = mapped("told", VALUES, table, counted=False)
-    noise = noisy(rng, "noisy", VALUES // 2, table, 1e-3)
+    noise = noisy(rng, "noisy", VALUES // 2, table, 0.1)
     found, expected = (cell_bounds(evidence_of(table, views)) for views in ([told, noise], [told]))
     np.testing.assert_array_equal(found.lower, expected.lower)
     np.testing.assert_array_equal(found.upper, expected.upper)

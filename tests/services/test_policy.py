@@ -130,3 +130,9 @@ def test_a_publication_is_held_to_the_policy():
     with pytest.raises(InvalidDocumentError) as refused:
         publication_of(example_entry(), Policy(min_cell=3))
     assert pointers(refused.value.faults)[0] == "/attributes/0/maskings/0/joint/0/2"
+
+
+@pytest.mark.parametrize("policy", [Policy(min_cell=5), Policy(require_noise=True)])
+def test_noise_too_little_to_change_a_count_is_none(policy):
+    assert policy_faults(noisy_entry(scale=0.05), policy) == ()
+    assert "/label/histogram" in "".join(pointers(policy_faults(noisy_entry(scale=0.04), policy)))

@@ -88,10 +88,10 @@ def interval(perturbation: Perturbation, counts: IntArray, records: int | None) 
 
     Rounding moves a count by less than its base. Records that were left out are missing from a sum, not more than all
     of them: `records` is how many there are, None if that is not certain. Noise can be of any size, however unlikely:
-    nothing follows from such a count for certain.
+    nothing follows from such a count for certain, unless it is too little to have changed any.
     """
     least = most = counts.astype(np.float64)
-    if perturbation.noise_scale is not None:
+    if perturbation.is_noisy:
         return np.zeros_like(least), np.full_like(most, np.inf)
     if perturbation.rounded_to is not None:
         least, most = least - (perturbation.rounded_to - 1), most + (perturbation.rounded_to - 1)
@@ -120,7 +120,7 @@ def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int)
     records = evidence.records if evidence.knows_label else None
     for masking in evidence.speaking:
         joint = masking.joint
-        if joint is None or masking.perturbation.noise_scale is not None:
+        if joint is None or masking.perturbation.is_noisy:
             continue
         least, most = interval(masking.perturbation, joint, records)
         if masking.mapping is not None:

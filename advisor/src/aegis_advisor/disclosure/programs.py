@@ -107,16 +107,18 @@ class Search:
             return not single
         self.least = np.minimum(self.least, found.point)
         self.most = np.maximum(self.most, found.point)
-        if single:
-            self._prove(int(cells[0]), sign, found.multipliers)
-        return True
+        return not single or self._prove(int(cells[0]), sign, found.multipliers)
 
-    def _prove(self, cell: int, sign: int, multipliers: FloatArray) -> None:
+    def _prove(self, cell: int, sign: int, multipliers: FloatArray) -> bool:
+        """Take the bound that the multipliers prove; False if they prove none."""
         proven = proven_least(self.sums, cell, sign, multipliers)
-        if proven is not None and sign > 0:
+        if proven is None:
+            return False
+        if sign > 0:
             self.lower[cell] = max(self.lower[cell], proven)
-        elif proven is not None:
+        else:
             self.upper[cell] = min(self.upper[cell], -proven)
+        return True
 
     def _loose(self, sign: int) -> BoolArray:
         """(cells,) whose lower (1) or upper (-1) bound was neither asked for nor seen to be attained.

@@ -41,6 +41,11 @@ class Perturbation:
         return self.noise_scale is None and self.is_complete and self.rounded_to is None
 
     @property
+    def is_noisy(self) -> bool:
+        """Noise may have changed a count: for the least of scales, exp(-1 / scale), it is too unlikely to hide any."""
+        return self.noise_scale is not None and math.exp(-1.0 / max(self.noise_scale, LEAST_SCALE)) > IMPLAUSIBLE
+
+    @property
     def is_complete(self) -> bool:
         """No record was left out."""
         return self.records is None

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from aegis_advisor.evidence import Perturbation
+
 Kind = Literal["label", "histogram", "joint", "masking", "pairs"]
 """The label's histogram, an attribute's, its unmasked joint counts, those of a masking, pair counts."""
 
@@ -34,7 +36,7 @@ class Declared:
     @property
     def is_certain(self) -> bool:
         """Whether each count is of records with these values: of some at least, where others were left out."""
-        return self.noise is None and self.rounded_to is None and not self.drawn
+        return not (Perturbation(noise_scale=self.noise).is_noisy or self.rounded_to or self.drawn)
 
 
 @dataclass(frozen=True)
