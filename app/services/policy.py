@@ -95,16 +95,13 @@ def _declaration_faults(declared: Document, document: Document) -> Iterator[Faul
 
 
 def _exact_tables(document: Document) -> Iterator[Fault]:
-    """Tables without declared noise."""
+    """Tables without declared noise, or with too little of it."""
     for table in _tables(document):
-        if table.noise is None:
-            what = (
-                "These counts declare no `noise` that hides them"
-                if table.declares
-                else "Such counts cannot declare `noise`"
-            )
-            what += ", which this service demands of all" + ("" if table.declares else ": leave them out")
-            yield Fault(pointer(*table.path), f"{what} (aegis summarize --epsilon adds it)")
+        if not table.is_noisy:
+            lack = "declare no `noise` to hide them" if table.declares else "cannot declare `noise`"
+            way = "" if table.declares else ": leave them out"
+            detail = f"These counts {lack}, which this service demands of all{way} (aegis summarize --epsilon adds it)"
+            yield Fault(pointer(*table.path), detail)
 
 
 def _overspent(document: Document, most: float) -> Iterator[Fault]:
