@@ -260,3 +260,10 @@ class TestWhatIsCheckedAfterwards:
         write("t.csv", "a,b\nx,1\nx,2\ny,4\ny,3\n")
         with pytest.raises(TableError, match="its records changed, or came in another order"):
             unmasked.write(tmp_path / "m.csv", lambda _done, _all: None, parquet=False)
+
+
+def test_names_that_begin_alike_are_two_files_however_long_they_are(write, tmp_path):
+    output = tmp_path / ("m" * 60 + ".csv")
+    found = hide(write("t.csv", EXAMPLE_1), hide=["Age"], from_=["Income"], clusters=3, output=output)
+    assert list(rows_of(output)[0]) == ["Age", "Occupation", "Income", "Food"]
+    assert list(rows_of(found.clusters_output)[0]) == ["cluster", "Income"]
