@@ -60,7 +60,9 @@ class Block:
 def documents() -> list[Path]:
     """Every document of the repository that people read."""
     return sorted(
-        [*ROOT.glob("*.md"), *ROOT.glob("sdk/*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+        place
+        for pattern in ("*.md", "advisor/*.md", "sdk/*.md", "docs/**/*.md", "examples/**/*.md")
+        for place in ROOT.glob(pattern)
     )
 
 

@@ -103,7 +103,7 @@ def test_paths_of_the_repository_exist(document):
 @everywhere
 def test_our_commands_and_their_options_exist(document):
     code = code_of(text_of(document))
-    for program, arguments in re.findall(r"(?<![\w/.-])(aegis-server|aegis) ([a-z][^|;>)\n]*)", code):
+    for program, arguments in re.findall(r"(?<![\w/.-])(aegis-server|aegis) ([a-z][^|;>)`\n]*)", code):
         command, words = COMMANDS[program], arguments.split()
         while words and hasattr(command, "commands"):
             assert words[0] in command.commands, f"{program} {arguments}"

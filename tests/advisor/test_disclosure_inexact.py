@@ -205,3 +205,12 @@ def test_where_noise_hides_the_label_an_exact_view_still_tells():
     bounds = cell_bounds(declaring(Perturbation(noise_scale=2.0), [view]))
     np.testing.assert_array_equal(bounds.lower, view.joint)
     np.testing.assert_array_equal(bounds.upper, view.joint)
+
+
+def test_where_noise_hides_the_label_exact_counts_of_unknown_values_tell_it_and_how_many_records_others_lack():
+    table = np.array([[3, 2], [1, 1]])
+    tokens = replace(mapped("tokens", np.arange(2), table), mapping=None)
+    short = replace(mapped("told", np.arange(2), table - [[0, 1], [1, 0]]), perturbation=Perturbation(records=5))
+    bounds = cell_bounds(declaring(Perturbation(noise_scale=2.0), [tokens, short]))
+    np.testing.assert_array_equal(bounds.lower, [[3, 1], [0, 1]])
+    np.testing.assert_array_equal(bounds.upper, [[4, 2], [1, 2]])

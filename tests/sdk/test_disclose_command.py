@@ -83,6 +83,16 @@ def test_check_fails_for_a_small_count_that_is_certain(aegis):
     assert out  # what was found is told all the same
 
 
+@pytest.mark.parametrize("name", ["the label", "pair counts"])
+def test_check_fails_whatever_the_attribute_is_called(aegis, folder, name):
+    def renamed(entry):
+        entry["attributes"][0]["name"] = name
+        entry["configurations"] = [{"id": "c", "maskings": {name: "five"}}]
+
+    told = f"aegis: changed.json: counts below 5 are certain: 1 of {name}\n"
+    assert aegis("disclose", entry_with(folder, renamed), "--check")[::2] == (1, told)
+
+
 def test_check_holds_where_only_one_masking_is_published(aegis, folder):
     def without_seven(entry):
         entry["attributes"][0]["maskings"].pop()
@@ -148,6 +158,8 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
     out = aegis("disclose", changed, "--seconds", "0")[1]
     assert "bounds stopped early, so that more may follow (--seconds): age" in words(out)
     assert "stopped early" not in aegis("disclose", changed)[1]
+    told = f"aegis: {changed}: bounds stopped early, so that small counts may be certain (--seconds): age\n"
+    assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, told)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,12 @@ def test_one_of_the_two_gives_nobody_away(tmp_path):
     assert (only_attribute(found).given_away, only_attribute(found).together.derived) == (None, None)
 
 
+def test_a_missing_value_is_no_end_of_a_run_of_values(tmp_path):
+    plan = PLAN.split("      five")[0] + "      gone: {suppress: {}}\nconfigurations:\n  c: {age: gone}\n"
+    _, _, entry = written(tmp_path, {("", "yes"): 8, ("1", "no"): 9, ("6", "no"): 9, ("8", "no"): 9}, plan)
+    assert only_attribute(disclose(document(entry))).together.smallest == Cell(8, ('"", 1, 6 and 1 more', "yes"))
+
+
 def test_every_table_is_told_by_itself(ages):
     _, _, entry = ages
     found = disclose(document(entry), below=7)

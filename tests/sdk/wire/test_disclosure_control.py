@@ -33,8 +33,8 @@ def entry(control, *, noise=(None, None), rounded_to=(None, None), exact=()):
     return document | {"disclosure_control": control}
 
 
-def laplace(epsilon=None):
-    return {"kind": "laplace", "scale": 2.0, "epsilon": epsilon}
+def laplace(epsilon=None, scale=2.0):
+    return {"kind": "laplace", "scale": scale, "epsilon": epsilon}
 
 
 MASKING = "/attributes/0/maskings/0"
@@ -46,6 +46,16 @@ REFUSED = {
         {"epsilon": 1.0},
         {"noise": (laplace(0.5), laplace(0.6))},
         {"/disclosure_control/epsilon"},
+    ),
+    "more than the budget, by the scale": (
+        {"epsilon": 0.2},
+        {"noise": (laplace(), laplace())},
+        {"/disclosure_control/epsilon"},
+    ),
+    "a smaller epsilon than the scale takes": (
+        {"epsilon": 1.0},
+        {"noise": (laplace(0.1), laplace(0.5))},
+        {"/label/noise/epsilon"},
     ),
     "exact counts beside noise": (
         {"epsilon": 1.0},
@@ -71,7 +81,7 @@ def test_a_table_that_declares_something_else_is_refused(control, declared, expe
     ("control", "declared"),
     [
         ({"epsilon": 1.1}, {"noise": (laplace(0.5), laplace(0.6))}),
-        ({"epsilon": 0.3}, {"noise": (laplace(0.1), laplace(0.2))}),
+        ({"epsilon": 0.3}, {"noise": (laplace(0.1, 10.0), laplace(0.2, 5.0))}),
         ({"epsilon": 1.0, "split": "equal"}, {"noise": (laplace(), laplace())}),
         ({"rounded_to": 5}, {"rounded_to": (5, 5)}),
         ({"min_cell": 10}, {"exact": ("histogram",)}),

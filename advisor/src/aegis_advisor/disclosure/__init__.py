@@ -38,8 +38,9 @@ class CellBounds:
         upper: (atoms, labels) int64; `UNLIMITED` where nothing is certain.
         method: the most expensive one that was needed.
         programs: how many linear programs were solved.
-        complete: every bound is the tightest that the sums allow a table of real numbers, rounded to whole ones. If
-            not, time was up: all bounds hold, but some may be wider.
+        complete: every bound is the tightest that the sums allow a table of real numbers, rounded to whole ones; of
+            counts of 10^9 and more, to a billionth of the largest. If not, time was up, or a program was given up: all
+            bounds hold, but some may be wider.
     """
 
     atom_of_value: AtomArray

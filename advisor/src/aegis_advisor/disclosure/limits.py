@@ -101,7 +101,10 @@ def interval(perturbation: Perturbation, counts: IntArray, records: int | None) 
 
 
 def label_limits(evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
-    """Between which limits the records (labels,) of each label lie."""
+    """Between which limits the records (labels,) of each label lie; exact counts tell them, whatever they are of."""
+    if evidence.knows_label:
+        counts = evidence.label_counts.astype(np.float64)
+        return counts, counts
     return interval(evidence.label_perturbation, evidence.label_histogram, None)
 
 
@@ -114,7 +117,7 @@ def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[Limits]:
 
 def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[Limits]:
     """What each view says whose counts speak of values and have no noise."""
-    records = evidence.records if evidence.label_perturbation.is_none else None
+    records = evidence.records if evidence.knows_label else None
     for masking in evidence.speaking:
         joint = masking.joint
         if joint is None or masking.perturbation.noise_scale is not None:

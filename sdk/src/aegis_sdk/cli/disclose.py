@@ -12,6 +12,7 @@ from aegis_sdk.cli.files import document_of, read
 from aegis_sdk.cli.options import DelimiterOption, EntryArgument, JsonOption, MemoryOption, delimiter_of
 from aegis_sdk.cli.saying import print_json, progress_bar, say
 from aegis_sdk.cli.show import chosen
+from aegis_sdk.reading import shown
 
 if TYPE_CHECKING:
     from aegis_sdk.provider.disclosure import Disclosure
@@ -30,7 +31,7 @@ def disclose(
     ] = None,
     plan: Annotated[Path | None, typer.Option("--plan", help="The plan by which TABLE was summarised.")] = None,
     seconds: Annotated[float, typer.Option(min=0, help="What the bounds of an attribute may take at most.")] = 60,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 if a small count is certain.")] = False,  # noqa: FBT002 - a flag
+    check: Annotated[bool, typer.Option("--check", help="Exit code 1 if a small count is certain, or may be.")] = False,  # noqa: FBT002 - a flag
     html: Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")] = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
@@ -90,8 +91,11 @@ def _tell(found: "Disclosure", *, in_full: bool, as_json: bool) -> None:
 
 
 def _refuse_small(entry: Path, found: "Disclosure") -> None:
-    """Raises `AegisError` if a count is small, and certain: a table shows it, or it follows from several."""
+    """Raises `AegisError` if a count is small, and certain: a table shows it, or it follows from several; or may be."""
     small = found.small_and_certain
     if small:
         where = ", ".join(f"{count} of {name}" for name, count in small.items())
         raise AegisError(f"{entry}: counts below {found.below} are certain: {where}")
+    if found.unfinished:
+        names = ", ".join(map(shown, found.unfinished))
+        raise AegisError(f"{entry}: bounds stopped early, so that small counts may be certain (--seconds): {names}")

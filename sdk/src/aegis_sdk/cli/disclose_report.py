@@ -117,9 +117,9 @@ def _given_away(found: "Disclosure") -> Iterator[str]:
     ]
     if rows:
         yield from ("", "in no table, and known all the same:", *aligned(("attribute", "records", "where", ""), rows))
-    unfinished = [shown(each.name) for each in found.attributes if not each.together.complete]
-    if unfinished:
-        yield from ("", f"bounds stopped early, so that more may follow (--seconds): {', '.join(unfinished)}")
+    if found.unfinished:
+        names = ", ".join(map(shown, found.unfinished))
+        yield from ("", f"bounds stopped early, so that more may follow (--seconds): {names}")
 
 
 def _others(found: "Disclosure") -> Iterator[str]:
@@ -213,7 +213,7 @@ def _together(together: "Together", below: int) -> Iterator[str]:
     if together.largest is not None:
         groups = f"{together.alike} group{'s' * (together.alike != 1)}"
         yield f"  all of one label value for certain: {groups}; the largest: {_told(together.largest)}"
-    found = "the tightest" if together.complete else "stopped early, not the tightest"
+    found = "no linear program finds tighter ones" if together.complete else "stopped early, not the tightest"
     yield f"  bounds: {together.method.replace('_', ' ')}, {together.programs} linear programs; {found}"
 
 

@@ -18,6 +18,9 @@ DROP = "drop"
 """The masking that does not share an attribute."""
 
 
+TOLERANCE = 1e-9
+"""Parts of a budget are fractions, whose sum may exceed it by rounding."""
+
 RoundingBase = Annotated[int, Field(ge=2, le=COUNT_MAX)]
 """Counts were rounded to multiples of this."""
 
@@ -38,6 +41,18 @@ class Noise(Request):
     epsilon: PositiveNumber | None = Field(
         default=None, description="What these counts take of the entry's epsilon, which is split over its tables"
     )
+
+    @property
+    def spent(self) -> float:
+        """The epsilon that these counts take: as declared, else the least that noise of this scale can."""
+        return 1 / self.scale if self.epsilon is None else self.epsilon
+
+    @model_validator(mode="after")
+    def _spends_what_it_says(self) -> Self:
+        # A record more or less changes one count of a table by 1, so that the sensitivity is no less.
+        if self.spent * (1 + TOLERANCE) < 1 / self.scale:
+            refuse("noise", [(("epsilon",), "Is less than 1 / `scale`, which noise of this scale takes")])
+        return self
 
 
 class Label(Request):

@@ -5,14 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from aegis_sdk.wire.attribute import Attribute, Label, Masking, RoundingBase
+from aegis_sdk.wire.attribute import TOLERANCE, Attribute, Label, Masking, RoundingBase
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, Location
 from aegis_sdk.wire.pair import PairCounts
 from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
-
-TOLERANCE = 1e-9
-"""Parts of a budget are fractions, whose sum may exceed it by rounding."""
 
 
 class DisclosureControl(Request):
@@ -60,7 +57,7 @@ def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Label | M
         if table.noise is None:
             yield location, "Declares no `noise`, and `disclosure_control` has an epsilon"
         else:
-            parts.append(table.noise.epsilon or 0.0)
+            parts.append(table.noise.spent)
     if sum(parts) > epsilon * (1 + TOLERANCE):
         yield ("disclosure_control", "epsilon"), "The tables' epsilons add up to more"
 

@@ -1,6 +1,7 @@
 """What is found: of every table by itself, of all tables of an attribute together, and beside the truth."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,7 +76,7 @@ class Together:
     such cells are smaller than was asked about. `derived` and `derived_below`: the same of cells that no table shows,
     which only differences of tables give away. `within`: by k, how many cells are known to within k records. `alike`:
     atoms whose records certainly have one label value, `largest` the one with most records. `complete`: the bounds are
-    the tightest that there are, so that no other cell follows.
+    the tightest that linear programs find; that counts are whole may still give away a few cells more.
     """
 
     atoms: int
@@ -169,8 +170,13 @@ class Disclosure:
     @property
     def small_and_certain(self) -> Mapping[str, int]:
         """By where they are, how many counts are small for certain: of the label, of attributes, of pair counts."""
-        found = {"the label": self.histogram.certainly_below}
-        for each in self.attributes:
-            found[each.name] = each.below + each.together.derived_below
-        found["pair counts"] = sum(table.certainly_below for table in self.pairs)
-        return {name: count for name, count in found.items() if count}
+        found = Counter({"the label": self.histogram.certainly_below})
+        for each in self.attributes:  # which may have the names of the others, too
+            found[each.name] += each.below + each.together.derived_below
+        found["pair counts"] += sum(table.certainly_below for table in self.pairs)
+        return dict(+found)
+
+    @property
+    def unfinished(self) -> Sequence[str]:
+        """The attributes whose bounds were stopped early, so that more of their cells may follow than was found."""
+        return [each.name for each in self.attributes if not each.together.complete]

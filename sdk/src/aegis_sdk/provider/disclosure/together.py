@@ -92,7 +92,8 @@ def _place(attribute: Attribute, labels: Sequence[str], bounds: CellBounds, atom
     members = np.flatnonzero(bounds.atom_of_value == atom)
     domain, value = attribute.domain, labels[label]
     ordered = attribute.type != "string" or attribute.discretization is not None
-    consecutive = int(members[-1]) - int(members[0]) + 1 == members.size
+    told = bool(domain[members[0]] and domain[members[-1]])  # a missing value has no place in the order
+    consecutive = told and int(members[-1]) - int(members[0]) + 1 == members.size
     if members.size == 1:
         return domain[members[0]], value
     if ordered and consecutive and members.size >= _RUN:

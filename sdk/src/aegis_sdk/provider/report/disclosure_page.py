@@ -53,7 +53,7 @@ def _glance(found: Disclosure) -> Iterator[str]:
         f"exactly. {derived:,} of them are of {few} records and stand in no table: only differences of tables give "
         f"them away.{_difference(found)}{_one_label(found)}"
     )
-    if any(not each.together.complete for each in found.attributes):
+    if found.unfinished:
         yield "The bounds of some attributes were stopped early: more may follow than is said here."
     if any(table.declared.noise is not None for _, table in tables):
         yield CERTAINTY
