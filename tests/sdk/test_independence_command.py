@@ -128,7 +128,7 @@ def test_the_table_itself_is_never_written_over(aegis, table):
     ("library", "told"),
     [
         ("ortools", "install the SDK with its extra, pip install './sdk[independence]'"),
-        ("aegis_advisor", "it comes with aegis-advisor, pip install ./advisor"),
+        ("aegis_advisor", "install aegis-advisor, pip install ./advisor"),
     ],
 )
 def test_without_its_libraries_it_says_what_to_install_before_it_works(table, library, told):

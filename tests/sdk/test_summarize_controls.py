@@ -163,6 +163,12 @@ def test_an_entry_of_a_plan_that_cannot_be_written_is_not_written(summarized, tm
     assert_refused(ran, "there is no directory")
 
 
+def test_a_plan_of_an_entry_that_cannot_be_written_is_not_written(summarized, tmp_path):
+    plan, nowhere = tmp_path / "plan.yaml", tmp_path / "no" / "entry.json"
+    assert_refused(summarized("--min-cell", 5, "--plan-output", plan, "--output", nowhere), "there is no directory")
+    assert not plan.exists()
+
+
 def test_noise_names_the_extra_that_it_needs(summarized, monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     monkeypatch.setitem(sys.modules, "opendp", None)

@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,8 @@ SAID = [
         "values drawn with the probabilities that each value has in the transition matrix",
     ),
     (masking.Shuffle(), "the same values, permuted over the records"),
+    (masking.MaskedTable(Path("/data/masked.csv")), "those of masked.csv, a table masked elsewhere"),
+    (masking.MaskedTable(Path("m.csv"), "old"), "those of column old of m.csv, a table masked elsewhere"),
 ]
 
 

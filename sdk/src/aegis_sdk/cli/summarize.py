@@ -56,9 +56,12 @@ def summarize(
         controlled = part.control_entry(entry, controls, roles, progress=progress)
     controlled = part.with_suppressed(controlled, table, intended, **reading)
     validated(plan, controlled.entry)
-    if plan_output is not None:
-        part.write_controlled_plan(plan, intended, controlled, plan_output)
-    part.write_entry(controlled.entry, output)
+
+    def write_plan() -> None:
+        if plan_output is not None:
+            part.write_controlled_plan(plan, intended, controlled, plan_output)
+
+    part.write_entry(controlled.entry, output, write_plan)
     result = _warned(part, controlled, plan_written=plan_output is not None)
     _report(output, controlled, result, plan_output, as_json=as_json)
 

@@ -1,7 +1,7 @@
 """The entry as a file that a person can read before publishing it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,15 @@ _SHORTEST = 3
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def write_entry(entry: dict[str, Any], path: Path) -> None:
-    """Writes the entry as JSON, whole or not at all. Raises `OutputError`."""
+def write_entry(entry: dict[str, Any], path: Path, beside: Callable[[], None] = lambda: None) -> None:
+    """
+    Writes the entry as JSON, whole or not at all. Raises `OutputError`.
+
+    `beside` writes what goes with it, once the entry can be written; where that fails, no entry appears.
+    """
     with written_whole(path) as part:
         part.write_text(render(entry) + "\n", encoding="utf-8")
+        beside()
 
 
 def render(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any JSON value

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
+from zlib import crc32
 
 from aegis_sdk.provider.errors import OutputError
 from aegis_sdk.provider.source import Source, files_of
@@ -35,7 +36,7 @@ def written_whole(path: Path) -> Iterator[Path]:
     target = path.resolve() if path.is_symlink() else path
     if not target.parent.is_dir():
         raise OutputError(f"{path}: there is no directory {target.parent}; create it first")
-    part = target.with_name(f".{target.name[:_SHOWN]}.{os.getpid()}.part")
+    part = target.with_name(f".{_shown(target.name)}.{os.getpid()}.part")
     try:
         yield part
         part.replace(target)
@@ -44,6 +45,11 @@ def written_whole(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # the first failure is the one to tell
             part.unlink(missing_ok=True)
+
+
+def _shown(name: str) -> str:
+    """The name, or of a long one the beginning, with a number that tells it from others that begin so."""
+    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}.{crc32(os.fsencode(name)):08x}"
 
 
 def _refuse_what_is_no_file(path: Path) -> None:

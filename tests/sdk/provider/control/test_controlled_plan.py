@@ -56,11 +56,11 @@ def table(write, monkeypatch):
     return write("t.csv", "\n".join(["age,zip,score,day,y", *lines[1:]]) + "\n")
 
 
-def controlled(table, path, least=5):
+def controlled(table, path, least=5, round_to=None):
     """The plan, its entry controlled, and the plan that goes with it as it is read again."""
     plan = load_plan(path)
     entry = summarize(table, plan, name="e", pairs=False)
-    held = control_entry(entry, Controls(min_cell=least), Roles(plan.quasi_identifiers, plan.sensitive))
+    held = control_entry(entry, Controls(least, round_to), Roles(plan.quasi_identifiers, plan.sensitive))
     held = with_suppressed(held, table, plan)
     write_controlled_plan(path, plan, held, path.with_name("controlled.yaml"))
     return plan, held, load_plan(path.with_name("controlled.yaml"))
@@ -165,6 +165,20 @@ def test_records_left_out_are_counted_again_where_classes_have_grown(write, tmp_
     assert held.changes.recount == ("c",)
     assert [each.get("suppressed") for each in held.entry["configurations"]] == [0, None]
     assert len(released(table, again, "c", tmp_path)) == len(rows)
+
+
+def test_records_left_out_stay_in_the_plan_where_the_entry_is_rounded(write, tmp_path):
+    rows = [(1, "u", "n")] * 9 + [(2, "u", "n")] * 2 + [(4, "u", "n")] * 3 + [(1, "u", "m")] * 6 + [(9, "v", "n")] * 6
+    table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
+    text = SUPPRESSING.replace("{a: twos}, whole: {a: twos}}", "{a: twos}, whole: {a: drop}}")
+    text = text.replace("whole: {k: 1}", "whole: {k: 7}").replace("{c: 5}", "{c: 5, whole: 6}")
+    _, held, again = controlled(table, write("plan.yaml", text), round_to=3)
+    assert held.changes.recount == ("c",)
+    assert all("suppressed" not in each for each in held.entry["configurations"])
+    assert [each for each in held.changes.tables if "suppressed" in each] == ["suppressed of whole", "suppressed of c"]
+    assert [each.suppressed for each in again.configurations] == [0, 6]
+    assert len(released(table, again, "c", tmp_path)) == len(rows)
+    assert len(released(table, again, "whole", tmp_path)) == len(rows) - 6
 
 
 def test_records_left_out_cannot_be_counted_where_chance_decides(write):

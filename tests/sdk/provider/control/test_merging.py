@@ -57,6 +57,27 @@ def test_the_runs_are_the_best_of_all_partitions_into_runs(rows, least):
     assert information(found) == pytest.approx(max(map(information, allowed)), abs=1e-6)
 
 
+@given(ROWS, LEAST)
+def test_missing_values_go_where_most_is_kept_of_all_runs_that_could_take_them(rows, least):
+    joint = np.array(rows, dtype=np.int64)
+    if len(rows) == 1 or not enough(joint, least):
+        return
+    apart = [[rows[0], *sums] for sums in runs_of(rows[1:])]
+    taken = [
+        [[sum(both) for both in zip(run, rows[0], strict=True)] if at == place else run for at, run in enumerate(sums)]
+        for sums in runs_of(rows[1:])
+        for place in range(len(sums))
+    ]
+    allowed = next(filter(None, ([sums for sums in each if holds(sums, least)] for each in (apart, taken))))
+    groups = merged_groups(joint, least, ordered=True, missing=True)
+    if groups is None:
+        assert max(map(len, allowed)) == 1
+        return
+    found = folded(joint, groups).tolist()
+    assert holds(found, least)
+    assert information(found) == pytest.approx(max(map(information, allowed)), abs=1e-6)
+
+
 @given(ROWS, LEAST, st.booleans(), st.booleans())
 def test_no_small_count_is_left_and_no_record_is_lost(rows, least, ordered, missing):
     joint = np.array(rows, dtype=np.int64)

@@ -260,3 +260,17 @@ class TestWhatIsCheckedAfterwards:
         write("t.csv", "a,b\nx,1\nx,2\ny,4\ny,3\n")
         with pytest.raises(TableError, match="its records changed, or came in another order"):
             unmasked.write(tmp_path / "m.csv", lambda _done, _all: None, parquet=False)
+
+
+def test_names_that_begin_alike_are_two_files_however_long_they_are(write, tmp_path):
+    output = tmp_path / ("m" * 60 + ".csv")
+    found = hide(write("t.csv", EXAMPLE_1), hide=["Age"], from_=["Income"], clusters=3, output=output)
+    assert list(rows_of(output)[0]) == ["Age", "Occupation", "Income", "Food"]
+    assert list(rows_of(found.clusters_output)[0]) == ["cluster", "Income"]
+
+
+def test_a_number_without_a_distance_from_others_is_refused_in_one_line(write, tmp_path):
+    table = write("t.csv", "a,b,c\nx,1,1\ny,1e400,2\nx,2,3\ny,3,4\n")
+    with pytest.raises(TableError, match=r"^column 'b': '?1e400'? is too large for clusters of several columns$"):
+        hide(table, hide=["a"], from_=["b", "c"], clusters=2, output=tmp_path / "m.csv")
+    assert hide(table, hide=["a"], from_=["b"], clusters=2, output=tmp_path / "m.csv").records == 4

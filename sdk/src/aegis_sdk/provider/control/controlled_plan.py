@@ -40,8 +40,11 @@ _TextDumper.add_representer(str, _represented)
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     """The plan with merged maskings as plain mappings, without what was left out, and with the entry's promises."""
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
+    # What the plan says is exact, also where the entry may not say it.
+    suppressed: dict[str, int | None] = {each.id: each.suppressed for each in plan.configurations}
+    suppressed |= {**dict.fromkeys(controlled.changes.recount), **controlled.suppressed}
     configurations = tuple(
-        Configuration(each["id"], each["maskings"], each.get("privacy", {}), each.get("suppressed"))
+        Configuration(each["id"], each["maskings"], each.get("privacy", {}), suppressed[each["id"]])
         for each in controlled.entry["configurations"]
     )
     return replace(plan, attributes=attributes, configurations=configurations)
@@ -53,6 +56,7 @@ def with_suppressed(
     """
     The entry with how many records each configuration leaves out now that its classes are larger.
 
+    An entry of rounded counts has no such number, which cannot declare that it is not exact; the plan has it.
     Reads the table once more, if there is such a configuration. `plan`: the one before.
     Raises `ControlError` where one leaves a masking to chance, and `TableError` as `CountedTable.of` does.
     """
@@ -63,11 +67,15 @@ def with_suppressed(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         privacy = PrivacyTable.of(CountedTable.of(opened, intended), intended)
     suppressed = {name: _suppressed(privacy, intended.configuration(name)) for name in recount}
+    if controlled.controls.round_to is not None:
+        tables = (*controlled.changes.tables, *(f"suppressed of {name}" for name in recount))
+        return replace(controlled, changes=replace(controlled.changes, tables=tables), suppressed=suppressed)
     configurations = [
         {**each, "suppressed": suppressed[each["id"]]} if each["id"] in suppressed else each
         for each in controlled.entry["configurations"]
     ]
-    return replace(controlled, entry={**controlled.entry, "configurations": configurations})
+    entry = {**controlled.entry, "configurations": configurations}
+    return replace(controlled, entry=entry, suppressed=suppressed)
 
 
 def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, output: Path) -> None:

@@ -137,11 +137,16 @@ class Changes:
 
 @dataclass(frozen=True)
 class Controlled:
-    """An entry whose counts went through the controls."""
+    """
+    An entry whose counts went through the controls.
+
+    `suppressed`: by id of a configuration of `changes.recount`, how many records it leaves out, once they are counted.
+    """
 
     entry: dict[str, Any]
     controls: Controls
     changes: Changes
+    suppressed: Mapping[str, int] = field(default_factory=dict)
 
 
 def _listed(group: MergedValues) -> dict[str, Any]:

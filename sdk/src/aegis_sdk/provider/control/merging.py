@@ -72,23 +72,46 @@ def _runs(begins: Places) -> Places:
 
 
 def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
-    """Missing values with the run that loses least by it; where none would do, they count as the first in order."""
+    """Missing values stay by themselves if they and the others can; otherwise one of the runs takes them too."""
     coarse = _coarsened(joint[missing:])
-    runs = best_runs(folded(joint[missing:], coarse), least)
+    rows = folded(joint[missing:], coarse)
+    runs = best_runs(rows, least)
     if not missing:
         return _only_one(joint) if runs is None else runs[coarse]
-    if runs is not None:
-        groups = np.concatenate([[0], 1 + runs[coarse]])
-        sums = folded(joint, groups)
-        if not is_small(sums[:1], least)[0]:
-            return groups
-        loss = np.where(is_small(sums[1:] + sums[0], least), np.inf, _losses(sums[1:], sums[0]))
-        if loss.min() < np.inf:
-            groups[0] = 1 + loss.argmin()
-            return np.asarray(groups - 1)
-    coarse = np.concatenate([[0], 1 + coarse])
-    runs = best_runs(folded(joint, coarse), least)
-    return _only_one(joint) if runs is None else runs[coarse]
+    if runs is not None and not is_small(joint[:1], least)[0]:
+        return np.concatenate([[0], 1 + runs[coarse]])
+    runs, taking = _best_runs_beside(rows, least, joint[0])
+    return np.concatenate([[taking], runs[coarse]])
+
+
+def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places, int]:
+    """
+    As `best_runs`, where one of the runs takes the counts `beside` (labels,) too: the runs, and the number of that one.
+
+    Two bests are kept for each end: that of runs none of which took them yet, and that of runs one of which did. There
+    are such runs, since one of all rows is.
+    """
+    rows, sums = len(joint), np.vstack([np.zeros_like(joint[:1]), joint.cumsum(axis=0)])
+    finer = _FINER * float(joint.sum())
+    best, begins = np.full((2, rows + 1), -np.inf), np.zeros((2, rows + 1), dtype=np.intp)
+    takes, best[0, 0] = np.zeros(rows + 1, dtype=np.bool_), 0.0
+    for end in range(1, rows + 1):
+        runs = sums[end] - sums[:end]
+        alone, taking = (
+            np.where(is_small(each, least), -np.inf, _told(each) + finer) for each in (runs, runs + beside)
+        )
+        before, after = best[0, :end] + alone, np.concatenate([best[1, :end] + alone, best[0, :end] + taking])
+        begins[0, end], best[0, end] = before.argmax(), before.max()
+        takes[end], begins[1, end] = divmod(int(after.argmax()), end)
+        best[1, end] = after.max()
+    chosen, end, taken, state = np.zeros(rows + 1, dtype=np.intp), rows, 0, 1
+    while end > 0:
+        chosen[end] = begin = int(begins[state, end])
+        if state and takes[end]:
+            taken, state = begin, 0
+        end = begin
+    found = _runs(chosen)
+    return found, int(found[taken])
 
 
 def _only_one(joint: Counts) -> Places:

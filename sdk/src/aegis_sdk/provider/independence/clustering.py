@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from aegis_sdk.provider.errors import TableError, shortened
 from aegis_sdk.provider.independence.clusters import balanced_clusters, quantile_clusters
 from aegis_sdk.provider.independence.columns import Column
 from aegis_sdk.provider.independence.vectors import BoolArray, FloatArray, IntArray
@@ -44,12 +45,17 @@ class Basis:
         (kept,) what tells its records apart: numbers, or codes.
 
         A missing number stands at the mean of the others, and is told from them by a code of its own.
+        Raises `TableError` for a number beyond those of doubles, which has no distance from others.
         """
         places = self.places[records]
         if not self.is_ordered:
             yield places
             return
-        numbers = np.array([np.nan if key is None else _number(key) for key in self.domain.keys])[places]
+        of_value = np.array([np.nan if key is None else _number(key) for key in self.domain.keys])
+        for place in np.flatnonzero(np.isinf(of_value))[:1]:
+            text = shortened(self.domain.texts[place])
+            raise TableError(f"column {self.column.name!r}: {text} is too large for clusters of several columns")
+        numbers = of_value[places]
         missing = np.isnan(numbers)
         yield np.where(missing, numbers[~missing].mean() if (~missing).any() else 0.0, numbers)
         if missing.any():
