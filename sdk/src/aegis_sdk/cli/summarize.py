@@ -58,6 +58,7 @@ def summarize(
     validated(plan, controlled.entry)
     if plan_output is not None:
         part.write_controlled_plan(plan, intended, controlled, plan_output)
+    controlled = part.without_disclosing_suppressed(controlled)
     part.write_entry(controlled.entry, output)
     result = _warned(part, controlled, plan_written=plan_output is not None)
     _report(output, controlled, result, plan_output, as_json=as_json)

@@ -19,6 +19,7 @@ from aegis_sdk.provider.control import (
     controlled_plan,
     small_counts,
     with_suppressed,
+    without_disclosing_suppressed,
     write_controlled_plan,
 )
 from aegis_sdk.provider.entry_file import write_entry
@@ -69,6 +70,7 @@ __all__ = [
     "small_counts",
     "summarize",
     "with_suppressed",
+    "without_disclosing_suppressed",
     "write_controlled_plan",
     "write_entry",
     "write_plan",

@@ -8,12 +8,15 @@ import pytest
 
 from aegis_sdk.provider import apply, load_plan, summarize
 from aegis_sdk.provider.control import (
+    Changes,
     ControlError,
+    Controlled,
     Controls,
     Roles,
     control_entry,
     controlled_plan,
     with_suppressed,
+    without_disclosing_suppressed,
     write_controlled_plan,
 )
 from aegis_sdk.provider.values import infer_type
@@ -165,6 +168,24 @@ def test_records_left_out_are_counted_again_where_classes_have_grown(write, tmp_
     assert held.changes.recount == ("c",)
     assert [each.get("suppressed") for each in held.entry["configurations"]] == [0, None]
     assert len(released(table, again, "c", tmp_path)) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("controls", "told"),
+    [
+        (Controls(min_cell=5), [None, 5, 0, None]),
+        (Controls(min_cell=4), [4, 5, 0, None]),
+        (Controls(min_cell=4, round_to=4), [None] * 4),
+        (Controls(), [4, 5, 0, None]),
+    ],
+)
+def test_a_number_of_records_left_out_is_published_only_as_the_controls_allow(controls, told):
+    counted = [{"id": f"c{number}", "suppressed": number} for number in (4, 5, 0)]
+    entry = {"configurations": [*counted, {"id": "all"}]}
+    published = without_disclosing_suppressed(Controlled(entry, controls, Changes()))
+    assert [each.get("suppressed") for each in published.entry["configurations"]] == told
+    gone = [each["id"] for each, left in zip(counted, told, strict=False) if left is None]
+    assert published.changes.tables == tuple(f"suppressed of {name}" for name in gone)
 
 
 def test_records_left_out_cannot_be_counted_where_chance_decides(write):

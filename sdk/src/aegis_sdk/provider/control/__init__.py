@@ -5,7 +5,12 @@ Controls that the counts of an entry go through before they are published, so th
     controlled.entry, controlled.changes.listed()
 """
 
-from aegis_sdk.provider.control.controlled_plan import controlled_plan, with_suppressed, write_controlled_plan
+from aegis_sdk.provider.control.controlled_plan import (
+    controlled_plan,
+    with_suppressed,
+    without_disclosing_suppressed,
+    write_controlled_plan,
+)
 from aegis_sdk.provider.control.controls import (
     Changes,
     ControlError,
@@ -36,5 +41,6 @@ __all__ = [
     "controlled_plan",
     "small_counts",
     "with_suppressed",
+    "without_disclosing_suppressed",
     "write_controlled_plan",
 ]

@@ -70,6 +70,27 @@ def with_suppressed(
     return replace(controlled, entry={**controlled.entry, "configurations": configurations})
 
 
+def without_disclosing_suppressed(controlled: Controlled) -> Controlled:
+    """
+    What is published: the entry without the numbers of records left out that its controls forbid, for they are counts.
+
+    Small ones with a minimum cell count, all of them with rounding. The plan is written before, and keeps them.
+    """
+    least, rounds = controlled.controls.min_cell or 0, controlled.controls.round_to is not None
+    tables, configurations = [], []
+    for each in controlled.entry["configurations"]:
+        left_out = each.get("suppressed")
+        if left_out is None or not (rounds or 0 < left_out < least):
+            configurations.append(each)
+            continue
+        configurations.append({name: value for name, value in each.items() if name != "suppressed"})
+        tables.append(f"suppressed of {each['id']}")
+    entry = {**controlled.entry, "configurations": configurations}
+    return replace(
+        controlled, entry=entry, changes=replace(controlled.changes, tables=(*controlled.changes.tables, *tables))
+    )
+
+
 def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, output: Path) -> None:
     """
     Writes the controlled plan of the plan file `source`; comments within its attributes are lost.
