@@ -163,6 +163,15 @@ def test_an_entry_of_a_plan_that_cannot_be_written_is_not_written(summarized, tm
     assert_refused(ran, "there is no directory")
 
 
+def test_a_plan_of_an_entry_that_cannot_be_written_is_not_written(aegis, tmp_path):
+    plan, entry = tmp_path / "plan.yaml", tmp_path / "no" / "entry.json"
+    asked = ("--plan", PLAN, "--name", "e", "--min-cell", 5, "--plan-output", plan, "--output", entry)
+    code, _, error = aegis("summarize", TABLE, *asked)
+    assert (code, error.count("\n")) == (2, 1)
+    assert f"{entry}: there is no directory" in error
+    assert not plan.exists()
+
+
 def test_noise_names_the_extra_that_it_needs(summarized, monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)
     monkeypatch.setitem(sys.modules, "opendp", None)

@@ -56,12 +56,13 @@ def summarize(
         controlled = part.control_entry(entry, controls, roles, progress=progress)
     controlled = part.with_suppressed(controlled, table, intended, **reading)
     validated(plan, controlled.entry)
-    if plan_output is not None:
-        part.write_controlled_plan(plan, intended, controlled, plan_output)
-    controlled = part.without_disclosing_suppressed(controlled)
-    part.write_entry(controlled.entry, output)
-    result = _warned(part, controlled, plan_written=plan_output is not None)
-    _report(output, controlled, result, plan_output, as_json=as_json)
+    published = part.without_disclosing_suppressed(controlled)
+    with part.written_whole(output) as whole:
+        part.write_entry(published.entry, whole)
+        if plan_output is not None:
+            part.write_controlled_plan(plan, intended, controlled, plan_output)
+    result = _warned(part, published, plan_written=plan_output is not None)
+    _report(output, published, result, plan_output, as_json=as_json)
 
 
 def _controls(

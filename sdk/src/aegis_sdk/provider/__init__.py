@@ -24,7 +24,7 @@ from aegis_sdk.provider.control import (
 )
 from aegis_sdk.provider.entry_file import write_entry
 from aegis_sdk.provider.errors import NothingHoldsError, OutputError, PlanError, PromiseError, ProviderError, TableError
-from aegis_sdk.provider.output import refuse_overwriting
+from aegis_sdk.provider.output import refuse_overwriting, written_whole
 from aegis_sdk.provider.plan.file import load_plan
 from aegis_sdk.provider.plan.model import Attribute, Configuration, Masking, Plan
 from aegis_sdk.provider.plan.output import write_plan
@@ -74,4 +74,5 @@ __all__ = [
     "write_controlled_plan",
     "write_entry",
     "write_plan",
+    "written_whole",
 ]

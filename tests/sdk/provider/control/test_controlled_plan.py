@@ -59,11 +59,11 @@ def table(write, monkeypatch):
     return write("t.csv", "\n".join(["age,zip,score,day,y", *lines[1:]]) + "\n")
 
 
-def controlled(table, path, least=5):
+def controlled(table, path, least=5, base=None):
     """The plan, its entry controlled, and the plan that goes with it as it is read again."""
     plan = load_plan(path)
     entry = summarize(table, plan, name="e", pairs=False)
-    held = control_entry(entry, Controls(min_cell=least), Roles(plan.quasi_identifiers, plan.sensitive))
+    held = control_entry(entry, Controls(least, base), Roles(plan.quasi_identifiers, plan.sensitive))
     held = with_suppressed(held, table, plan)
     write_controlled_plan(path, plan, held, path.with_name("controlled.yaml"))
     return plan, held, load_plan(path.with_name("controlled.yaml"))
@@ -186,6 +186,17 @@ def test_a_number_of_records_left_out_is_published_only_as_the_controls_allow(co
     assert [each.get("suppressed") for each in published.entry["configurations"]] == told
     gone = [each["id"] for each, left in zip(counted, told, strict=False) if left is None]
     assert published.changes.tables == tuple(f"suppressed of {name}" for name in gone)
+
+
+def test_a_plan_leaves_out_the_records_whose_number_rounding_hides(write, tmp_path):
+    rows = [(1, "u", "n")] * 60 + [(1, "v", "n")] * 3 + [(1, "u", "m")] * 60
+    table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
+    text = SUPPRESSING.replace("whole: {a: twos}", "whole: {a: drop, b: drop}").replace("{c: 5}", "{c: 3}")
+    _, held, again = controlled(table, write("plan.yaml", text.replace("c: {a: twos}", "c: {a: drop}")), 2, 4)
+    assert not held.changes.recount
+    assert "suppressed" not in held.entry["configurations"][0]
+    assert again.configuration("c").suppressed == 3
+    assert len(released(table, again, "c", tmp_path)) == len(rows) - 3
 
 
 def test_records_left_out_cannot_be_counted_where_chance_decides(write):

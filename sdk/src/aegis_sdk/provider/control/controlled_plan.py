@@ -40,8 +40,12 @@ _TextDumper.add_representer(str, _represented)
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     """The plan with merged maskings as plain mappings, without what was left out, and with the entry's promises."""
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
+    suppressed = {each.id: each.suppressed for each in plan.configurations}
     configurations = tuple(
-        Configuration(each["id"], each["maskings"], each.get("privacy", {}), each.get("suppressed"))
+        # An entry that lacks the number of records left out may have lost it to rounding: the release leaves them out.
+        Configuration(
+            each["id"], each["maskings"], each.get("privacy", {}), each.get("suppressed", suppressed[each["id"]])
+        )
         for each in controlled.entry["configurations"]
     )
     return replace(plan, attributes=attributes, configurations=configurations)
