@@ -7,6 +7,7 @@ by more people than may see the counts.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,9 @@ class Policy:
     """What a service demands of every upload; nothing by default.
 
     Attributes:
-        min_cell: no count but 0 is below this, but for counts with declared noise, which are not those of people.
-        require_noise: every count table declares noise.
+        min_cell: no count but 0 is below this, but for counts with declared noise, which are not those of people;
+            nor is the number of records that a configuration leaves out.
+        require_noise: every count table declares noise, and no number of records is left that cannot.
         max_epsilon: the entry declares a budget of differential privacy of at most this, and the noise of its tables
             spends no more; every table declares noise.
     """
@@ -62,6 +64,10 @@ class _Table:
         return self.noise is not None and Perturbation(noise_scale=self.noise["scale"]).is_noisy
 
 
+_Number: TypeAlias = tuple[tuple[str | int, ...], Document, str]
+"""Where a document says how many records something is about: the path to the object, the object and its field."""
+
+
 def policy_faults(document: Document, policy: Policy) -> tuple[Fault, ...]:
     """Where an upload breaks the policy, the first 100 places, each with its JSON Pointer and without its count."""
     return tuple(islice(_policy_faults(document, policy), SHOWN))
@@ -75,6 +81,7 @@ def declaration_faults(document: Document) -> tuple[Fault, ...]:
 def _policy_faults(document: Document, policy: Policy) -> Iterator[Fault]:
     if policy.demands_noise:
         yield from _exact_tables(document)
+        yield from _exact_records(document)
     if policy.max_epsilon is not None:
         yield from _overspent(document, policy.max_epsilon)
     if policy.min_cell is not None:
@@ -104,6 +111,14 @@ def _exact_tables(document: Document) -> Iterator[Fault]:
             yield Fault(pointer(*table.path), detail)
 
 
+def _exact_records(document: Document) -> Iterator[Fault]:
+    """How many records a release or a masking leaves out or has, exactly: such numbers are counts of people, too."""
+    detail = "This number of records is exact, and this service demands noise of all counts: leave it out"
+    for path, holder, field in (*_suppressed(document), *_records(document)):
+        if holder.get(field) is not None:
+            yield Fault(pointer(*path, field), f"{detail} (aegis summarize --epsilon does)")
+
+
 def _overspent(document: Document, most: float) -> Iterator[Fault]:
     """A budget that is not declared or too large, or noise that spends more than is allowed."""
     place = pointer("disclosure_control", "epsilon")
@@ -121,11 +136,27 @@ def _small_counts(document: Document, least: int, detail: str) -> Iterator[Fault
     for table in _tables(document):
         if not table.is_noisy:
             yield from _places(table, (table.counts > 0) & (table.counts < least), detail)
+    for path, configuration, field in _suppressed(document):
+        if 0 < (configuration.get(field) or 0) < least:
+            yield Fault(pointer(*path, field), detail)
 
 
 def _places(table: _Table, wrong: NDArray[np.bool_], detail: str) -> Iterator[Fault]:
     for place in np.argwhere(wrong)[:SHOWN].tolist():
         yield Fault(pointer(*table.path, *place), detail)
+
+
+def _suppressed(document: Document) -> Iterator[_Number]:
+    """How many records each configuration leaves out."""
+    for index, configuration in enumerate(document.get("configurations") or ()):
+        yield ("configurations", index), configuration, "suppressed"
+
+
+def _records(document: Document) -> Iterator[_Number]:
+    """How many records each masking has."""
+    for place, attribute in enumerate(document["attributes"]):
+        for index, masking in enumerate(attribute["maskings"]):
+            yield ("attributes", place, "maskings", index), masking, "records"
 
 
 def _tables(document: Document) -> Iterator[_Table]:

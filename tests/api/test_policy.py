@@ -29,6 +29,7 @@ def noisy():
     del entry["attributes"][0]["histogram"]
     entry["attributes"][0]["maskings"] = [EXAMPLE_NOISY_MASKING]
     entry["configurations"][0]["maskings"] = {"age": EXAMPLE_NOISY_MASKING["id"]}
+    del entry["configurations"][0]["suppressed"]
     return entry
 
 
@@ -72,6 +73,7 @@ async def test_noise_that_is_demanded_is_demanded_of_all(shared_database_url):
             "/label/histogram",
             "/attributes/0/histogram",
             "/attributes/0/maskings/0/joint",
+            "/configurations/0/suppressed",
             "/disclosure_control/epsilon",
         }
         answer = await strict.post("/v1/entries", json=noisy() | {"disclosure_control": {"epsilon": 1.0}})

@@ -109,6 +109,8 @@ def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path)
         (("--from", "Incom"), "no column 'Incom'; did you mean 'Income'?"),
         (("--solver", "exact"), "exact"),
         (("--delimiter", ";"), "--delimiter"),
+        (("--output", "."), ".: is a directory; name a file in it"),
+        (("--output", "/"), "/: is a directory; name a file in it"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(aegis, table, more, told):

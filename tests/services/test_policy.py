@@ -88,6 +88,22 @@ def test_noise_is_demanded_of_every_table_that_has_counts():
     assert policy_faults(noisy_entry(), Policy(require_noise=True)) == ()
 
 
+def test_a_small_number_of_records_left_out_is_a_small_count():
+    left_out = [{"id": f"c{number}", "suppressed": number} for number in (0, 4, 5, None)]
+    document = noisy_entry(configurations=[*left_out, {"id": "none"}])
+    [fault] = policy_faults(document, Policy(min_cell=5))
+    assert fault.pointer == "/configurations/1/suppressed"
+    assert "4" not in fault.detail
+    assert pointers(declaration_faults(document | {"disclosure_control": {"min_cell": 5}})) == [fault.pointer]
+
+
+def test_noise_is_demanded_of_numbers_of_records_too_and_none_can_have_it():
+    document = noisy_entry(configurations=[{"id": "c", "suppressed": 0}, {"id": "d", "suppressed": None}])
+    document["attributes"][0]["maskings"][0]["records"] = 79
+    places = ["/configurations/0/suppressed", "/attributes/0/maskings/0/records"]
+    assert pointers(policy_faults(document, Policy(require_noise=True))) == places
+
+
 @pytest.mark.parametrize(
     ("declared", "scale", "expected"),
     [
@@ -95,7 +111,7 @@ def test_noise_is_demanded_of_every_table_that_has_counts():
         ({"epsilon": 0.5}, 3.9, ["spends an epsilon of 0.512821"]),
         ({"epsilon": 0.6}, 4.0, ["demands a declared epsilon of at most 0.5"]),
         ({}, 4.0, ["demands a declared epsilon of at most 0.5"]),
-        (None, 1e-6, ["demands a declared epsilon of at most 0.5", "spends an epsilon of 2e+06"]),
+        (None, 0.05, ["demands a declared epsilon of at most 0.5", "spends an epsilon of 40"]),
     ],
 )
 def test_a_budget_is_what_the_noise_spends_not_what_is_said(declared, scale, expected):

@@ -8,7 +8,9 @@ import pytest
 
 from aegis_sdk.provider import apply, load_plan, summarize
 from aegis_sdk.provider.control import (
+    Changes,
     ControlError,
+    Controlled,
     Controls,
     Roles,
     control_entry,
@@ -179,6 +181,35 @@ def test_records_left_out_stay_in_the_plan_where_the_entry_is_rounded(write, tmp
     assert [each.suppressed for each in again.configurations] == [0, 6]
     assert len(released(table, again, "c", tmp_path)) == len(rows)
     assert len(released(table, again, "whole", tmp_path)) == len(rows) - 6
+
+
+@pytest.mark.parametrize(
+    ("controls", "told"),
+    [
+        (Controls(min_cell=5), [None, 5, 0, None]),
+        (Controls(min_cell=4), [4, 5, 0, None]),
+        (Controls(min_cell=4, round_to=4), [None] * 4),
+        (Controls(), [4, 5, 0, None]),
+    ],
+)
+def test_a_number_of_records_left_out_is_published_only_as_the_controls_allow(controls, told):
+    counted = [{"id": f"c{number}", "suppressed": number} for number in (4, 5, 0)]
+    entry = {"configurations": [*counted, {"id": "all"}]}
+    published = with_suppressed(Controlled(entry, controls, Changes()), "no table is read", None)
+    assert [each.get("suppressed") for each in published.entry["configurations"]] == told
+    gone = [each["id"] for each, left in zip(counted, told, strict=False) if left is None]
+    assert published.changes.tables == tuple(f"suppressed of {name}" for name in gone)
+
+
+def test_a_plan_leaves_out_the_records_whose_number_rounding_hides(write, tmp_path):
+    rows = [(1, "u", "n")] * 60 + [(1, "v", "n")] * 3 + [(1, "u", "m")] * 60
+    table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
+    text = SUPPRESSING.replace("whole: {a: twos}", "whole: {a: drop, b: drop}").replace("{c: 5}", "{c: 3}")
+    _, held, again = controlled(table, write("plan.yaml", text.replace("c: {a: twos}", "c: {a: drop}")), 2, 4)
+    assert not held.changes.recount
+    assert "suppressed" not in held.entry["configurations"][0]
+    assert again.configuration("c").suppressed == 3
+    assert len(released(table, again, "c", tmp_path)) == len(rows) - 3
 
 
 def test_records_left_out_cannot_be_counted_where_chance_decides(write):

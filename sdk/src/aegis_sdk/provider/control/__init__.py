@@ -5,7 +5,11 @@ Controls that the counts of an entry go through before they are published, so th
     controlled.entry, controlled.changes.listed()
 """
 
-from aegis_sdk.provider.control.controlled_plan import controlled_plan, with_suppressed, write_controlled_plan
+from aegis_sdk.provider.control.controlled_plan import (
+    controlled_plan,
+    with_suppressed,
+    write_controlled_plan,
+)
 from aegis_sdk.provider.control.controls import (
     Changes,
     ControlError,

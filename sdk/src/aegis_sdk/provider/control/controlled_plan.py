@@ -54,28 +54,35 @@ def with_suppressed(
     controlled: Controlled, table: Source, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
 ) -> Controlled:
     """
-    The entry with how many records each configuration leaves out now that its classes are larger.
+    The entry with how many records each configuration leaves out, counted again where its classes are larger now.
 
-    An entry of rounded counts has no such number, which cannot declare that it is not exact; the plan has it.
-    Reads the table once more, if there is such a configuration. `plan`: the one before.
-    Raises `ControlError` where one leaves a masking to chance, and `TableError` as `CountedTable.of` does.
+    These are counts, too: none is below a minimum cell count, and beside rounded counts there is none, since it cannot
+    declare that it is not exact. The plan has them all.
+    Reads the table once more, if there is something to count again. `plan`: the one before.
+    Raises `ControlError` where such a configuration leaves a masking to chance, and `TableError` as `CountedTable.of`
+    does.
     """
-    recount = controlled.changes.recount
-    if not recount:
-        return controlled
+    counted = _recounted(controlled, table, plan, delimiter, memory_limit) if controlled.changes.recount else {}
+    least = None if controlled.controls.round_to is not None else controlled.controls.min_cell or 0
+    configurations, left_out = [], []
+    for each in controlled.entry["configurations"]:
+        records = counted.get(each["id"], each.get("suppressed"))
+        kept = {name: value for name, value in each.items() if name != "suppressed"}
+        if records is not None and (least is None or 0 < records < least):
+            left_out.append(f"suppressed of {each['id']}")
+        elif records is not None:
+            kept["suppressed"] = records
+        configurations.append(kept)
+    changes = replace(controlled.changes, tables=(*controlled.changes.tables, *left_out))
+    entry = {**controlled.entry, "configurations": configurations}
+    return replace(controlled, entry=entry, changes=changes, suppressed=counted)
+
+
+def _recounted(controlled: Controlled, table: Source, plan: Plan, delimiter: str, memory_limit: str) -> dict[str, int]:
     intended = controlled_plan(plan, controlled)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         privacy = PrivacyTable.of(CountedTable.of(opened, intended), intended)
-    suppressed = {name: _suppressed(privacy, intended.configuration(name)) for name in recount}
-    if controlled.controls.round_to is not None:
-        tables = (*controlled.changes.tables, *(f"suppressed of {name}" for name in recount))
-        return replace(controlled, changes=replace(controlled.changes, tables=tables), suppressed=suppressed)
-    configurations = [
-        {**each, "suppressed": suppressed[each["id"]]} if each["id"] in suppressed else each
-        for each in controlled.entry["configurations"]
-    ]
-    entry = {**controlled.entry, "configurations": configurations}
-    return replace(controlled, entry=entry, suppressed=suppressed)
+    return {name: _suppressed(privacy, intended.configuration(name)) for name in controlled.changes.recount}
 
 
 def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, output: Path) -> None:

@@ -88,9 +88,10 @@ def hide(
     Source: Tao et al., Correlation hiding by independence masking (ICDE 2010), section IV and problem 1.
     Raises `ProviderError` for columns or clusters that make no sense, `TableError` and `OutputError`.
     """
-    values = values_beside(output) if clusters_output is None else clusters_output
     _refuse_unsound(hide, from_, clusters, solver, seed)
-    _refuse_outputs(output, values, table)
+    refuse_overwriting(output, table)
+    values = values_beside(output) if clusters_output is None else clusters_output
+    _refuse_values_output(output, values, table)
     with (
         written_whole(values) as values_part,
         written_whole(output) as part,
@@ -149,12 +150,11 @@ def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, so
         raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
 
 
-def _refuse_outputs(output: Path, values: Path, table: Source) -> None:
-    """Raises `OutputError` where one output is the other, or an input."""
+def _refuse_values_output(output: Path, values: Path, table: Source) -> None:
+    """Raises `OutputError` where the values of the clusters would go to the output, or to an input."""
     if output.resolve() == values.resolve():
         raise OutputError(f"{output}: the table and the values of its clusters need a file each")
-    for path in (output, values):
-        refuse_overwriting(path, table)
+    refuse_overwriting(values, table)
 
 
 def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:
