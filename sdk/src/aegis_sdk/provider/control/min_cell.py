@@ -113,7 +113,8 @@ def _merged(
     old = [became.get(text, text) for text in texts]
     masked = MaskedDomain.of([old[place] for place in masking["mapping"]])
     table = dict(zip(attribute["domain"], (masked.texts[place] for place in masked.mapping), strict=True))
-    places = np.array([masked.texts.index(text) for text in old], dtype=np.intp)
+    place_of = {text: place for place, text in enumerate(masked.texts)}
+    places = np.array([place_of[text] for text in old], dtype=np.intp)
     function = Mapped(table)
     controlled = {
         **masking,

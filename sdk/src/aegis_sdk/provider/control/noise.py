@@ -41,8 +41,8 @@ def _refuse_chance(entry: Mapping[str, Any]) -> None:
         for masking in attribute["maskings"]:
             if masking.get("deterministic") is False:
                 raise ControlError(
-                    f"{attribute['name']!r}: {masking['id']!r} is left to chance, so that one record may change more "
-                    "than one of its counts, and no epsilon is known; leave it out of the plan"
+                    f"{attribute['name']!r}: {masking['id']!r} is left to chance, or masked elsewhere: one record may "
+                    "change several of its counts, and no epsilon is known; leave it out of the plan"
                 )
 
 
