@@ -216,7 +216,7 @@ def test_the_page_shows_what_was_found_and_hostile_names_as_text(aegis, folder):
     read = Reader((folder / "page.html").read_text(encoding="utf-8"))
     assert (read.elements["script"], read.elements["svg"]) == (0, 3)
     assert {"At a glance", "Small counts", "What all tables say together", "What the numbers mean"} <= set(read.texts)
-    assert any(text.endswith(f"The smallest: 1 record ({HOSTILE}\\x1b[31m x yes) of {HOSTILE}.") for text in read.texts)
+    assert any(text.endswith(f"The smallest: 1 record of {HOSTILE} {HOSTILE}\\x1b[31m x yes.") for text in read.texts)
 
 
 def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path):

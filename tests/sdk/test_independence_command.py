@@ -39,7 +39,7 @@ def test_it_says_what_was_masked_and_what_it_cost(aegis, table):
     lines = report.splitlines()
     assert lines[0].endswith("m.csv: 12 records")
     assert lines[1].endswith("m.clusters.csv: what Income is in each cluster")
-    assert lines[2] == "exactly independent of Income, as the file was checked: Age, Occupation"
+    assert lines[2] == "exactly independent of the clusters of Income, as the file was checked: Age, Occupation"
     assert "6 of 24 values masked (25.0%), in 4 groups of 3" in lines
     assert "by `best`; no independent table of these clusters has fewer than 6" in lines
     words = [line.split() for line in lines]

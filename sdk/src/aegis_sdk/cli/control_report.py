@@ -24,12 +24,14 @@ def control_report(controlled: "Controlled") -> Iterator[str]:
     yield from _listed("maskings left out", [f"{name}, {masking}" for name, masking in changes.maskings])
     left_out = [f"{name}: it {reason}" for name, reason in changes.configurations.items()]
     yield from _listed("configurations left out", left_out)
-    yield from _listed("tables left out", changes.tables)
+    yield from _listed("left out besides", changes.tables)
     noise = [
         f"{each.table}: {each.cells} cells, epsilon {each.epsilon:.4g}, noise of scale {each.scale:.4g}"
         for each in changes.noise
     ]
     yield from _listed("tables with noise", noise)
+    if controlled.controls.min_cell is not None:
+        yield "each table was looked at by itself: `aegis disclose` says what differences of tables still give away"
 
 
 def control_warnings(controlled: "Controlled", *, plan_written: bool) -> Iterator[str]:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _WORDS = 60
 _PAIRS = 10
+_METHODS = {
+    "given": "the unmasked counts are published",
+    "closed_form": "in closed form",
+    "linear_programs": "by linear programs, {} of them",
+}
 _KINDS = {"label": "histogram", "histogram": "histogram", "joint": "unmasked", "masking": "", "pairs": ""}
 
 
@@ -59,7 +64,11 @@ def as_document(found: "Disclosure") -> dict[str, Any]:
 
 
 def _head(found: "Disclosure") -> Iterator[str]:
-    yield f"{found.entry}: {found.records} records, label {shown(found.label)}"
+    declared = _declared(found.histogram.declared)
+    yield f"{found.entry}: {found.records} records{declared and f' ({declared})'}, label {shown(found.label)}"
+    certain = sum(found.small_and_certain.values())
+    limits = ", as far as bounds were found" if found.unfinished else ""
+    yield f"counts below {found.below} that are certain, in a table or by difference: {certain or 'none'}{limits}"
 
 
 def _row(each: "AttributeDisclosure", found: "Disclosure", *, compared: bool) -> tuple[str | float, ...]:
@@ -214,7 +223,7 @@ def _together(together: "Together", below: int) -> Iterator[str]:
         groups = f"{together.alike} group{'s' * (together.alike != 1)}"
         yield f"  all of one label value for certain: {groups}; the largest: {_told(together.largest)}"
     found = "no linear program finds tighter ones" if together.complete else "stopped early, not the tightest"
-    yield f"  bounds: {together.method.replace('_', ' ')}, {together.programs} linear programs; {found}"
+    yield f"  bounds: {_METHODS[together.method].format(together.programs)}; {found}"
 
 
 def _beside_the_truth(compared: "Comparison") -> Iterator[str]:

@@ -57,7 +57,8 @@ def _head(output: Path, hidden: "Hidden") -> Iterator[str]:
     dropped = f", {hidden.dropped} dropped by a draw of seed {hidden.seed}" if hidden.dropped else ""
     yield f"{output}: {hidden.records} records{dropped}"
     yield f"{hidden.clusters_output}: what {_names(hidden.from_)} is in each cluster"
-    yield f"exactly independent of {shown(hidden.cluster)}, as the file was checked: {_names(hidden.hidden)}"
+    checked = f"exactly independent of the clusters of {_names(hidden.from_)}, as the file was checked"
+    yield f"{checked}: {_names(hidden.hidden)}"
 
 
 def _clusters(hidden: "Hidden") -> Iterator[str]:

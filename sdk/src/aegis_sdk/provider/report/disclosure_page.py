@@ -65,7 +65,7 @@ def _example(found: Disclosure) -> str:
     if not cells:
         return ""
     attribute, cell = min(cells, key=lambda item: item[1].count)
-    return f" The smallest: {_told(cell)} of {attribute.name}."
+    return f" The smallest: {_counted(cell)} of {attribute.name} {_where(cell)}."
 
 
 def _difference(found: Disclosure) -> str:
@@ -73,7 +73,7 @@ def _difference(found: Disclosure) -> str:
     if not cells:
         return ""
     attribute, cell = min(cells, key=lambda item: item[1].count)
-    return f" The smallest: {_told(cell)} of {attribute.name}."
+    return f" The smallest: {_counted(cell)} of {attribute.name} {_where(cell)}."
 
 
 def _one_label(found: Disclosure) -> str:
@@ -84,7 +84,7 @@ def _one_label(found: Disclosure) -> str:
     attribute, cell = max(cells, key=lambda item: item[1].count)
     return (
         f" In {groups} group{'s' * (groups != 1)} of values all records have one label value for certain; the largest: "
-        f"{_told(cell)} of {attribute.name}."
+        f"{_counted(cell)} of {attribute.name} {_where(cell)}."
     )
 
 
@@ -172,7 +172,11 @@ def _all_tables(found: Disclosure) -> list[tuple[str, PublishedTable]]:
 
 
 def _told(cell: Cell) -> str:
-    return f"{cell.count:,} record{'s' * (cell.count != 1)} ({_where(cell)})"
+    return f"{_counted(cell)} ({_where(cell)})"
+
+
+def _counted(cell: Cell) -> str:
+    return f"{cell.count:,} record{'s' * (cell.count != 1)}"
 
 
 def _where(cell: Cell) -> str:

@@ -14,7 +14,7 @@ TERMS: Final = (
     Term(
         "Follows exactly",
         "all tables of the attribute leave no choice: every table of whole counts that has their sums has this count "
-        "here. Found by linear programs: the smallest and the largest count that the sums allow are the same.",
+        "here: the smallest and the largest count that the sums allow are the same.",
     ),
     Term(
         "In no table",

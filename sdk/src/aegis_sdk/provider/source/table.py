@@ -63,7 +63,8 @@ class Table:
 
     def positions(self, names: Sequence[str]) -> list[int]:
         """The places of these columns. Raises `TableError` for one that the table lacks."""
-        if self.delimiter is not None and len(self.columns) == 1 < len(set(names)) and self.columns[0] not in names:
+        lacks_delimiter = self.delimiter is not None and len(self.columns) == 1 and self.columns[0] not in names
+        if lacks_delimiter and (len(set(names)) > 1 or self._likely_delimiter()):
             raise TableError(self._one_column())
         for name in names:
             if name not in self.columns:
@@ -164,9 +165,12 @@ class Table:
             columns = [reading.canonical(each) for reading, each in zip(readings, batch.columns, strict=False)]
             yield pa.record_batch([*columns, *batch.columns[len(columns) :]], batch.schema.names)
 
+    def _likely_delimiter(self) -> str | None:
+        """What the only column's name may have been meant to be cut by."""
+        return next((mark for mark in _DELIMITERS if mark in self.columns[0] and mark != self.delimiter), None)
+
     def _one_column(self) -> str:
-        header = self.columns[0]
-        guess = next((mark for mark in _DELIMITERS if mark in header and mark != self.delimiter), None)
+        header, guess = self.columns[0], self._likely_delimiter()
         hint = f"try --delimiter {guess!r}" if guess else "say which --delimiter it has"
         return f"{self.name}: one column found ({shortened(header)}) with delimiter {self.delimiter!r}; {hint}"
 
