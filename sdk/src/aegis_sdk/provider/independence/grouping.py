@@ -45,11 +45,6 @@ class Grouping:
         """How many there are: n / u."""
         return int(self.group_of_record.max()) + 1
 
-    @property
-    def is_optimal(self) -> bool:
-        """Whether this is proven to be the fewest stars; it may be the fewest without."""
-        return self.stars == self.lower_bound
-
 
 def group(
     codes: IntArray,

@@ -1,6 +1,6 @@
 """The page about what the counts of an entry give away: `aegis disclose --html`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -41,17 +41,19 @@ def disclosure_page(found: Disclosure) -> str:
 def _glance(found: Disclosure) -> Iterator[str]:
     tables = _all_tables(found)
     few, small = f"1 to {found.below - 1}", sum(each.certainly_below for _, each in tables)
+    smallest = _smallest((each.name, each.smallest) for each in found.attributes)
     yield (
         f"The entry has {len(tables):,} table{'s' * (len(tables) != 1)} of counts of {found.records:,} records. "
-        f"{small:,} of their counts are of {few} records.{_example(found)}"
+        f"{small:,} of their counts are of {few} records.{smallest}"
     )
     cells = sum(each.together.cells for each in found.attributes)
     exact = sum(each.together.exact for each in found.attributes)
     derived = sum(each.together.derived_below for each in found.attributes)
+    hidden = _smallest((each.name, each.together.derived) for each in found.attributes)
     yield (
         f"From all tables of an attribute together, {exact:,} of {cells:,} cells ({percent(exact / cells)}) follow "
         f"exactly. {derived:,} of them are of {few} records and stand in no table: only differences of tables give "
-        f"them away.{_difference(found)}{_one_label(found)}"
+        f"them away.{hidden}{_one_label(found)}"
     )
     if found.unfinished:
         yield "The bounds of some attributes were stopped early: more may follow than is said here."
@@ -60,20 +62,13 @@ def _glance(found: Disclosure) -> Iterator[str]:
     yield RECORDS
 
 
-def _example(found: Disclosure) -> str:
-    cells = [(each, each.smallest) for each in found.attributes if each.smallest is not None]
-    if not cells:
+def _smallest(cells: Iterable[tuple[str, Cell | None]]) -> str:
+    """A sentence on the smallest of these counts, which stand beside their attribute's name; none if there is none."""
+    known = [(name, cell) for name, cell in cells if cell is not None]
+    if not known:
         return ""
-    attribute, cell = min(cells, key=lambda item: item[1].count)
-    return f" The smallest: {_counted(cell)} of {attribute.name} {_where(cell)}."
-
-
-def _difference(found: Disclosure) -> str:
-    cells = [(each, each.together.derived) for each in found.attributes if each.together.derived is not None]
-    if not cells:
-        return ""
-    attribute, cell = min(cells, key=lambda item: item[1].count)
-    return f" The smallest: {_counted(cell)} of {attribute.name} {_where(cell)}."
+    name, cell = min(known, key=lambda item: item[1].count)
+    return f" The smallest: {_counted(cell)} of {name} {_where(cell)}."
 
 
 def _one_label(found: Disclosure) -> str:
