@@ -14,12 +14,13 @@ SPARK_STAMP := .venv-spark/.installed
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-$(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml constraints.txt
+$(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12 ..." % sys.version.split()[0])'
 	@echo "Installing into .venv (once; takes a minute) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ./advisor --editable './sdk[provider,postgres,plots,noise,independence]' --editable '.[embedded,dev]'
+		--editable ./advisor --editable ./sdk \
+		--editable './provider[postgres,plots,noise,independence]' --editable '.[embedded,dev]'
 	@touch $@
 
 demo: $(STAMP) ## the whole path on the example: summarise, publish, ask, mask
@@ -33,12 +34,12 @@ serve: $(STAMP) ## the service, its worker and its database, until Ctrl-C
 test: $(STAMP) ## the whole test suite
 	@$(BIN)/python -m pytest
 
-$(SPARK_STAMP): pyproject.toml sdk/pyproject.toml constraints.txt
+$(SPARK_STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
 	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17 or newer, and there is no java on the PATH."; exit 1; }
 	@echo "Installing Spark into .venv-spark (once; 500 MB, takes some minutes) ..."
 	@$(PYTHON) -m venv .venv-spark
 	@$(SPARK_BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable './sdk[provider,spark]' pytest
+		--editable ./advisor --editable ./sdk --editable './provider[spark]' pytest
 	@touch $@
 
 test-spark: $(SPARK_STAMP) ## the provider's tools on Spark in local mode; needs Java 17

@@ -26,8 +26,7 @@ _FIRST_DELAY_SECONDS = 0.1  # doubles with every failure in the window
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMember:
-    """
-    A process of the group: `argv` with an absolute program, never a shell; `env` over ours.
+    """A process of the group: `argv` with an absolute program, never a shell; `env` over ours.
 
     When it ends unasked, it is started again if `restart`, else the whole group stops.
     """
@@ -39,8 +38,7 @@ class GroupMember:
 
 
 class Supervisor:
-    """
-    Starts the children in order, keeps them running, and stops them in the reverse order.
+    """Starts the children in order, keeps them running, and stops them in the reverse order.
 
     Each child leads its own session, so that a terminal's Ctrl-C reaches the supervisor alone, and is
     killed with the supervisor should that be killed (Linux). To stop, a child gets SIGTERM and `grace`
@@ -53,8 +51,7 @@ class Supervisor:
         self._grace = grace
 
     def run(self) -> int:
-        """
-        Run until SIGTERM or SIGINT (0), or until a child ends that must not or keeps ending (1).
+        """Run until SIGTERM or SIGINT (0), or until a child ends that must not or keeps ending (1).
 
         A second signal hastens: what still runs is killed. Call it from the main thread.
         """

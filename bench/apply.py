@@ -1,5 +1,4 @@
-"""
-Masking a table of any size: seconds, megabytes a second and memory, beside DuckDB doing the same by joins.
+"""Masking a table of any size: seconds, megabytes a second and memory, beside DuckDB doing the same by joins.
 
 Every run has a process of its own, so that its peak of memory is its own.
 """
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from aegis_sdk.provider import Plan, apply, load_plan
+from aegis_provider import Plan, apply, load_plan
 from bench.figures import MEGABYTE, heading, run, table, timed, verdict
 
 #: Sizes, and how often each is measured; the best counts, which other work on the machine disturbs least.

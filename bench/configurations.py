@@ -9,13 +9,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from aegis_sdk.provider import Plan, Requirement, find_configurations, load_plan
-from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.search.evaluation import Evaluation
-from aegis_sdk.provider.search.finding import evaluation_of
-from aegis_sdk.provider.search.minimal import every_node
-from aegis_sdk.provider.search.pruned import search
-from aegis_sdk.provider.source import open_table
+from aegis_provider import Plan, Requirement, find_configurations, load_plan
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.search.evaluation import Evaluation
+from aegis_provider.search.finding import evaluation_of
+from aegis_provider.search.minimal import every_node
+from aegis_provider.search.pruned import search
+from aegis_provider.table import open_table
 from bench import example
 from bench.figures import heading, run, table, timed, verdict
 

@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
-from aegis_sdk.provider.control import Controls, Roles, control_entry
+from aegis_provider.control import Controls, Roles, control_entry
 from app.domain.documents import Document
 from app.services.configurations import unpack_configurations
 from app.services.evidence import evidence_of

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aegis_sdk.provider import Plan, load_plan, summarize
+from aegis_provider import Plan, load_plan, summarize
 
 PLACE = Path(__file__).parents[1] / "examples" / "health"
 TABLE = PLACE / "health.csv"

@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 
-from aegis_sdk.provider import load_plan, summarize
+from aegis_provider import load_plan, summarize
 from bench.figures import heading, run, table, timed, verdict
 
 TIMES = 3

@@ -17,8 +17,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
+from aegis_provider import apply
 from aegis_sdk import Client
-from aegis_sdk.provider import apply
 from bench import example
 from bench.advice import MEASURE, new_questions, publish
 from bench.figures import MILLISECONDS, heading, percentile, run, table, timed, verdict

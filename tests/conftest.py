@@ -9,6 +9,7 @@ import pytest
 import structlog
 from anyio import fail_after, to_process
 
+from aegis_sdk.cli import main
 from app.catalog import migrations
 from app.catalog.embedded import EmbeddedPostgres
 from app.catalog.session import Database
@@ -109,3 +110,16 @@ async def worker(_one_loop: None, database_url: str) -> AsyncIterator[Worker]:
     """Runs the queued jobs when told to: `await worker.run()`."""
     async with Worker.on(database_url) as found:
         yield found
+
+
+@pytest.fixture
+def aegis(capsys):
+    """Runs the command `aegis`; its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run

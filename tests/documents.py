@@ -61,7 +61,7 @@ def documents() -> list[Path]:
     """Every document of the repository that people read."""
     return sorted(
         place
-        for pattern in ("*.md", "advisor/*.md", "sdk/*.md", "docs/**/*.md", "examples/**/*.md")
+        for pattern in ("*.md", "advisor/*.md", "sdk/*.md", "provider/*.md", "docs/**/*.md", "examples/**/*.md")
         for place in ROOT.glob(pattern)
     )
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import entropy
 
-from aegis_sdk.provider import Attribute, Configuration, Masking, Plan
-from aegis_sdk.provider.masking import EdgeBuckets, Mapped, MaskingFunction
-from aegis_sdk.provider.plan.model import DROP
-from aegis_sdk.provider.values import Domain, ValueType
+from aegis_provider import Attribute, Configuration, Masking, Plan
+from aegis_provider.masking import EdgeBuckets, Mapped, MaskingFunction
+from aegis_provider.plan.model import DROP
+from aegis_provider.table.values import Domain, ValueType
 from bench.evaluation.study import Table
 
 LABEL = "label"

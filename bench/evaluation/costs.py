@@ -20,7 +20,7 @@ from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.evidence.pairs import PairCounts
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import Reference, reconstruct
-from aegis_sdk.provider import summarize
+from aegis_provider import summarize
 from app.domain.configurations import ConfigurationTable
 from app.services.configurations import unpack_configurations
 from app.services.evidence import evidence_of, pairs_of

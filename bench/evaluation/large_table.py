@@ -12,10 +12,10 @@ import duckdb
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
-from aegis_sdk.provider import Attribute, Configuration, Masking, Plan
-from aegis_sdk.provider.masking import EdgeBuckets
-from aegis_sdk.provider.plan.model import DROP
-from aegis_sdk.provider.values import ValueType
+from aegis_provider import Attribute, Configuration, Masking, Plan
+from aegis_provider.masking import EdgeBuckets
+from aegis_provider.plan.model import DROP
+from aegis_provider.table.values import ValueType
 
 WIDTHS = (5, 7, 10, 20)
 """Of the intervals of each attribute's maskings; those of 7 nest in no other."""

@@ -15,7 +15,7 @@ from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.deviation import DROP, IDENTITY
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.evidence.pairs import PairCounts
-from aegis_sdk.provider import Configuration, Plan, summarize
+from aegis_provider import Configuration, Plan, summarize
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import counts_to_arrays
 from app.services.evidence import evidence_of

@@ -1,5 +1,4 @@
-"""
-Writes the configurations of `plan.yaml`, each with its k, below the line of dashes.
+"""Writes the configurations of `plan.yaml`, each with its k, below the line of dashes.
 
 Run it as `python -m examples.health.make_plan`. k is the number of records in the smallest group that agrees on all
 seven masked attributes (k-anonymity, Sweeney 2002); no record is left out, and every attribute is masked. Candidates
@@ -14,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from aegis_sdk.provider import Configuration, Plan, load_plan
-from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.plan.model import DROP, IDENTITY
-from aegis_sdk.provider.source import open_table
+from aegis_provider import Configuration, Plan, load_plan
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.plan.model import DROP, IDENTITY
+from aegis_provider.table import open_table
 
 HERE = Path(__file__).parent
 PLAN = HERE / "plan.yaml"

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from aegis_sdk.provider import load_plan, summarize
+from aegis_provider import load_plan, summarize
 from tests.service import ask, publish
 
 PLAN = """

@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from aegis_sdk.provider import summarize
+from aegis_provider import summarize
 from bench.evaluation import cost
 from bench.evaluation.cost import FIGURE, ONE_RUN, as_long, duration, ratio, run
 from bench.evaluation.costs import Costs, extrapolated, measure_costs

@@ -152,11 +152,11 @@ class TestSummarizeAndApply:
         arguments = ("--plan", EXAMPLE / "plan.yaml", "--configuration", "c077", "--output", tmp_path / "masked.csv")
         assert_one_line(aegis("apply", EXAMPLE / "health.csv", *arguments), 2, "no configuration 'c077'; did you mean")
 
-    def test_without_the_extra_the_message_says_what_to_install(self, tmp_path):
+    def test_without_a_library_the_message_says_what_to_install(self, tmp_path):
         block = "import sys; sys.modules['duckdb'] = None; from aegis_sdk.cli import main; main()"
         arguments = ["apply", "t.csv", "--plan", "p.yaml", "--configuration", "c", "--output", str(tmp_path / "o.csv")]
         ran = subprocess.run([sys.executable, "-c", block, *arguments], capture_output=True, text=True, check=False)
-        expected = "aegis: duckdb is not installed: install the SDK with its extra, pip install './sdk[provider]'\n"
+        expected = "aegis: duckdb is not installed, which `aegis apply` needs: pip install ./advisor ./provider\n"
         assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", expected)
 
     def test_the_command_itself_loads_no_table_reader(self):

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from aegis_sdk.cli import main
-from aegis_sdk.cli.ending import ended_by_signals
+from aegis_sdk.cli.signals import ended_by_signals
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PLAN = "label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\nprivacy: {c: {k: 1}}\n"
@@ -26,7 +26,7 @@ def interrupted(tmp_path, monkeypatch, capsys):
         def signalling(_task):
             yield lambda _done, _total: signal.raise_signal(number)
 
-        monkeypatch.setattr("aegis_sdk.cli.apply.progress_bar", signalling)
+        monkeypatch.setattr("aegis_provider.cli.apply.progress_bar", signalling)
         arguments = ("apply", tmp_path / "t.csv", "--plan", tmp_path / "plan.yaml", "--configuration", "c")
         with pytest.raises(SystemExit) as exited:
             main([*map(str, arguments), "--output", str(tmp_path / output)])

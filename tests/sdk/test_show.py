@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aegis_sdk.provider import load_plan, summarize
+from aegis_provider import load_plan, summarize
 from aegis_sdk.reading import shown, some
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, Masking

@@ -4,11 +4,11 @@ import ibis
 import pytest
 from pyspark.sql import SparkSession
 
-from aegis_sdk.provider import TableError, apply, load_plan, summarize
-from aegis_sdk.provider.counting import CountedTable
-from aegis_sdk.provider.distinct_records import DistinctRecords
-from aegis_sdk.provider.source import open_table
-from tests.sdk.provider.engine_table import PLAN, write_parquet
+from aegis_provider import TableError, apply, load_plan, summarize
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.table import open_table
+from tests.provider.engine_table import PLAN, write_parquet
 
 # Ibis speaks to Spark by what Spark and pandas have deprecated, and Spark leaves sockets open.
 pytestmark = pytest.mark.filterwarnings("ignore")

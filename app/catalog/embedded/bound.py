@@ -1,5 +1,4 @@
-"""
-Run a command that does not outlive the process that started it.
+"""Run a command that does not outlive the process that started it.
 
 This file is also a script: it stands between the starting process and the command, takes on the account and
 the death signal, and then becomes the command (same process id). A script rather than `preexec_fn`, which
@@ -19,8 +18,7 @@ _CANNOT_RUN = 127
 def bound_command(
     argv: Sequence[str], *, on_parent_death: signal.Signals, account: tuple[int, int] | None = None
 ) -> list[str]:
-    """
-    The command line that runs `argv` (its first item an absolute path) as a child bound to this process.
+    """The command line that runs `argv` (its first item an absolute path) as a child bound to this process.
 
     Start it from the main thread: Linux sends `on_parent_death` when the *thread* that forked ends. macOS
     has no such signal; there the child is an ordinary one. `account` is the (user id, group id) to become,

@@ -25,8 +25,7 @@ def server_environment() -> dict[str, str]:
 
 
 def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
-    """
-    Make a new cluster (UTF-8, builtin locale C.UTF-8) beside its place, then rename: none is ever seen
+    """Make a new cluster (UTF-8, builtin locale C.UTF-8) beside its place, then rename: none is ever seen
     half-made.
 
     It trusts whoever can open its socket: the socket's private directory is what keeps others out.
@@ -83,8 +82,7 @@ def postmaster_of(cluster: Path) -> int | None:
 
 
 def drop_stale_pid_file(cluster: Path) -> None:
-    """
-    Remove a `postmaster.pid` whose process is no postgres.
+    """Remove a `postmaster.pid` whose process is no postgres.
 
     A killed server leaves it; when its process id has gone to another program since, PostgreSQL takes that
     program for a running server and refuses to start.

@@ -27,8 +27,7 @@ class Launch:
 
 
 class LauncherLock:
-    """
-    The exclusive right to run a server in `home`.
+    """The exclusive right to run a server in `home`.
 
     Every process of the server inherits the locked file: the lock is free exactly when launcher and server
     are both gone, however they went, and no process id needs guessing. `evict` asks a server to stop whose

@@ -12,8 +12,7 @@ SHARED_ROOT = Path("/var/lib/aegis")
 
 
 def home_of(data_dir: Path, account: Account, shared_root: Path = SHARED_ROOT) -> Path:
-    """
-    The directory that holds a server's lock, log, cluster and socket: `data_dir`, or one named after it below
+    """The directory that holds a server's lock, log, cluster and socket: `data_dir`, or one named after it below
     `shared_root` when the server's account cannot reach `data_dir`. Creates nothing.
     Raises EmbeddedPostgresError where a file is in the way.
     """
@@ -28,8 +27,7 @@ def home_of(data_dir: Path, account: Account, shared_root: Path = SHARED_ROOT) -
 
 
 def make_home(home: Path, account: Account) -> None:
-    """
-    Make the directory and its missing parents; private, though a foreign account may pass through.
+    """Make the directory and its missing parents; private, though a foreign account may pass through.
 
     The directory stays ours, never the server account's: we write in it as root, where another's symbolic
     link would lead us astray.

@@ -8,8 +8,7 @@ from pathlib import Path
 
 
 def program_of(pid: int) -> str:
-    """
-    The file name of the program that a process was started with; empty if none runs under this id.
+    """The file name of the program that a process was started with; empty if none runs under this id.
 
     A zombie does not run. It still answers to `kill(pid, 0)`, for ever where nothing reaps orphans, as in
     many containers.

@@ -40,8 +40,7 @@ _LOG_TAIL_LINES = 12
 
 
 class EmbeddedPostgres:
-    """
-    A PostgreSQL server that lives as long as a `with` block, and never longer than this process.
+    """A PostgreSQL server that lives as long as a `with` block, and never longer than this process.
 
     Its files stand in `home`: `data_dir`, or for root, where `nobody` cannot reach that, a directory named
     after it below /var/lib/aegis. `settings` are server settings by name, over the defaults. Enter from the

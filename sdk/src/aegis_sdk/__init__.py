@@ -6,43 +6,47 @@
         advice = client.advise(entry_id, "mutual_information", require={"k": 5})
 
 The documents are in `aegis_sdk.wire`, a service in memory for tests in `aegis_sdk.testing`, and the
-provider's tools, which need the extra `provider`, in `aegis_sdk.provider`.
+provider's tools, which need the extra `provider`, in `aegis_provider`.
 """
 
-from aegis_sdk._client import Client
-from aegis_sdk._errors import (
-    AdviceFailedError,
-    AdviceTimeoutError,
-    AegisError,
-    BadRequestError,
-    ConflictError,
-    ForbiddenError,
-    InvalidError,
-    NotFoundError,
-    PreconditionFailedError,
-    ProblemError,
-    ServiceUnreachableError,
-    SettingsError,
-    TooLargeError,
-    UnauthorizedError,
-    UnavailableError,
-    UnexpectedAnswerError,
-)
-from aegis_sdk.wire import (
-    Advice,
-    AttributeAdvice,
-    EntryDocument,
-    EntryHead,
-    Head,
-    MaskingScore,
-    Measure,
-    Problem,
-    ProblemFault,
-    Progress,
-    RankedConfiguration,
-    Reconstruction,
-    VisibleTo,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aegis_sdk._client import Client
+    from aegis_sdk._errors import (
+        AdviceFailedError,
+        AdviceTimeoutError,
+        AegisError,
+        BadRequestError,
+        ConflictError,
+        ForbiddenError,
+        InvalidError,
+        NotFoundError,
+        PreconditionFailedError,
+        ProblemError,
+        ServiceUnreachableError,
+        SettingsError,
+        TooLargeError,
+        UnauthorizedError,
+        UnavailableError,
+        UnexpectedAnswerError,
+    )
+    from aegis_sdk.wire import (
+        Advice,
+        AttributeAdvice,
+        EntryDocument,
+        EntryHead,
+        Head,
+        MaskingScore,
+        Measure,
+        Problem,
+        ProblemFault,
+        Progress,
+        RankedConfiguration,
+        Reconstruction,
+        VisibleTo,
+    )
 
 __all__ = [
     "Advice",
@@ -76,3 +80,13 @@ __all__ = [
     "UnexpectedAnswerError",
     "VisibleTo",
 ]
+
+_MODULES = ("aegis_sdk._errors", "aegis_sdk.wire", "aegis_sdk._client")
+
+
+def __getattr__(name: str) -> object:
+    """Imports what is asked for when it is: `aegis --help` needs neither httpx nor the contract."""
+    for module in map(import_module, _MODULES if name in __all__ else ()):
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

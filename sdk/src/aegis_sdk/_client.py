@@ -11,8 +11,9 @@ from urllib.parse import quote, unquote
 import httpx
 from pydantic import BaseModel, RootModel, ValidationError
 
-from aegis_sdk._errors import ServiceUnreachableError, SettingsError, UnexpectedAnswerError, problem_error
+from aegis_sdk._errors import ServiceUnreachableError, SettingsError, UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
+from aegis_sdk._problems import problem_error
 from aegis_sdk.wire import (
     Advice,
     EntryDocument,

@@ -18,10 +18,10 @@
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
 """
 
-import httpx
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
-from aegis_sdk.wire import Advice, Problem, ProblemFault
+if TYPE_CHECKING:  # what only says of what type something is: errors are needed where neither httpx nor the contract is
+    from aegis_sdk.wire import Advice, Problem, ProblemFault
 
 
 class AegisError(Exception):
@@ -43,7 +43,7 @@ class UnexpectedAnswerError(AegisError):
 class ProblemError(AegisError):
     """The service refused the request. `problem` is its answer, also read through the properties."""
 
-    def __init__(self, status: int, problem: Problem) -> None:
+    def __init__(self, status: int, problem: "Problem") -> None:
         super().__init__(f"{status} {problem.code or problem.title}: {problem.detail}".strip(": "))
         self.status = status
         self.problem = problem
@@ -59,7 +59,7 @@ class ProblemError(AegisError):
         return self.problem.detail
 
     @property
-    def errors(self) -> list[ProblemFault]:
+    def errors(self) -> list["ProblemFault"]:
         """The faults of the body, each with its JSON Pointer."""
         return self.problem.errors
 
@@ -108,7 +108,7 @@ class UnavailableError(ProblemError):
 class AdviceFailedError(AegisError):
     """The computation of an advice failed; `advice` is all that is known of it."""
 
-    def __init__(self, advice: Advice) -> None:
+    def __init__(self, advice: "Advice") -> None:
         reason = advice.problem.detail if advice.problem else "no reason given"
         super().__init__(f"Advice {advice.id} failed: {reason}")
         self.advice = advice
@@ -120,26 +120,3 @@ class AdviceTimeoutError(AegisError):
     def __init__(self, advice_id: str, waited: float) -> None:
         super().__init__(f"Advice {advice_id} was not ready after {waited:g} s")
         self.advice_id = advice_id
-
-
-_BY_STATUS: dict[int, type[ProblemError]] = {
-    400: BadRequestError,
-    401: UnauthorizedError,
-    403: ForbiddenError,
-    404: NotFoundError,
-    409: ConflictError,
-    412: PreconditionFailedError,
-    413: TooLargeError,
-    422: InvalidError,
-    428: PreconditionFailedError,
-    503: UnavailableError,
-}
-
-
-def problem_error(response: httpx.Response) -> ProblemError:
-    """The error of a refused request, whether or not its body is a problem."""
-    try:
-        problem = Problem.model_validate_json(response.content)
-    except ValidationError:
-        problem = Problem(title=response.reason_phrase, status=response.status_code)
-    return _BY_STATUS.get(response.status_code, ProblemError)(response.status_code, problem)

@@ -1,9 +1,9 @@
+"""The command `aegis`: a thin user of the SDK. Results go to stdout, everything else to stderr.
+
+One file for each command, named in `commands`; what they share is in `options`, `entry_files`, `terminal` and
+`failures`.
 """
-The command `aegis`: a thin user of the SDK. Results go to stdout, everything else to stderr.
 
-One file for each command; what they share is in `options`, `files`, `saying` and `failing`.
-"""
+from aegis_sdk.cli.main import main
 
-from aegis_sdk.cli.main import app, main
-
-__all__ = ["app", "main"]
+__all__ = ["main"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aegis_sdk.cli.saying import aligned
+from aegis_sdk.cli.terminal import aligned
 from aegis_sdk.reading import maskings_of, promises_of, reference_known, utility_bounds
 from aegis_sdk.wire import Advice, AttributeAdvice
 

@@ -6,7 +6,7 @@ import typer
 from aegis_sdk._client import Client
 from aegis_sdk.cli.advice_report import report
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.saying import say
+from aegis_sdk.cli.terminal import say
 from aegis_sdk.wire import Advice
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from aegis_sdk.cli.saying import aligned
+from aegis_sdk.cli.terminal import aligned
 from aegis_sdk.reading import AttributeOutline, EntryOutline, MaskingOutline, Range, shown, some
 from aegis_sdk.wire import DROP
 

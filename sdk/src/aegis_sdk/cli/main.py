@@ -1,4 +1,4 @@
-"""Every command under its name, and how one ends."""
+"""How the command is called, and how it ends."""
 
 import errno
 import io
@@ -10,62 +10,30 @@ from contextlib import suppress
 import typer
 
 from aegis_sdk._errors import AegisError
-from aegis_sdk.cli.advise import advise
-from aegis_sdk.cli.apply import apply
-from aegis_sdk.cli.configurations import configurations
-from aegis_sdk.cli.disclose import disclose
-from aegis_sdk.cli.ending import ended_by_signals
-from aegis_sdk.cli.failing import BAD_INPUT, FAILED, exit_code, explained, fail
-from aegis_sdk.cli.independence import independence
-from aegis_sdk.cli.plot import plot
-from aegis_sdk.cli.publish import publish
-from aegis_sdk.cli.risk import risk
-from aegis_sdk.cli.show import show
-from aegis_sdk.cli.summarize import summarize
+from aegis_sdk.cli.failures import BAD_INPUT, FAILED, exit_code, explained, fail
+from aegis_sdk.cli.group import CommandGroup
+from aegis_sdk.cli.signals import ended_by_signals
 
-app = typer.Typer(
-    name="aegis",
-    help="Find the masking configuration that keeps the most predictive utility, without showing a record.",
-    epilog="The service and the key: AEGIS_URL (http://127.0.0.1:8000) and AEGIS_API_KEY.",
-    rich_markup_mode=None,
-    add_completion=False,
-)
-
-# In the order in which a provider comes to need them.
-app.command(epilog="Example: aegis risk health.csv --plan plan.yaml --html risk.html")(risk)
-app.command(
-    epilog="Example: aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
-    "--suppress-at-most 0.01 --most 1000 --output found.yaml"
-)(configurations)
-app.command(
-    epilog="Example: aegis independence people.csv --hide age,occupation --from income --clusters 3 --output masked.csv"
-)(independence)
-app.command(epilog="Example: aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs")(
-    summarize
-)
-app.command(epilog="Example: aegis show entry.json --attribute age")(show)
-app.command(epilog="Example: aegis disclose entry.json --table health.csv --plan plan.yaml --html disclosure.html")(
-    disclose
-)
-app.command(epilog="Example: aegis publish entry.json")(publish)
-app.command(epilog="Example: aegis advise ENTRY_ID --measure mutual_information --require k=5")(advise)
-app.command(epilog="Example: aegis plot entry.json --advice advice.json --output plot.html")(plot)
-app.command(epilog="Example: aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv")(apply)
-
+HELP = "Find the masking configuration that keeps the most predictive utility, without showing a record."
+EPILOG = "The service and the key: AEGIS_URL (http://127.0.0.1:8000) and AEGIS_API_KEY."
 
 _FULL_OR_GONE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
 
 
+def command_group() -> CommandGroup:
+    """`aegis` with every command that is installed."""
+    return CommandGroup(name="aegis", help=HELP, epilog=EPILOG)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """
-    Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr.
+    """Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr.
 
     A signal (SIGINT, SIGTERM, SIGHUP) ends it without a word, by 128 and its number, and leaves nothing behind.
     """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         with ended_by_signals():
-            code = app(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
+            code = command_group()(args=words or ["--help"], prog_name="aegis", standalone_mode=False) or 0
             sys.stdout.flush()
     except typer.TyperException as error:
         code = fail(error.format_message(), BAD_INPUT)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aegis_sdk.cli.failing import InputError
+from aegis_sdk.cli.failures import InputError
 
 TableArgument = Annotated[
     str,

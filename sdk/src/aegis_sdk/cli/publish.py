@@ -6,10 +6,10 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import ConflictError
-from aegis_sdk.cli.failing import InputError
-from aegis_sdk.cli.files import document_of, read
+from aegis_sdk.cli.entry_files import document_of, read
+from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.saying import print_json, say
+from aegis_sdk.cli.terminal import print_json, say
 from aegis_sdk.wire import EntryDocument
 
 

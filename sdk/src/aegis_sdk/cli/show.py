@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.entry_report import report
-from aegis_sdk.cli.failing import InputError
-from aegis_sdk.cli.files import document_of, read
+from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import EntryArgument, JsonOption
-from aegis_sdk.cli.saying import print_json
+from aegis_sdk.cli.terminal import print_json
 from aegis_sdk.reading import outline_of
 from aegis_sdk.wire import Attribute, EntryDocument
 

@@ -1,17 +1,16 @@
-"""
-What an entry tells its reader: its configurations in one form, its lattices, its functions in plain words,
+"""What an entry tells its reader: its configurations in one form, its lattices, its functions in plain words,
 and how certain the numbers of an advice are.
 
 Part of the base installation: nothing but Python.
 """
 
+from aegis_sdk.printable import one_line, shown, some
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, told_deviation, utility_bounds
 from aegis_sdk.reading.configurations import ids_of, maskings_in, vouched_for
 from aegis_sdk.reading.function_words import unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
 from aegis_sdk.reading.schema import maskings_of, promises_of
-from aegis_sdk.reading.shown import one_line, shown, some
 
 __all__ = [
     "AttributeOutline",

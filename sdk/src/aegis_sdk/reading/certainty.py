@@ -39,8 +39,7 @@ def utility_bounds(attribute: AttributeAdvice) -> Bounds:
 
 
 def deviation_bounds(attribute: AttributeAdvice, score: MaskingScore) -> Bounds:
-    """
-    Bounds of how far a masking is from the true utility of its attribute.
+    """Bounds of how far a masking is from the true utility of its attribute.
 
     A masking whose utility is itself fitted, or folded from the reference, has none.
     """
@@ -52,8 +51,7 @@ def deviation_bounds(attribute: AttributeAdvice, score: MaskingScore) -> Bounds:
 
 
 def told_deviation(attribute: AttributeAdvice, masking: str) -> str:
-    """
-    The deviation of a masking, as certain as it is.
+    """The deviation of a masking, as certain as it is.
 
     `0.125` where the reference is known; `0.16 (0.002 to 0.84)` where bounds are far apart; `at least 0.16` and
     `about 0.16` for others.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from aegis_sdk.reading.shown import shown
+from aegis_sdk.printable import shown
 from aegis_sdk.wire import Masking
 
 Parameters: TypeAlias = Mapping[str, object]
@@ -13,8 +13,7 @@ _LONGEST = 60
 
 
 def words_of(masking: Masking) -> str:
-    """
-    The function in plain words; of one that is not known here, its name and its parameters as the entry has them.
+    """The function in plain words; of one that is not known here, its name and its parameters as the entry has them.
 
     What the entry does not say is not guessed: without a function, only whether the masking is a function of the value.
     """

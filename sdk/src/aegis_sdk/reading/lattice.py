@@ -8,8 +8,7 @@ from aegis_sdk.wire import DROP, IDENTITY, Attribute
 
 @dataclass(frozen=True)
 class Node:
-    """
-    Maskings that group the values alike, as `drop` and a suppressed attribute do.
+    """Maskings that group the values alike, as `drop` and a suppressed attribute do.
 
     `maskings`: their ids; `groups`: into how many groups the values fall.
     """
@@ -20,8 +19,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Lattice:
-    """
-    The maskings of an attribute, ordered by what is a function of what.
+    """The maskings of an attribute, ordered by what is a function of what.
 
     `nodes`: the finest (`identity`) first, the coarsest (`drop`) last. `covers`: places of a finer and a coarser node
     where the coarser masking is a function of the finer one and no other node lies between them: the edges of the Hasse
@@ -63,8 +61,7 @@ def lattice_of(attribute: Attribute) -> Lattice:
 
 
 def _groupings(mappings: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
-    """
-    By masking, the group of each atom: of each set of values that no mapping tells apart.
+    """By masking, the group of each atom: of each set of values that no mapping tells apart.
 
     There are far fewer atoms than values as a rule. Groups are numbered as they come: equal groupings are equal tuples.
     """

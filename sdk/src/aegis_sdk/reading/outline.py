@@ -12,8 +12,7 @@ from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_NAMES, Attribute, EntryDocume
 
 @dataclass(frozen=True)
 class MaskingOutline:
-    """
-    One masking of an attribute.
+    """One masking of an attribute.
 
     `values`: how many masked values; `known`: what the entry has of it, and what it declares of its counts;
     `follows_from`: maskings that it is a function of, those nearest to it; `same_as`: maskings that group the values as

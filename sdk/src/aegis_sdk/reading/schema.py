@@ -19,8 +19,8 @@ def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[st
 
 
 def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dict[str, list[float | None]]:
-    """
-    By name of privacy, what each of these configurations vouches for; and by `suppressed`, the records it leaves out.
+    """By name of privacy, what each of these configurations vouches for; and by `suppressed`, the records it leaves
+    out.
 
     Names by which none of them vouches for anything are left out; None: that one does not.
     """

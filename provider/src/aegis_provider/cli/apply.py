@@ -1,0 +1,75 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aegis_provider.output import refuse_overwriting
+from aegis_provider.plan.file import load_plan
+from aegis_provider.release.masked_table import Applied
+from aegis_provider.release.masked_table import apply as write_masked
+from aegis_provider.table import shown
+from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
+from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
+
+
+def apply(
+    table: TableArgument,
+    plan: PlanOption,
+    configuration: Annotated[str, typer.Option(help="Id of the configuration, as the plan has it.")],
+    output: Annotated[Path, typer.Option(help="The masked table: Parquet if it ends in .parquet, CSV otherwise.")],
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its promise of privacy.")] = False,  # noqa: FBT002 - a flag
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Write the table as a configuration masks it. Kept are the label and what of the plan is not dropped.
+
+    Records that the plan declares suppressed are left out. The privacy that it promises is measured in the masked
+    table, and nothing is written that breaks it.
+    """
+    intended = load_plan(plan)
+    refuse_overwriting(output, table, *intended.files)
+    say(f"masking {shown(table)} ...")
+    with progress_bar("masking records") as progress:
+        applied = write_masked(
+            table,
+            intended,
+            configuration,
+            output,
+            delimiter=delimiter_of(delimiter),
+            memory_limit=memory_limit,
+            force=force,
+            progress=progress,
+        )
+    for fault in applied.faults:
+        warn(fault)
+    if as_json:
+        print_json({"output": str(output), "configuration": configuration, **_result(applied)})
+    else:
+        typer.echo("\n".join(_report(output, applied)))
+
+
+def _report(output: Path, applied: Applied) -> Iterator[str]:
+    left_out = f", {applied.suppressed} left out" if applied.suppressed else ""
+    yield f"{output}: {applied.records} records{left_out}"
+    if applied.reached:
+        promised = applied.promised
+        numbers = (
+            f"{name} = {value:g}" + (f" (promised {promised[name]:g})" if name in promised else "")
+            for name, value in applied.reached.items()
+        )
+        yield f"privacy, measured in it: {', '.join(numbers)}"
+    if applied.unchecked:
+        yield f"promised, and not to be seen in a table: {', '.join(applied.unchecked)}"
+
+
+def _result(applied: Applied) -> dict[str, Any]:
+    return {
+        "records": applied.records,
+        "suppressed": applied.suppressed,
+        "promised": dict(applied.promised),
+        "reached": dict(applied.reached),
+        "unchecked": list(applied.unchecked),
+        "faults": list(applied.faults),
+    }

@@ -1,0 +1,133 @@
+"""What hiding attributes came to, as text and as JSON: what `aegis independence` prints."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from aegis_provider.independence import Association, Cluster, Extent, Hidden
+from aegis_sdk.cli.terminal import aligned
+from aegis_sdk.reading import shown, some
+
+_CLUSTERS = 12
+_VALUES = 6
+_PAIRS = 40
+
+
+def report(output: Path, hidden: Hidden, associations: Sequence[Association]) -> Iterator[str]:
+    """Lines: what was written, the clusters, the masked values by attribute, and what tells how much of what."""
+    yield from _head(output, hidden)
+    yield from _clusters(hidden)
+    yield from _stars(hidden)
+    yield from _associations(associations)
+
+
+def as_document(hidden: Hidden, associations: Sequence[Association]) -> dict[str, Any]:
+    """The same as JSON values."""
+    return {
+        "clusters_output": str(hidden.clusters_output),
+        "hidden": list(hidden.hidden),
+        "from": list(hidden.from_),
+        "records": hidden.records,
+        "dropped": hidden.dropped,
+        "seed": hidden.seed,
+        "cluster": hidden.cluster,
+        "clusters": [_cluster(each) for each in hidden.clusters],
+        "groups": hidden.groups,
+        "values": hidden.values,
+        "stars": hidden.starred,
+        "lower_bound": hidden.lower_bound,
+        "stars_by_attribute": dict(hidden.stars),
+        "solver": hidden.solver,
+        "mutual_information": [
+            {
+                "attributes": list(each.first),
+                "with": list(each.second),
+                "in_clusters": each.in_clusters,
+                "before": each.before,
+                "after": each.after,
+            }
+            for each in associations
+        ],
+    }
+
+
+def _head(output: Path, hidden: Hidden) -> Iterator[str]:
+    dropped = f", {hidden.dropped} dropped by a draw of seed {hidden.seed}" if hidden.dropped else ""
+    yield f"{output}: {hidden.records} records{dropped}"
+    yield f"{hidden.clusters_output}: what {_names(hidden.from_)} is in each cluster"
+    checked = f"exactly independent of the clusters of {_names(hidden.from_)}, as the file was checked"
+    yield f"{checked}: {_names(hidden.hidden)}"
+
+
+def _clusters(hidden: Hidden) -> Iterator[str]:
+    rows: list[tuple[str | float, ...]] = [
+        (each.number, each.records, *map(_extent, each.extents)) for each in hidden.clusters[:_CLUSTERS]
+    ]
+    yield from ("", *aligned(("cluster", "records", *map(shown, hidden.from_)), rows))
+    if len(hidden.clusters) > _CLUSTERS:
+        yield f"  and {len(hidden.clusters) - _CLUSTERS} more"
+
+
+def _extent(extent: Extent) -> str:
+    """`[4, 7]`, or the values that have no order; and how many are missing."""
+    ordered = extent.is_ordered and extent.values
+    values = f"[{extent.values[0]}, {extent.values[-1]}]" if ordered else some(extent.values, _VALUES)
+    missing = f"{extent.missing} missing" if extent.missing else ""
+    return "; ".join(filter(None, (values, missing)))
+
+
+def _stars(hidden: Hidden) -> Iterator[str]:
+    groups = f"{hidden.groups} groups of {len(hidden.clusters)}"
+    yield ""
+    yield f"{hidden.starred} of {hidden.values} values masked ({_percent(hidden.starred, hidden.values)}), in {groups}"
+    yield f"by `{hidden.solver}`; no independent table of these clusters has fewer than {hidden.lower_bound}"
+    rows = [(shown(name), stars, _percent(stars, hidden.records)) for name, stars in hidden.stars.items()]
+    yield from aligned(("attribute", "masked", "share"), rows)
+
+
+def _associations(associations: Sequence[Association]) -> Iterator[str]:
+    measured = [each for each in associations if each.before is not None or each.after is not None]
+    rows = [(_names(each.first), _second(each), _bits(each.before), _bits(each.after)) for each in measured]
+    yield from ("", "mutual information in bits", *aligned(("of", "with", "before", "after"), rows[:_PAIRS]))
+    if len(rows) > _PAIRS:
+        yield f"  and {len(rows) - _PAIRS} more: --json has all"
+    unmeasured = [each for each in associations if each.before is None or each.after is None]
+    if unmeasured:
+        yield f"  -, not measured: too many values ({some(sorted({_pair(each) for each in unmeasured}), _VALUES)})"
+
+
+def _pair(association: Association) -> str:
+    return f"{_names(association.first)} with {_second(association)}"
+
+
+def _second(association: Association) -> str:
+    return f"{'clusters of ' if association.in_clusters else ''}{_names(association.second)}"
+
+
+def _bits(bits: float | None) -> str:
+    return "-" if bits is None else f"{bits:.6f}" if bits else "0"
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(shown, names))
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}"
+
+
+def _cluster(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "number": cluster.number,
+        "records": cluster.records,
+        "values": [_values(each) for each in cluster.extents],
+    }
+
+
+def _values(extent: Extent) -> dict[str, Any]:
+    ends: dict[str, Any]
+    if extent.is_ordered:
+        ends = {"least": extent.values[0], "most": extent.values[-1]} if extent.values else {}
+    else:
+        ends = {"values": list(extent.values)}
+    return {"attribute": extent.attribute, **ends, **({"missing": extent.missing} if extent.missing else {})}

@@ -1,0 +1,132 @@
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aegis_provider.cli.risk_report import COMPARED_WITH_ITSELF, all_releases, as_document, one_release
+from aegis_provider.extras import needs_extra
+from aegis_provider.output import refuse_overwriting
+from aegis_provider.plan.file import load_plan
+from aegis_provider.plan.model import Plan
+from aegis_provider.privacy import Assessed, Assessment, assess, plan_of_roles
+from aegis_provider.table import shown
+from aegis_sdk._errors import AegisError
+from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import (
+    DelimiterOption,
+    JsonOption,
+    MemoryOption,
+    RequireOption,
+    TableArgument,
+    delimiter_of,
+    names_of,
+    requirements_of,
+)
+from aegis_sdk.cli.terminal import print_json, progress_bar, say
+from aegis_sdk.wire import PRIVACY_NAMES
+
+ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]
+
+_NEVER_MEASURED = ("epsilon",)
+"""What a mechanism has, not a table: who vouches for it knows why."""
+
+
+def risk(
+    table: TableArgument,
+    plan: Annotated[Path | None, typer.Option("--plan", help="The plan file (YAML).")] = None,
+    configuration: Annotated[str | None, typer.Option(help="All about this one, and of no other.")] = None,
+    quasi_identifiers: ColumnsOption = None,
+    sensitive: ColumnsOption = None,
+    require: RequireOption = None,
+    check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is held.")] = False,  # noqa: FBT002 - a flag
+    html: Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")] = None,
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Measure the privacy of a table and of its releases. With it comes the risk that people are re-identified.
+
+    The releases are the configurations of the plan. A table without plan, such as one that is masked already, needs
+    --quasi-identifiers, --sensitive or both.
+    """
+    intended = _plan(plan, configuration, quasi_identifiers, sensitive)
+    required = _required(require)
+    if html is not None:
+        with needs_extra("plots"):
+            from aegis_provider.report.risk_page import write_risk_page  # noqa: PLC0415 - an extra
+        refuse_overwriting(html, table, *intended.files)
+    say("measuring the table ...")
+    with progress_bar("measuring configurations") as progress:
+        found = assess(
+            table,
+            intended,
+            configuration=configuration,
+            require=required,
+            delimiter=delimiter_of(delimiter),
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+    if html is not None:
+        write_risk_page(found, Path(shown(table)).name, html)
+    _tell(found, in_full=configuration is not None or not intended.configurations, as_json=as_json)
+    if plan is None and intended.sensitive and not as_json:
+        typer.echo(f"\n{COMPARED_WITH_ITSELF}")
+    if check:
+        _refuse_broken(found)
+
+
+def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str | None, sensitive: str | None) -> Plan:
+    """The plan of the file, or one of the columns named. Raises `InputError` for both, and for neither."""
+    named = quasi_identifiers is not None or sensitive is not None
+    if path is not None and named:
+        raise InputError(
+            "the plan says which columns are quasi-identifiers and sensitive: name them there, or no --plan"
+        )
+    if path is not None:
+        return load_plan(path, configurations_needed=False)
+    if not named:
+        raise InputError("say --plan, or name columns by --quasi-identifiers and --sensitive")
+    if configuration is not None:
+        raise InputError("--configuration is one of a plan: say --plan")
+    return plan_of_roles(names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
+
+
+def _required(texts: list[str] | None) -> dict[str, float]:
+    required = requirements_of(texts)
+    for name in required:
+        if name not in PRIVACY_NAMES:
+            raise InputError(f"--require: no privacy is called {name!r}; there is {', '.join(PRIVACY_NAMES)}")
+    return required
+
+
+def _tell(found: Assessment, *, in_full: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(_document(found, in_full=in_full))
+    else:
+        typer.echo("\n".join(one_release(found) if in_full else all_releases(found)))
+
+
+def _document(found: Assessment, *, in_full: bool) -> dict[str, Any]:
+    roles = {"quasi_identifiers": list(found.plan.quasi_identifiers), "sensitive": list(found.plan.sensitive)}
+    roles["neither"] = list(found.neither)
+    maskings = [{"maskings": dict(each.maskings)} for each in found.configurations]
+    measured = [as_document(each, in_full=in_full) for each in found.releases]
+    releases = [each | masked for each, masked in zip(measured, maskings, strict=True)]
+    return {
+        **roles,
+        "binned": list(found.binned),
+        "as_it_is": as_document(found.as_it_is, in_full=in_full),
+        "configurations": releases,
+    }
+
+
+def _refuse_broken(found: Assessment) -> None:
+    """Raises `AegisError` for a promise that is broken, or that could be measured elsewhere but not here."""
+    failing = [each for each in (found.as_it_is, *found.releases) if _fails(each)]
+    if failing:
+        more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
+        raise AegisError(f"{failing[0].id or 'the table'}: {failing[0].in_words()}{more}")
+
+
+def _fails(release: Assessed) -> bool:
+    return bool(release.broken) or any(name not in _NEVER_MEASURED for name in release.unseen)

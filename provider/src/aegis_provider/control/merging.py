@@ -1,0 +1,183 @@
+"""Which masked values to merge, so that no count but 0 is small and most is still known of the label."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.partition import Places
+
+_MOST_ROWS: Final = 2000
+"""Of more rows some are merged first: what is looked for then takes time that grows with their square."""
+
+_FINER: Final = 1e-9
+"""What a run more is worth, in nats for each record: of partitions that tell as much the finer one is chosen."""
+
+
+def is_small(joint: Counts, least: int) -> NDArray[np.bool_]:
+    """(rows,) whether a row of the joint counts (rows, labels) has a count that is not 0 and below `least`."""
+    return np.asarray(((joint > 0) & (joint < least)).any(axis=1))
+
+
+def merged_groups(joint: Counts, least: int, *, ordered: bool, missing: bool) -> Places | None:
+    """(rows,) the group of each masked value, from 0, such that no summed count but 0 is below `least`.
+
+    `joint`: (masked values, labels), whose columns have no sum but 0 below `least`. `ordered`: only neighbours may
+    share a group. `missing`: the first row is that of missing values, which is merged with others only where it, or
+    all others together, would have small counts. `None` where all would be one group.
+    """
+    if len(joint) == 1:
+        return None
+    merge = _merged_in_order if ordered else _merged_by_loss
+    groups = merge(joint, least, missing=missing)
+    return groups if groups.max() > 0 else None
+
+
+def folded(joint: Counts, groups: Places) -> Counts:
+    """The joint counts of the groups, (groups, labels)."""
+    sums = np.zeros((int(groups.max()) + 1, joint.shape[1]), dtype=np.int64)
+    np.add.at(sums, groups, joint)
+    return sums
+
+
+def best_runs(joint: Counts, least: int) -> Places | None:
+    """(rows,) the run of each row: of all partitions into contiguous runs without a small count, the best.
+
+    The best keeps the most mutual information with the label, which is, but for what all partitions share, the sum over
+    runs of `sum_y n_y ln n_y - n ln n`. A sum over runs is optimised by dynamic programming over where the last one
+    begins (Bellman; for intervals Jackson et al. 2005), in O(rows^2 labels). `None` where there is no such partition.
+    """
+    rows, sums = len(joint), np.vstack([np.zeros_like(joint[:1]), joint.cumsum(axis=0)])
+    best, begins = np.full(rows + 1, -np.inf), np.zeros(rows + 1, dtype=np.intp)
+    best[0], finer = 0.0, _FINER * float(joint.sum())
+    for end in range(1, rows + 1):
+        runs = sums[end] - sums[:end]
+        told = np.where(is_small(runs, least), -np.inf, best[:end] + _told(runs) + finer)
+        begins[end] = told.argmax()
+        best[end] = told[begins[end]]
+    return _runs(begins) if best[-1] > -np.inf else None
+
+
+def _runs(begins: Places) -> Places:
+    """(rows,) the number of the run of each row, where `begins[end]` is where the run that ends there begins."""
+    groups = np.zeros(len(begins) - 1, dtype=np.intp)
+    end = len(groups)
+    while end > 0:
+        groups[begins[end]] += 1
+        end = int(begins[end])
+    return np.asarray(np.cumsum(groups) - 1)
+
+
+def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
+    """Missing values stay by themselves if they and the others can; otherwise one of the runs takes them too."""
+    coarse = _coarsened(joint[missing:])
+    rows = folded(joint[missing:], coarse)
+    runs = best_runs(rows, least)
+    if not missing:
+        return _only_one(joint) if runs is None else runs[coarse]
+    if runs is not None and not is_small(joint[:1], least)[0]:
+        return np.concatenate([[0], 1 + runs[coarse]])
+    runs, taking = _best_runs_beside(rows, least, joint[0])
+    return np.concatenate([[taking], runs[coarse]])
+
+
+def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places, int]:
+    """As `best_runs`, where one of the runs takes the counts `beside` (labels,) too: the runs, and the number of
+    that one.
+
+    Two bests are kept for each end: that of runs none of which took them yet, and that of runs one of which did. There
+    are such runs, since one of all rows is.
+    """
+    rows, sums = len(joint), np.vstack([np.zeros_like(joint[:1]), joint.cumsum(axis=0)])
+    finer = _FINER * float(joint.sum())
+    best, begins = np.full((2, rows + 1), -np.inf), np.zeros((2, rows + 1), dtype=np.intp)
+    takes, best[0, 0] = np.zeros(rows + 1, dtype=np.bool_), 0.0
+    for end in range(1, rows + 1):
+        runs = sums[end] - sums[:end]
+        alone, taking = (
+            np.where(is_small(each, least), -np.inf, _told(each) + finer) for each in (runs, runs + beside)
+        )
+        before, after = best[0, :end] + alone, np.concatenate([best[1, :end] + alone, best[0, :end] + taking])
+        begins[0, end], best[0, end] = before.argmax(), before.max()
+        takes[end], begins[1, end] = divmod(int(after.argmax()), end)
+        best[1, end] = after.max()
+    chosen, end, taken, state = np.zeros(rows + 1, dtype=np.intp), rows, 0, 1
+    while end > 0:
+        chosen[end] = begin = int(begins[state, end])
+        if state and takes[end]:
+            taken, state = begin, 0
+        end = begin
+    found = _runs(chosen)
+    return found, int(found[taken])
+
+
+def _only_one(joint: Counts) -> Places:
+    return np.zeros(len(joint), dtype=np.intp)
+
+
+def _coarsened(joint: Counts) -> Places:
+    """(rows,) groups of neighbours, at most `_MOST_ROWS`: of disjoint pairs those merge that lose least, in rounds."""
+    groups = np.arange(len(joint))
+    while (size := int(groups.max()) + 1) > _MOST_ROWS:
+        sums = folded(joint, groups)
+        first, second = sums[: size - size % 2 : 2], sums[1::2]
+        loss = _told(first) + _told(second) - _told(first + second)
+        most = min(size - _MOST_ROWS, (len(loss) + 1) // 2)
+        follows = np.zeros(size, dtype=np.intp)
+        follows[2 * np.argsort(loss, kind="stable")[:most] + 1] = 1
+        groups = (np.arange(size) - np.cumsum(follows))[groups]
+    return groups
+
+
+def _merged_by_loss(joint: Counts, least: int, *, missing: bool) -> Places:
+    """The smallest with the one whose merging loses least, again and again; missing values only after all others."""
+    groups, coarse = _only_one(joint), _coarsened_by_share(joint[missing:])
+    groups[missing:] = _greedily_merged(folded(joint[missing:], coarse), least)[coarse]
+    if not missing:
+        return groups
+    groups[1:] += 1
+    return np.asarray(_greedily_merged(folded(joint, groups), least)[groups])
+
+
+def _coarsened_by_share(joint: Counts) -> Places:
+    """(rows,) groups, at most `_MOST_ROWS`: those merge whose labels are shared alike.
+
+    Of two labels, no two groups tell more than some two runs in the order of the share (Breiman et al. 1984, theorem
+    4.5).
+    """
+    if len(joint) <= _MOST_ROWS:
+        return np.arange(len(joint))
+    order = np.lexsort((joint / np.maximum(joint.sum(axis=1, keepdims=True), 1)).T)
+    groups = _only_one(joint)
+    groups[order] = _coarsened(joint[order])
+    return groups
+
+
+def _greedily_merged(joint: Counts, least: int) -> Places:
+    sums, into = joint.copy(), np.arange(len(joint))
+    left = np.ones(len(joint), dtype=np.bool_)
+    small = is_small(sums, least)
+    while small.any() and left.sum() > 1:
+        row = int(np.where(small, sums.sum(axis=1).astype(np.float64), np.inf).argmin())
+        left[row] = small[row] = False
+        with_it = int(np.where(left, _losses(sums, sums[row]), np.inf).argmin())
+        sums[with_it] += sums[row]
+        small[with_it] = is_small(sums[with_it : with_it + 1], least)[0]
+        into[into == row] = with_it
+    return np.asarray(np.unique(into, return_inverse=True)[1])
+
+
+def _losses(sums: Counts, row: Counts) -> NDArray[np.float64]:
+    """(rows,) the mutual information with the label, times the records, that merging with `row` (labels,) loses."""
+    return np.asarray(_told(sums) + _told(row[None]) - _told(sums + row))
+
+
+def _told(sums: Counts) -> NDArray[np.float64]:
+    """(rows,) `sum_y n_y ln n_y - n ln n` of each row, of which merging makes less: minus records times entropy."""
+    totals = sums.sum(axis=1)
+    return np.asarray(_n_log_n(sums).sum(axis=1) - _n_log_n(totals))
+
+
+def _n_log_n(counts: Counts) -> NDArray[np.float64]:
+    return np.asarray(counts * np.log(np.maximum(counts, 1)))

@@ -1,0 +1,177 @@
+"""From a table and a plan to the domains, the joint counts and the masked values that both outputs need."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counts import JointCounts, Tally, tally
+from aegis_provider.counting.partition import Partition
+from aegis_provider.errors import PlanError, TableError, UnmaskableValueError
+from aegis_provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
+from aegis_provider.masking.bins import ends_of, mask_bins
+from aegis_provider.plan.model import Attribute, Masking, Plan
+from aegis_provider.table import Table
+from aegis_provider.table.discretization import Binned, discretized
+from aegis_provider.table.values import MISSING, Domain, ValueType
+
+
+@dataclass(frozen=True)
+class CountedAttribute:
+    """An attribute with what the table holds of it."""
+
+    attribute: Attribute
+    domain: Domain
+    counts: JointCounts
+
+
+@dataclass(frozen=True)
+class MaskedDomain:
+    """`texts`: the masked values, `""` first; `mapping`: for each value the index of its masked value."""
+
+    texts: tuple[str, ...]
+    mapping: tuple[int, ...]
+
+    @classmethod
+    def of(cls, masked: Sequence[str], *, secret: bool = False) -> "MaskedDomain":
+        """In the order of the values that they come from; by text if it is `secret` from which they do."""
+        texts = sorted(dict.fromkeys(masked), key=lambda text: (text != MISSING, text if secret else ""))
+        places = {text: place for place, text in enumerate(texts)}
+        return cls(tuple(texts), tuple(places[text] for text in masked))
+
+    def partition(self) -> Partition:
+        """The values, grouped by their masked values."""
+        return Partition(np.array(self.mapping, dtype=np.intp), len(self.texts))
+
+
+@dataclass(frozen=True)
+class CountedTable:
+    """The attributes of a plan, counted in a table against the label."""
+
+    table: Table
+    label: Domain
+    attributes: tuple[CountedAttribute, ...]
+
+    @classmethod
+    def of(cls, table: Table, plan: Plan) -> "CountedTable":
+        """Reads the table once; once more where attributes are discretised, and again for each rule that needs
+        quantiles.
+
+        Its `table` is the one given with such attributes read as bins.
+
+        Raises `TableError`: no such column, no record, a value that is not of its attribute's type.
+        """
+        rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
+        table = discretized(table, rules)
+        tallies = tally(table, [attribute.name for attribute in plan.attributes], plan.label)
+        if not len(tallies[0].counts):
+            raise TableError(f"{table.name}: the table has no records")
+        label = _domain(table, plan.label, tallies[0].labels, None)
+        pairs = zip(plan.attributes, tallies, strict=True)
+        return cls(table, label, tuple(_counted(table, attribute, each, label) for attribute, each in pairs))
+
+    @property
+    def records(self) -> int:
+        """`N`."""
+        return int(self.attributes[0].counts.counts.sum())
+
+    def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
+        """What each masking makes of the domain, by its id; only those by which every value has a masked value.
+
+        Raises `TableError` as `masked` does.
+        """
+        functions = [(each, self.function(counted, each)) for each in counted.attribute.maskings if each.is_by_value]
+        return {
+            each.id: MaskedDomain.of(self.masked(counted, each), secret=function.secret) for each, function in functions
+        }
+
+    def masked(self, counted: CountedAttribute, masking: Masking) -> list[str]:
+        """The masked text of each value of the attribute. Raises `TableError` for a value that has none."""
+        function, reading = self.function(counted, masking), self.table.reading(counted.attribute.name)
+        with self._located(counted, masking):
+            if isinstance(reading, Binned):
+                return mask_bins(function, counted.domain, reading)
+            return function.mask(counted.domain)
+
+    def function(self, counted: CountedAttribute, masking: Masking) -> MaskingFunction:
+        """The masking function for this table: what it takes from the counts is found.
+
+        Raises `PlanError` for one by which a value has no masked value of its own, and `TableError` as `masked` does.
+        """
+        match masking.function:
+            case MaskingFunction() as function:
+                return function
+            case FittedFunction() as function:
+                with self._located(counted, masking):
+                    return function.fit(self._numbers_of(counted), counted.counts.histogram())
+            case _:
+                why = "was masked elsewhere" if masking.is_elsewhere else "is left to chance"
+                raise PlanError(f"{masking.place}: {why}, so that a value has no masked value of its own")
+
+    def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
+        """What chance makes of the records, for each masking that is left to it, by id. Raises as `draw` does."""
+        return {each.id: self.draw(counted, each, seed) for each in counted.attribute.maskings if each.is_random}
+
+    def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
+        """What chance makes of the records by a masking that is left to it: the same for the same seed.
+
+        Raises `PlanError` for any other masking, `TableError` as `masked` does, and for a domain that is too large.
+        """
+        if not isinstance(masking.function, RandomFunction):
+            raise PlanError(f"{masking.place}: is not left to chance, so that there is nothing to draw")
+        joint = counted.counts.fold(range(len(counted.domain)), len(counted.domain))
+        random = random_for(seed, counted.attribute.name, masking.id)
+        with self._located(counted, masking):
+            return masking.function.draw(counted.domain, joint, random)
+
+    def _numbers_of(self, counted: CountedAttribute) -> Domain:
+        """The domain; of bins, the numbers at which they begin."""
+        reading = self.table.reading(counted.attribute.name)
+        return ends_of(counted.domain, reading)[0] if isinstance(reading, Binned) else counted.domain
+
+    @contextmanager
+    def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:
+        """Raises `TableError`, with the line of the value and the place of the masking, for what a function refuses."""
+        name = counted.attribute.name
+        try:
+            yield
+        except UnmaskableValueError as fault:
+            is_binned = isinstance(self.table.reading(name), Binned)
+            where = self.table.name if is_binned else self.table.located(name, fault.text)
+            raise TableError(f"{where}: {name} {fault} ({masking.place})") from fault
+        except ValueError as error:
+            raise TableError(f"{self.table.name}: {name}: {error} ({masking.place})") from error
+
+
+def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) -> CountedAttribute:
+    domain = _domain(table, attribute.name, counted.texts, attribute.value_type)
+    counts = JointCounts(
+        values=_places(domain, counted.texts),
+        labels=_places(label, counted.labels),
+        counts=counted.counts,
+        shape=(len(domain), len(label)),
+    )
+    return CountedAttribute(attribute, domain, counts)
+
+
+def _domain(table: Table, column: str, texts: NDArray[Any], declared: ValueType | None) -> Domain:
+    try:
+        _refuse_nul(texts)
+        if isinstance(reading := table.reading(column), Binned):
+            return Domain.in_order(texts, reading.key_of)
+        return Domain.of(texts, declared)
+    except UnmaskableValueError as fault:
+        raise TableError(f"{table.located(column, fault.text)}: {column} {fault}") from fault
+
+
+def _refuse_nul(texts: Iterable[str]) -> None:
+    for text in texts:
+        if "\0" in text:
+            raise UnmaskableValueError(text, "holds a NUL character")
+
+
+def _places(domain: Domain, texts: NDArray[Any]) -> NDArray[np.intp]:
+    return np.fromiter((domain.places[text] for text in texts), dtype=np.intp, count=len(texts))

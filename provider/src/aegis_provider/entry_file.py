@@ -1,0 +1,59 @@
+"""The entry as a file that a person can read before publishing it."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from aegis_provider.output import written_whole
+
+_WIDTH = 110
+_SHORTEST = 3
+"""What an item takes at least, with the mark and the blank after it or the brackets of all."""
+
+# One for all: `json.dumps` makes a new one for each value.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def write_entry(entry: dict[str, Any], path: Path, beside: Callable[[], None] = lambda: None) -> None:
+    """Writes the entry as JSON, whole or not at all. Raises `OutputError`.
+
+    `beside` writes what goes with it, once the entry can be written; where that fails, no entry appears.
+    """
+    with written_whole(path) as part:
+        part.write_text(render(entry) + "\n", encoding="utf-8")
+        beside()
+
+
+def render(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any JSON value
+    """JSON: a line for what fits on one, a line for every row of a table, filled lines for long lists."""
+    if not isinstance(value, dict | list):
+        return _encode(value)
+    is_table = isinstance(value, list) and any(isinstance(each, list) for each in value)
+    if not is_table and _SHORTEST * len(value) <= _WIDTH:
+        flat = _encode(value)
+        if len(indent) + len(flat) <= _WIDTH:
+            return flat
+    inner = indent + " "
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n" + ",\n".join(_lines(value, inner)) + f"\n{indent}{closing}"
+
+
+def _lines(value: dict[str, Any] | list[Any], indent: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield f"{indent}{_encode(key)}: {render(each, indent)}"
+    elif any(isinstance(each, dict | list) for each in value):
+        yield from (indent + render(each, indent) for each in value)
+    else:
+        yield from (indent + line for line in _filled(value, _WIDTH - len(indent)))
+
+
+def _filled(values: list[Any], width: int) -> Iterator[str]:
+    line = ""
+    for text in map(_encode, values):
+        if line and len(line) + len(text) + 2 > width:
+            yield line
+            line = ""
+        line = f"{line}, {text}" if line else text
+    yield line

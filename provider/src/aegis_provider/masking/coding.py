@@ -1,0 +1,57 @@
+"""`top_bottom`: top and bottom coding of numbers."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+from aegis_provider.masking.bucketize import Bounds, name_intervals
+from aegis_provider.masking.checks import check_finite
+from aegis_provider.masking.function import MaskingFunction
+from aegis_provider.table.arithmetic import json_number, numbers_of, plain
+from aegis_provider.table.values import Domain, is_whole
+
+_BELOW_ALL, _ABOVE_ALL = Decimal("-Infinity"), Decimal("Infinity")
+
+
+@dataclass(frozen=True)
+class TopBottom(MaskingFunction):
+    """Values of `top` or more become one, `90+`, and so do values below `bottom`, `<18`; those between stay.
+
+    Source: Hundepool et al., Statistical Disclosure Control (2012), "top and bottom coding".
+    """
+
+    name: ClassVar[str] = "top_bottom"
+    top: Decimal | None = None
+    bottom: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        if self.top is None and self.bottom is None:
+            raise ValueError("`top`, `bottom` or both are needed")
+        for name, number in (("top", self.top), ("bottom", self.bottom)):
+            if number is not None:
+                check_finite(name, number)
+        if self.top is not None and self.bottom is not None and self.bottom >= self.top:
+            raise ValueError(f"`bottom` must be below `top`, but {self.bottom} is not below {self.top}")
+
+    def parameters(self) -> dict[str, object]:
+        """The limits that there are."""
+        limits = {"top": self.top, "bottom": self.bottom}
+        return {name: json_number(number) for name, number in limits.items() if number is not None}
+
+    def describe(self) -> str:
+        """`one value from 90 on and one below 18; all others stay`."""
+        from_top = [] if self.top is None else [f"from {plain(self.top)} on"]
+        below_bottom = [] if self.bottom is None else [f"below {plain(self.bottom)}"]
+        return f"one value {' and one '.join(from_top + below_bottom)}; all others stay"
+
+    def mask(self, domain: Domain) -> list[str]:
+        """The text of each value, or the name of the open interval that it is in; a missing value stays missing."""
+        whole = all(is_whole(limit) for limit in (self.top, self.bottom) if limit is not None)
+        coded = name_intervals(domain, self._bounds, whole=whole)
+        kept = [number is None or self._bounds(number) is None for number in numbers_of(domain)]
+        return [text if stays else code for text, stays, code in zip(domain.texts, kept, coded, strict=True)]
+
+    def _bounds(self, number: Decimal) -> Bounds | None:
+        if self.top is not None and number >= self.top:
+            return self.top, _ABOVE_ALL
+        return (_BELOW_ALL, self.bottom) if self.bottom is not None and number < self.bottom else None

@@ -1,0 +1,162 @@
+"""`hierarchy` and `mapping`: masked values looked up by value."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from aegis_provider.errors import PlanError, UnmaskableValueError, shortened
+from aegis_provider.masking.function import MaskingFunction
+from aegis_provider.table.values import MISSING, Domain, Key, ValueType, key_of
+
+_Found = TypeVar("_Found")
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Hierarchy(MaskingFunction):
+    """One level of a hierarchy file: `table` holds the masked text of each value the file lists."""
+
+    name: ClassVar[str] = "hierarchy"
+    file: str
+    level: int
+    table: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if self.level < 1:
+            raise ValueError(f"`level` must be at least 1, not {self.level}")
+
+    @classmethod
+    def read(cls, path: Path, level: int, delimiter: str) -> "Hierarchy":
+        """One level of a file, as `HierarchyFile` reads it.
+
+        Raises `PlanError` for a file that is absent, ragged, contradicts itself or has no such level.
+        """
+        return HierarchyFile.read(path, delimiter).level(level)
+
+    def parameters(self) -> dict[str, object]:
+        """The file's name and the level."""
+        return {"file": self.file, "level": self.level}
+
+    def describe(self) -> str:
+        """`level 2 of hierarchy_age.csv`."""
+        return f"level {self.level} of {self.file}"
+
+    def mask(self, domain: Domain) -> list[str]:
+        """The masked text of each value; a missing value that the file lacks stays missing."""
+        return look_up(domain, {MISSING: MISSING, **self.table}, None, f"is not in {self.file}")
+
+
+@dataclass(frozen=True)
+class HierarchyFile:
+    """A hierarchy file: CSV without header, on each line a value, then its masked value at level 1, 2, ...
+
+    `rows`: the lines, each with its number.
+    """
+
+    path: Path
+    delimiter: str
+    rows: tuple[tuple[int, list[str]], ...]
+
+    @classmethod
+    def read(cls, path: Path, delimiter: str) -> "HierarchyFile":
+        """Raises `PlanError` for a file that is absent, empty or no CSV."""
+        rows = tuple(_rows(path, delimiter))
+        if not rows:
+            raise PlanError(f"{path.name} is empty")
+        return cls(path, delimiter, rows)
+
+    @property
+    def levels(self) -> int:
+        """How many levels the first line has."""
+        return len(self.rows[0][1]) - 1
+
+    def level(self, level: int) -> Hierarchy:
+        """Raises `PlanError` for a file that is ragged, contradicts itself or has no such level."""
+        table: dict[str, str] = {}
+        for line, row in self.rows:
+            if level >= len(row):
+                raise PlanError(_no_such_level(self.path, line, row, level, self.delimiter))
+            if table.setdefault(row[0], row[level]) != row[level]:
+                raise PlanError(
+                    f"{self.path.name}, line {line}: {shortened(row[0])} stands twice, with different masked values"
+                )
+        return Hierarchy(file=self.path.name, level=level, table=table)
+
+
+@dataclass(frozen=True)
+class Mapped(MaskingFunction):
+    """Masked texts given in the plan; `other`, if any, is that of every value the plan does not name."""
+
+    name: ClassVar[str] = "mapping"
+    table: Mapping[str, str]
+    other: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.table:
+            raise ValueError("at least one `value: masked value` is needed")
+
+    def parameters(self) -> dict[str, object]:
+        """The plan's texts."""
+        values: dict[str, object] = {"values": dict(self.table)}
+        return values if self.other is None else {**values, "other": self.other}
+
+    def describe(self) -> str:
+        """`no, yes, as a table of 3 values says, all others: unknown`."""
+        others = "" if self.other is None else f", all others: {self.other}"
+        values = f"{len(self.table)} value{'' if len(self.table) == 1 else 's'}"
+        return f"{first_of(self.table.values())}, as a table of {values} says{others}"
+
+    def mask(self, domain: Domain) -> list[str]:
+        """The masked text of each value; a missing value that is not named stays missing."""
+        named = {MISSING: MISSING, **self.table}
+        return look_up(domain, named, self.other, "is not in the mapping, which has no `other`")
+
+
+def _rows(path: Path, delimiter: str) -> list[tuple[int, list[str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            return [(reader.line_num, row) for row in reader if row]
+    except OSError as error:
+        raise PlanError(f"{path.name} cannot be read in {path.parent}: {error.strerror}") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise PlanError(f"{path.name} is not CSV in UTF-8: {error}") from error
+
+
+def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter: str) -> str:
+    if len(row) == 1:
+        return f"{path.name}, line {line}: no level found after {shortened(row[0])}; is its delimiter {delimiter!r}?"
+    return f"{path.name}, line {line}: has levels 1 to {len(row) - 1}, not {level}"
+
+
+def first_of(texts: Iterable[str]) -> str:
+    """The first few of the texts that differ, and dots if there are more."""
+    distinct = list(dict.fromkeys(texts))
+    return ", ".join(distinct[:_SHOWN] + ["..."] * (len(distinct) > _SHOWN))
+
+
+def look_up(domain: Domain, table: Mapping[str, _Found], other: _Found | None, absence: str) -> list[_Found]:
+    """What the table has for each value, or else `other`; looked up by what values are compared by: `1.0` finds `1.00`.
+
+    Raises `UnmaskableValueError`, with `absence` for the reason, where there is neither.
+    """
+    by_key = dict(_typed(table, domain.value_type))
+    masked = []
+    for text, key in zip(domain.texts, domain.keys, strict=True):
+        found = table.get(text, by_key.get(key, other))
+        if found is None:
+            raise UnmaskableValueError(text, absence)
+        masked.append(found)
+    return masked
+
+
+def _typed(table: Mapping[str, _Found], value_type: ValueType) -> list[tuple[Key, _Found]]:
+    pairs = []
+    for text, masked in table.items():
+        try:
+            pairs.append((key_of(text, value_type), masked))
+        except UnmaskableValueError:
+            continue  # a text that is no value of this type, which the table may list and no record holds
+    return pairs

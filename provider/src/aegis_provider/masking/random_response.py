@@ -1,0 +1,99 @@
+"""`randomised_response` and `pram`: values drawn anew with known probabilities."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from aegis_provider.masking.draw import Draw, FloatArray, IntArray, refuse_too_many
+from aegis_provider.masking.function import RandomFunction
+from aegis_provider.masking.lookup import look_up
+from aegis_provider.table.values import MISSING, Domain
+
+# As far as the service lets the probabilities of a value add up to something else than 1.
+_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class RandomisedResponse(RandomFunction):
+    """The value with the probability `keep`, otherwise one drawn from the whole domain, each of its `n` values alike.
+
+    `P(w | v) = keep * [v = w] + (1 - keep) / n`. A missing value is a value of the domain like any other.
+    Source: Warner, Randomized Response (1965), for two values; Kairouz, Bonawitz and Ramage, Discrete Distribution
+    Estimation under Local Privacy (2016), for more.
+    """
+
+    name: ClassVar[str] = "randomised_response"
+    keep: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.keep < 1:
+            raise ValueError(f"`keep` must be a probability above 0 and below 1, not {self.keep}")
+
+    def parameters(self) -> dict[str, object]:
+        """The probability of keeping a value."""
+        return {"keep": self.keep}
+
+    def describe(self) -> str:
+        """`themselves with probability 0.8, otherwise any value of the domain, each as likely`."""
+        return f"themselves with probability {self.keep}, otherwise any value of the domain, each as likely"
+
+    def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
+        """A draw by `transition`."""
+        return Draw.by_transition(domain.texts, self.transition(len(domain)), counts, random)
+
+    def transition(self, values: int) -> FloatArray:
+        """(values, values) the probability of each masked value given the value. Raises `ValueError` if too large."""
+        refuse_too_many(values, values)
+        transition: FloatArray = self.keep * np.eye(values) + (1 - self.keep) / values
+        return transition
+
+
+@dataclass(frozen=True)
+class Pram(RandomFunction):
+    """A value drawn by the row of the value: `rows[value][masked value]` is its probability.
+
+    A missing value that has no row stays missing. Source: Gouweleeuw, Kooiman, Willenborg and de Wolf, Post
+    Randomisation for Statistical Disclosure Control: Theory and Implementation (1998).
+    """
+
+    name: ClassVar[str] = "pram"
+    rows: Mapping[str, Mapping[str, float]]
+
+    def __post_init__(self) -> None:
+        if not self.rows:
+            raise ValueError("at least one row, `value: {masked value: probability}`, is needed")
+        for value, row in self.rows.items():
+            for masked, probability in row.items():
+                if not 0 <= probability <= 1:
+                    raise ValueError(f"{value!r} to {masked!r}: {probability} is no probability, from 0 to 1")
+            if abs(sum(row.values()) - 1) > _SUM_TOLERANCE:
+                raise ValueError(f"the probabilities of {value!r} add up to {sum(row.values()):.12g}, not 1")
+
+    def parameters(self) -> dict[str, object]:
+        """None: the entry has the transition matrix."""
+        return {}
+
+    def describe(self) -> str:
+        """`values drawn with the probabilities that each value has in the transition matrix`."""
+        return "values drawn with the probabilities that each value has in the transition matrix"
+
+    def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
+        """A draw by `transition`. Raises `UnmaskableValueError` for a value without a row."""
+        texts, transition = self.transition(domain)
+        return Draw.by_transition(texts, transition, counts, random)
+
+    def transition(self, domain: Domain) -> tuple[list[str], FloatArray]:
+        """The masked values that some value of the domain may become, and (values, masked) their probabilities.
+
+        In the order of the domain, then in that of the plan; a missing one first.
+        """
+        rows = look_up(domain, {MISSING: {MISSING: 1.0}, **self.rows}, None, "has no row in the transition matrix")
+        possible = {masked for row in rows for masked, probability in row.items() if probability > 0}
+        stated = [masked for row in rows for masked in row]
+        texts = [text for text in dict.fromkeys([*domain.texts, *stated]) if text in possible]
+        texts.sort(key=lambda text: text != MISSING)
+        refuse_too_many(len(rows), len(texts))
+        transition = np.array([[row.get(text, 0.0) for text in texts] for row in rows])
+        return texts, transition / transition.sum(axis=1, keepdims=True)

@@ -1,0 +1,64 @@
+"""Files that appear whole or not at all."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+from pathlib import Path
+from zlib import crc32
+
+from aegis_provider.errors import OutputError
+from aegis_provider.table import Source, files_of
+
+# Of a name that may be as long as names can be, in bytes.
+_SHOWN = 50
+
+
+def refuse_overwriting(output: Path, *inputs: Source) -> None:
+    """Raises `OutputError` if the output is one of the files (paths, globs) that it is made from, or cannot be one."""
+    _refuse_what_is_no_file(output)
+    for each in chain.from_iterable(map(files_of, inputs)):
+        with suppress(OSError):  # one of the two is not there
+            if output.samefile(each):
+                raise OutputError(f"{output}: is {each} itself, which is an input; choose another output")
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A name beside `path` to write to, renamed to `path` at the end, removed after a failure.
+
+    A symbolic link stays one: what it leads to is written. Raises `OutputError` if there is no such directory, if what
+    is there is no file, or it cannot be written.
+    """
+    _refuse_what_is_no_file(path)
+    target = path.resolve() if path.is_symlink() else path
+    if not target.parent.is_dir():
+        raise OutputError(f"{path}: there is no directory {target.parent}; create it first")
+    part = target.with_name(f".{_shown(target.name)}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(target)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):  # the first failure is the one to tell
+            part.unlink(missing_ok=True)
+
+
+def _shown(name: str) -> str:
+    """The name, or of a long one the beginning, with a number that tells it from others that begin so."""
+    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}.{crc32(os.fsencode(name)):08x}"
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+    if stat.S_ISDIR(mode):
+        raise OutputError(f"{path}: is a directory; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise OutputError(f"{path}: is a device, a pipe or a socket; name a file")

@@ -1,0 +1,148 @@
+"""A plan file again, with configurations that were found: its text as it was, as far as it can stay."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import yaml
+
+from aegis_provider.errors import OutputError, PlanError
+from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.plan.file import load_plan
+from aegis_provider.plan.files import NAMED_BY
+from aegis_provider.plan.model import Configuration, Plan
+
+Edit: TypeAlias = tuple[int, int, str]
+"""A stretch of the text, from one place to another, and what stands there instead."""
+
+_REPLACED: Final = ("configurations", "privacy", "suppressed")
+
+
+def write_plan(
+    source: Path,
+    plan: Plan,
+    configurations: Sequence[Configuration],
+    output: Path,
+    remark: str,
+    text: str | None = None,
+) -> None:
+    """Writes the plan of the file `source` with these configurations in the place of its own.
+
+    Its text stays, comments too; paths in it are written anew where the output is in another directory. `remark`: a
+    comment above the configurations. `text`: what is taken for the text of the source, where the plan has other
+    attributes. What is written has been read back, and says the same as `plan` does.
+    Raises `OutputError`, and `PlanError` if the source cannot be read any more.
+    """
+    refuse_overwriting(output, source, *plan.files)
+    text = _read(source) if text is None else text
+    wanted = replace(plan, configurations=tuple(configurations))
+    found = "\n".join([f"# {remark}", *_lines(plan, configurations)]) + "\n"
+    with written_whole(output) as part:
+        for head in (_edited(text, source.parent, part.parent), _dumped(text, source.parent, part.parent)):
+            part.write_text(f"{head}\n{found}", encoding="utf-8")
+            if _says(part, wanted):
+                return
+        raise OutputError(f"{output}: {source} cannot be written again with configurations; is it all plain YAML?")
+
+
+def _read(source: Path) -> str:
+    try:
+        return source.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PlanError(f"{source}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{source}: not UTF-8; convert it first") from error
+
+
+def _says(path: Path, wanted: Plan) -> bool:
+    """Whether the file says what is wanted, but for the places in it."""
+    try:
+        return _without_places(load_plan(path)) == _without_places(wanted)
+    except PlanError:
+        return False
+
+
+def _without_places(plan: Plan) -> Plan:
+    attributes = tuple(
+        replace(each, maskings=tuple(replace(masking, place="") for masking in each.maskings))
+        for each in plan.attributes
+    )
+    return replace(plan, source="", attributes=attributes)
+
+
+def _edited(text: str, folder: Path, target: Path) -> str:
+    """The text without the keys that are replaced, and with paths as they are from the target."""
+    root = yaml.compose(text, Loader=yaml.BaseLoader)
+    edits = [*_removals(root, text), *_paths(root, "", folder, target)]
+    for start, end, instead in sorted(edits, reverse=True):
+        text = text[:start] + instead + text[end:]
+    return text.rstrip("\n") + "\n"
+
+
+def _removals(root: yaml.Node | None, text: str) -> Iterator[Edit]:
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        if key.value in _REPLACED:
+            line_end = text.find("\n", _end(value))
+            yield key.start_mark.index, len(text) if line_end < 0 else line_end + 1, ""
+
+
+def _end(node: yaml.Node) -> int:
+    """Where the last thing in a node ends: a block by itself goes on to the next key, over comments."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last)
+    return int(node.end_mark.index)
+
+
+def _paths(node: yaml.Node | None, under: str, folder: Path, target: Path) -> Iterator[Edit]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if isinstance(value, yaml.ScalarNode) and (under, key.value) in NAMED_BY:
+                moved = _moved(value.value, folder, target)
+                if moved != value.value:
+                    yield value.start_mark.index, value.end_mark.index, _scalar(moved)
+            else:
+                yield from _paths(value, key.value if isinstance(key.value, str) else "", folder, target)
+
+
+def _moved(path: str, folder: Path, target: Path) -> str:
+    """A path relative to `folder` as it is relative to `target`."""
+    if folder.resolve() == target.resolve() or Path(path).is_absolute():
+        return path
+    return Path(os.path.relpath(folder.resolve() / path, target.resolve())).as_posix()
+
+
+def _dumped(text: str, folder: Path, target: Path) -> str:
+    """The same as `_edited`, written anew: for a text that does not consist of lines with a key each."""
+    document: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes texts, lists and mappings only
+    kept = {key: value for key, value in document.items() if key not in _REPLACED}
+    written: str = yaml.safe_dump(kept, allow_unicode=True, sort_keys=False)
+    return _edited(written, folder, target)
+
+
+def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]:
+    defaults = {each.name: each.default for each in plan.attributes}
+    yield "configurations:"
+    for each in configurations:
+        yield f"  {_scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
+    yield "privacy:"
+    for each in configurations:
+        yield f"  {_scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"
+    suppressed = [each for each in configurations if each.suppressed is not None]
+    if suppressed:
+        yield "suppressed:"
+        yield from (f"  {_scalar(each.id)}: {each.suppressed}" for each in suppressed)
+
+
+def _flow(mapping: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{_scalar(key)}: {_scalar(value)}" for key, value in mapping.items()) + "}"
+
+
+@cache
+def _scalar(text: str) -> str:
+    """The text as YAML writes it in a list; it is read as text where `yaml.BaseLoader` reads it."""
+    written: str = yaml.safe_dump([text], default_flow_style=True, allow_unicode=True, width=1 << 30)
+    return written.strip()[1:-1]

@@ -1,0 +1,156 @@
+"""Utility against privacy: every configuration of an advice, and the frontier of those that no other beats."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import TypeAlias
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from aegis_provider.plots.labels import PointLabel, label_points
+from aegis_provider.plots.pareto import Scored, best_promise, pareto, scored
+from aegis_provider.plots.style import (
+    BLUE,
+    GREY,
+    INK,
+    VERMILION,
+    entitle,
+    legend_above,
+    measure_of,
+    privacy_of,
+    quiet,
+)
+from aegis_provider.plots.ticks import tick_numbers
+from aegis_provider.privacy import AT_LEAST
+from aegis_provider.report.figure import drawing
+from aegis_sdk.reading import ids_of, shown
+from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
+
+Upward: TypeAlias = Callable[[Scored], float]
+
+_NAMES_AT_A_POINT = 2
+_COUNTED = ("k", "l")
+"""Privacy that is a number of records or values: there is nothing between two that occur."""
+_MANY = 500
+"""Points that are drawn one by one; more become an image within an SVG."""
+
+
+@drawing()
+def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Figure:
+    """Every ranked configuration by the privacy that is vouched for (rightwards) and its utility (better is upwards).
+
+    `privacy`: one of `PRIVACY_NAMES`, by default that of `best_promise`. Where the ranking by deviation is not one by
+    utility, the upward axis is the deviation, so that the best stands always on the frontier.
+    Raises `PlotError` as `scored` and `best_promise` do.
+    """
+    name = privacy or best_promise(entry, advice)
+    points = scored(entry, advice, name)
+    edge = pareto(points, name)
+    upward = _by_deviation if _out_of_order(points) else _by_utility
+    figure = Figure(figsize=(9, 6))
+    axes = figure.subplots()
+    _scatter(axes, points, edge, upward)
+    _axes(axes, points, name, advice, upward)
+    legend_above(axes)
+    entitle(figure, shown(f"Utility against privacy: {entry.name}", 70), *_notes(entry, advice, points, name))
+    if name in _COUNTED or _alike(points):
+        tick_numbers(figure, axes, [each.privacy for each in points], [each.privacy for each in edge])
+    _labels(figure, axes, points, edge, upward)
+    return figure
+
+
+def _by_utility(point: Scored) -> float:
+    return point.utility
+
+
+def _by_deviation(point: Scored) -> float:
+    return point.deviation
+
+
+def _out_of_order(points: Sequence[Scored]) -> bool:
+    """Whether, best first, utilities both rise and fall, by more than rounding."""
+    steps = [after.utility - before.utility for before, after in pairwise(points)]
+    slack = 1e-9 * max(abs(each.utility) for each in points)
+    return any(step > slack for step in steps) and any(step < -slack for step in steps)
+
+
+def _scatter(axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upward: Upward) -> None:
+    """All points pale, the frontier as steps: up to a point's privacy, its utility can be had."""
+    many = len(points) > _MANY
+    axes.scatter(
+        [each.privacy for each in points],
+        [upward(each) for each in points],
+        s=12 if many else 30,
+        color=GREY,
+        alpha=0.35 if many else 0.6,
+        linewidth=0,
+        rasterized=many,
+        label="configuration",
+    )
+    axes.plot(
+        [each.privacy for each in edge],
+        [upward(each) for each in edge],
+        drawstyle="steps-pre",
+        color=BLUE,
+        linewidth=1.6,
+        marker="o",
+        markersize=6,
+        label="frontier: no other of the entry is better in both" if _is_line(edge) else "_nolegend_",
+    )
+    best = points[0]
+    axes.plot([best.privacy], [upward(best)], "*", color=VERMILION, markersize=17, zorder=4, label="best ranked")
+
+
+def _alike(points: Sequence[Scored]) -> bool:
+    """Whether all vouch for the same."""
+    return len({each.privacy for each in points}) == 1
+
+
+def _is_line(edge: Sequence[Scored]) -> bool:
+    return len({(each.privacy, each.deviation) for each in edge}) > 1
+
+
+def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, upward: Upward) -> None:
+    quiet(axes)
+    numbers = [each.privacy for each in points]
+    if privacy == "k" and min(numbers) >= 1 and max(numbers) <= COUNT_MAX and not _alike(points):
+        axes.set_xscale("log")
+    if privacy not in AT_LEAST:
+        axes.invert_xaxis()
+    told, better = "utility", advice.better or "higher"
+    if upward is _by_deviation:
+        told, better = "deviation", "lower"
+    if better == "lower":
+        axes.invert_yaxis()
+    same = f"all vouch for {privacy} = {numbers[0]:g}" if _alike(points) else f"{privacy_of(privacy)} →"
+    axes.set_xlabel(same, fontsize=10)
+    axes.set_ylabel(f"{told}: {measure_of(advice)}, {better} is better →", fontsize=10)
+    axes.margins(x=0.08, y=0.1)
+
+
+def _notes(entry: EntryDocument, advice: Advice, points: Sequence[Scored], privacy: str) -> Iterator[str]:
+    """What is to be known of how many configurations stand in the figure."""
+    ranked = len(advice.ranking or ())
+    considered = advice.considered or ranked
+    yield f"{len(points)} of {len(ids_of(entry))} configurations"
+    if required := advice.request.get("require"):
+        yield f"required were {', '.join(f'{name}={number:g}' for name, number in required.items())}"
+    if ranked < considered:
+        yield f"the advice ranks {ranked} of {considered}: ask with --limit 1000000 for all"
+    if len(points) < ranked:
+        yield f"{ranked - len(points)} vouch for no {privacy}"
+
+
+def _labels(figure: Figure, axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upward: Upward) -> None:
+    """The names of what stands on the frontier, the best and the ends first, as far as they have room."""
+    best = points[0]
+    places = [list(group) for _, group in groupby(edge, key=lambda each: (each.privacy, each.deviation))]
+    labels = [_label(group, upward) for group in places if best not in group]
+    first = PointLabel(best.privacy, upward(best), shown(best.configuration, 24), VERMILION, bold=True)
+    label_points(figure, axes, [first, *labels[-1:], *labels[:-1]], [(each.privacy, upward(each)) for each in edge])
+
+
+def _label(group: Sequence[Scored], upward: Upward) -> PointLabel:
+    names = ", ".join(shown(each.configuration, 16) for each in group[:_NAMES_AT_A_POINT])
+    more = f" +{len(group) - _NAMES_AT_A_POINT}" if len(group) > _NAMES_AT_A_POINT else ""
+    return PointLabel(group[0].privacy, upward(group[0]), names + more, INK)

@@ -1,0 +1,135 @@
+"""Equivalence classes: the records that nobody tells apart by their masked quasi-identifiers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.partition import Places
+
+_LARGEST_KEY = 2**62
+
+# Up to so many possible keys for each row, counting them all is quicker than sorting the rows.
+_KEYS_PER_ROW = 8
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveCounts:
+    """How often each class has each value of a sensitive attribute, without the zeros.
+
+    `classes`, `values`, `counts`: (cells,) `counts[i]` records of class `classes[i]` have value `values[i]`; ascending
+    by class, then by value in the domain's order. `whole`: (values,) how many records of the whole table have each
+    value: what a class is compared with, before anything is suppressed.
+    """
+
+    classes: Places
+    values: Places
+    counts: Counts
+    whole: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The equivalence classes of a table.
+
+    `sizes`: (classes,) how many records are in each, at least 1. `sensitive`: of every sensitive attribute.
+    """
+
+    sizes: Counts
+    sensitive: Mapping[str, SensitiveCounts]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def records(self) -> int:
+        """How many there are in all classes."""
+        return int(self.sizes.sum())
+
+    def without(self, broken: NDArray[np.bool_]) -> "Classes":
+        """The classes that are left when those marked in `broken`, (classes,), are suppressed.
+
+        They are still compared with the whole table, so that a class that held a promise holds it now.
+        """
+        left = ~broken
+        numbers = np.cumsum(left) - 1
+        counts = {name: _left(each, left, numbers) for name, each in self.sensitive.items()}
+        return Classes(self.sizes[left], counts)
+
+
+def classes_of(
+    records: DistinctRecords,
+    mappings: Mapping[str, Places],
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+) -> Classes:
+    """The equivalence classes of the records, their values masked by `mappings`.
+
+    `mappings`: (values,) for the domain of a column the place of each value's masked value, from 0; a column without
+    stays as it is. `quasi_identifiers`, `sensitive`: columns of `records` that the release has; without a
+    quasi-identifier all records are one class.
+    """
+    groups, size = class_of_each(records, mappings, quasi_identifiers)
+    sizes = np.bincount(groups, records.counts, size).astype(np.int64)
+    columns = {name: _column(records, mappings, name) for name in sensitive}
+    return Classes(sizes, {name: _counted(groups, size, records.counts, *each) for name, each in columns.items()})
+
+
+def class_of_each(
+    records: DistinctRecords, mappings: Mapping[str, Places], quasi_identifiers: Sequence[str]
+) -> tuple[Places, int]:
+    """(combinations,) the number of the class that each combination of values is in, and how many classes there are."""
+    keys, size = np.zeros(len(records.counts), dtype=np.intp), 1
+    for name in quasi_identifiers:
+        column, radix = _column(records, mappings, name)
+        if size * radix > _LARGEST_KEY:
+            keys, size = _renumbered(keys, size)
+        keys, size = keys * radix + column, size * radix
+    return _renumbered(keys, size)
+
+
+def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str) -> tuple[Places, int]:
+    """(combinations,) the places of the masked values of a column, and the number of masked values."""
+    place = records.columns.index(name)
+    codes = records.codes[:, place]
+    if name not in mappings:
+        return codes, len(records.domains[place])
+    mapping = np.asarray(mappings[name], dtype=np.intp)
+    return mapping[codes], int(mapping.max()) + 1
+
+
+def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
+    """Keys below `size` as 0, 1, ... without gaps, in the same order, and how many differ."""
+    if size > _KEYS_PER_ROW * len(keys):
+        found, places = np.unique(keys, return_inverse=True)
+        return places, len(found)
+    occurs = np.zeros(size, dtype=np.bool_)
+    occurs[keys] = True
+    numbers = np.cumsum(occurs) - 1
+    return numbers[keys], int(numbers[-1]) + 1
+
+
+def _counted(groups: Places, classes: int, counts: Counts, column: Places, values: int) -> SensitiveCounts:
+    keys, records = _summed(groups * values + column, classes * values, counts)
+    whole = np.bincount(column, counts, values).astype(np.int64)
+    return SensitiveCounts(keys // values, keys % values, records, whole)
+
+
+def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
+    """The keys that occur, ascending, each with the sum of its counts."""
+    if size > _KEYS_PER_ROW * len(keys):
+        found, places = np.unique(keys, return_inverse=True)
+        return found, np.bincount(places, counts).astype(np.int64)
+    sums = np.bincount(keys, counts, size).astype(np.int64)
+    found = np.flatnonzero(sums)
+    return found, sums[found]
+
+
+def _left(counts: SensitiveCounts, left: NDArray[np.bool_], numbers: Places) -> SensitiveCounts:
+    cells = left[counts.classes]
+    return SensitiveCounts(
+        numbers[counts.classes[cells]], counts.values[cells], counts.counts[cells], whole=counts.whole
+    )

@@ -1,0 +1,65 @@
+"""What each column of a plan is taken for, and what a configuration makes of it, in words."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column in a release.
+
+    `role`: what it is taken for. `masking`: its id, empty for the label, which is never masked. `becomes`: what the
+    masking makes of the values, for people.
+    """
+
+    name: str
+    role: str
+    masking: str
+    becomes: str
+
+
+def roles_of(plan: Plan, configurations: Sequence[Configuration]) -> dict[str, str]:
+    """What every column of the plan is taken for; of those for neither, how many of the configurations share them."""
+    roles = dict.fromkeys(plan.quasi_identifiers, "quasi-identifier") | dict.fromkeys(plan.sensitive, "sensitive")
+    others = [name for name in plan.columns if name not in roles]
+    return roles | {name: _neither(name, configurations) for name in others}
+
+
+def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
+    """The columns of the plan as the configuration masks them: quasi-identifiers, sensitive attributes, all others."""
+    attributes = {each.name: each for each in plan.attributes}
+    return tuple(
+        Column(name, role, configuration.maskings.get(name, ""), _becomes(attributes.get(name), configuration))
+        for name, role in roles_of(plan, [configuration]).items()
+    )
+
+
+def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
+    """`age-10, zip-2; without income`: the ids of its maskings, with their attributes where several have that id."""
+    ids = Counter(masking.id for attribute in plan.attributes for masking in attribute.maskings)
+    masked = {name: choice for name, choice in configuration.maskings.items() if choice not in {IDENTITY, DROP}}
+    dropped = [name for name, choice in configuration.maskings.items() if choice == DROP]
+    short = ", ".join(choice if ids[choice] == 1 else f"{name}: {choice}" for name, choice in masked.items())
+    without = f"without {', '.join(dropped)}" if dropped else ""
+    return "; ".join(filter(None, (short, without))) or "nothing is masked"
+
+
+def _neither(name: str, configurations: Sequence[Configuration]) -> str:
+    shared = sum(each.maskings.get(name) != DROP for each in configurations)
+    if shared == len(configurations):
+        return "neither: shared"
+    return f"neither: shared in {shared} of {len(configurations)}" if shared else "neither: not shared"
+
+
+def _becomes(attribute: Attribute | None, configuration: Configuration) -> str:
+    choice = IDENTITY if attribute is None else configuration.maskings[attribute.name]
+    if choice == DROP:
+        return "not in the release"
+    for masking in () if attribute is None else attribute.maskings:
+        if masking.id == choice:
+            return f"{'left to chance: ' if masking.is_random else ''}{masking.function.describe()}"
+    is_binned = attribute is not None and attribute.discretization is not None
+    return "as it is, in the plan's bins" if is_binned else "as it is"

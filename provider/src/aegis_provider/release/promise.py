@@ -1,0 +1,139 @@
+"""What a configuration promises of its masked table: which records break it, and what the written table reaches."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.partition import Places
+from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.privacy import (
+    AT_LEAST,
+    MEASURED,
+    Classes,
+    breaks,
+    class_of_each,
+    classes_of,
+    holds,
+    measure_privacy,
+)
+from aegis_provider.release.records import codes_of, records_in, records_of
+from aegis_provider.release.release import Release
+from aegis_provider.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """The records that a release leaves out: those of the equivalence classes that break its promise.
+
+    `records`: how many. `broken`: the keys of those classes. `before`: all classes, as they are with these records.
+    """
+
+    release: Release
+    quasi_identifiers: tuple[str, ...]
+    records: int
+    broken: pa.FixedSizeBinaryArray
+    before: Classes
+
+    def kept(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The blocks of the release without those records.
+
+        Raises `TableError` where others are left than were found: a database may give its records in another order.
+        """
+        names, domains = self.release.names, self.release.domains
+        places = [names.index(name) for name in self.quasi_identifiers]
+        mine = [domains[name] for name in self.quasi_identifiers]
+        expected = self.release.counted.records - self.records
+        for block in blocks:
+            breaking = pc.is_in(_keys(codes_of(block, places, mine)), value_set=self.broken)
+            left = block.filter(pc.invert(breaking))
+            expected -= left.num_rows
+            yield left
+        if expected:
+            raise self.release.changed()
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """What a configuration promises of its release.
+
+    `quasi_identifiers`, `sensitive`: those that the release shares.
+    """
+
+    release: Release
+    configuration: Configuration
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+    @classmethod
+    def of(cls, release: Release, plan: Plan, configuration: Configuration) -> "Promise":
+        """An attribute that is dropped is no quasi-identifier of the release, nor sensitive in it."""
+        shared = set(release.names)
+        quasi_identifiers = tuple(name for name in plan.quasi_identifiers if name in shared)
+        sensitive = tuple(name for name in plan.sensitive if name in shared)
+        return cls(release, configuration, quasi_identifiers, sensitive)
+
+    @property
+    def judged(self) -> Release:
+        """The columns by which it is judged."""
+        return self.release.only(self._columns)
+
+    def suppression(self, blocks: Iterable[pa.RecordBatch]) -> Suppression:
+        """What of the blocks of `judged` breaks it.
+
+        Held are the combinations of values, each once, never the records.
+        """
+        records = records_of(blocks, self.judged.names, self.release.domains, self._columns)
+        classes = self._classes(records)
+        broken = breaks(classes, self.configuration.privacy)
+        group, _ = class_of_each(records, {}, self.quasi_identifiers)
+        codes = records.codes[broken[group], : len(self.quasi_identifiers)]
+        left_out = int(classes.sizes[broken].sum())
+        return Suppression(self.release, self.quasi_identifiers, left_out, _keys(codes).unique(), classes)
+
+    def reached(self, written: Table, before: Classes | None) -> dict[str, int | float]:
+        """What the written table reaches, by name: its classes against the whole table, with the records left out of
+        it.
+
+        `before`: the classes with those records; `None` where none was left out.
+        Raises `OutputError` and `TableError` where the table holds something else than was written.
+        """
+        classes = self._classes(records_in(written, self.release.domains, self._columns))
+        if before is not None:
+            whole = {name: each.whole for name, each in before.sensitive.items()}
+            counts = {name: replace(each, whole=whole[name]) for name, each in classes.sensitive.items()}
+            classes = Classes(classes.sizes, counts)
+        return measure_privacy(classes)
+
+    def declared_otherwise(self, suppression: Suppression) -> Iterator[str]:
+        """A sentence if other records break the promise than the plan declares to be left out."""
+        name, declared = self.configuration.id, self.configuration.suppressed
+        if suppression.records != declared:
+            yield f"{name} declares {declared} records suppressed, but {suppression.records} break its promise"
+
+    def broken(self, reached: Mapping[str, int | float]) -> Iterator[str]:
+        """A sentence for each number that is promised and not reached, or that has no attribute to be measured on."""
+        for name, limit in self.configuration.privacy.items():
+            if name in MEASURED and name not in reached:
+                yield f"{self.configuration.id} promises {name}, but shares no sensitive attribute to measure it on"
+            elif name in reached and not holds(name, reached[name], limit):
+                sign = ">=" if name in AT_LEAST else "<="
+                yield f"{self.configuration.id} promises {name} {sign} {limit:g}, but reaches {reached[name]:g}"
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return (*self.quasi_identifiers, *self.sensitive) or (self.release.label,)
+
+    def _classes(self, records: DistinctRecords) -> Classes:
+        return classes_of(records, {}, self.quasi_identifiers, self.sensitive)
+
+
+def _keys(codes: Places) -> pa.FixedSizeBinaryArray:
+    """The bytes of each row of codes; all rows have the same where there is no column."""
+    rows = np.zeros((len(codes), codes.shape[1] + 1), dtype=np.int32)
+    rows[:, 1:] = codes
+    width = rows.shape[1] * rows.itemsize
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(rows)])

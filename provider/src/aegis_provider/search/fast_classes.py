@@ -1,0 +1,136 @@
+"""How many records are in classes that are too small or too uniform, tens of thousands of times over."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.partition import Partition, Places
+from aegis_provider.search.lattice import Lattice, Node
+
+Keys: TypeAlias = NDArray[np.int64]
+
+_LARGEST_KEY = 1 << 62
+
+# Up to so many possible cells for each row, counting them all is quicker than sorting the rows.
+_CELLS_PER_ROW = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounter:
+    """Distinct records with the groups that every choice puts them in, in the fewest bytes.
+
+    `groups[attribute][choice]`: (rows,); `lattice`: how many groups each choice makes; `sensitive`: of each sensitive
+    attribute (rows,) the place of the value, and how many values there are; `counts`: (rows,) records.
+    """
+
+    lattice: Lattice
+    groups: tuple[tuple[NDArray[Any], ...], ...]
+    sensitive: tuple[tuple[Places, int], ...]
+    counts: Counts
+
+    @classmethod
+    def of(
+        cls, lattice: Lattice, records: DistinctRecords, sensitive: Sequence[str], masked: Mapping[str, Places]
+    ) -> "ClassCounter":
+        """`records`: of the attributes of the lattice and these sensitive ones, perhaps none, some of them `masked`."""
+        groups = tuple(
+            tuple(_narrow(partition, _codes(records, each.attribute)) for partition in each.partitions)
+            for each in lattice.choices
+        )
+        mappings = [masked.get(name, np.arange(_values(records, name))) for name in sensitive]
+        values = [
+            (each[_codes(records, name)], int(each.max()) + 1) for name, each in zip(sensitive, mappings, strict=True)
+        ]
+        # A single value for all stands in for a sensitive attribute where none counts.
+        nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
+        return cls(lattice, groups, tuple(values) or (nothing,), records.counts)
+
+    def short(self, node: Node, k: float, distinct: float) -> int:
+        """The records of all classes with fewer than `k` records or, of a sensitive attribute, `distinct` values."""
+        keys, size = self._keys(node)
+        found = [self._classes(keys, size, *each) for each in self.sensitive]
+        sizes = found[0][0]
+        fails = sizes < k
+        for _, values in found:
+            fails |= values < distinct
+        return int(sizes[fails].sum())
+
+    def _keys(self, node: Node) -> tuple[Keys, int]:
+        """(rows,) a number for the class of each row, below the size that is returned too."""
+        keys, size = np.zeros(len(self.counts), dtype=np.int64), 1
+        room = _LARGEST_KEY >> (self._row_bits + max(_bits(values) for _, values in self.sensitive))
+        for groups, number in self._chosen(node):
+            if size * number > room:
+                occurring, keys = np.unique(keys, return_inverse=True)
+                size = len(occurring)
+            keys *= number
+            keys += groups
+            size *= number
+        return keys, size
+
+    def _chosen(self, node: Node) -> Iterator[tuple[NDArray[Any], int]]:
+        for each, groups, place in zip(self.lattice.choices, self.groups, node, strict=True):
+            if each.partitions[place].size > 1:
+                yield groups[place], each.partitions[place].size
+
+    def _classes(self, keys: Keys, size: int, column: Places, values: int) -> tuple[Counts, Counts]:
+        """(classes,) the records of each class, and how many values of a sensitive attribute it has."""
+        if size * values <= _CELLS_PER_ROW * len(keys):
+            table = np.bincount(keys * values + column, self.counts, size * values).reshape(size, values)
+            sizes = table.sum(axis=1)
+            return sizes[sizes > 0].astype(np.int64), np.count_nonzero(table[sizes > 0], axis=1)
+        bits = _bits(values)
+        cells, counts = self._sorted((keys << bits) + column)
+        starts = np.flatnonzero(_changes(cells >> bits))
+        sizes = np.diff(starts, append=len(cells)) if counts is None else np.add.reduceat(counts, starts)
+        return sizes, np.add.reduceat(_changes(cells), starts, dtype=np.int64)
+
+    def _sorted(self, cells: Keys) -> tuple[Keys, Counts | None]:
+        """The cells in order, and their counts, where any is not 1. The row in the low bits outruns an `argsort`."""
+        if self._all_single:
+            cells.sort()
+            return cells, None
+        cells <<= self._row_bits
+        cells += np.arange(len(cells))
+        cells.sort()
+        return cells >> self._row_bits, self.counts[cells & ((1 << self._row_bits) - 1)]
+
+    @cached_property
+    def _all_single(self) -> bool:
+        return bool(np.all(self.counts == 1))
+
+    @cached_property
+    def _row_bits(self) -> int:
+        return len(self.counts).bit_length()
+
+
+def _codes(records: DistinctRecords, name: str) -> Places:
+    return records.codes[:, records.columns.index(name)]
+
+
+def _values(records: DistinctRecords, name: str) -> int:
+    return len(records.domains[records.columns.index(name)])
+
+
+def _bits(values: int) -> int:
+    """How many bits the places of so many values need."""
+    return (values - 1).bit_length()
+
+
+def _narrow(partition: Partition, codes: Places) -> NDArray[Any]:
+    """(rows,) the group of each, as the narrowest integers."""
+    return partition.groups.astype(np.min_scalar_type(partition.size))[codes]
+
+
+def _changes(sorted_values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a value differs from the one before; the first one does."""
+    differs: NDArray[np.bool_] = np.empty(len(sorted_values), dtype=np.bool_)
+    differs[0] = True
+    np.not_equal(sorted_values[1:], sorted_values[:-1], out=differs[1:])
+    return differs

@@ -1,0 +1,63 @@
+"""Which configurations are kept where more hold than are wanted: those that tell most about the label."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.partition import Places
+from aegis_provider.search.choices import Choices
+
+Shares: TypeAlias = Sequence[NDArray[np.float64]]
+
+
+def information_kept(counted: CountedTable, choices: Sequence[Choices]) -> Shares:
+    """For each attribute (choices,) the share of its mutual information with the label that each choice keeps.
+
+    All of it where there is none; for the label itself too.
+    """
+    known = {each.attribute.name: each.counts for each in counted.attributes}
+    found = []
+    for each in choices:
+        if each.attribute not in known:
+            found.append(np.ones(len(each)))
+            continue
+        joint = known[each.attribute]
+        kept = [mutual_information(joint.fold(part.groups.tolist(), part.size)) for part in each.partitions]
+        found.append(np.array(kept) / kept[0] if kept[0] > 0 else np.ones(len(each)))
+    return found
+
+
+def scores(nodes: Places, shares: Shares) -> NDArray[np.float64]:
+    """(nodes,) the share of mutual information that each of (nodes, attributes) keeps, in the mean."""
+    kept = [share[places] for share, places in zip(shares, nodes.T, strict=True)]
+    found: NDArray[np.float64] = np.mean(kept, axis=0)
+    return found
+
+
+def mutual_information(joint: Counts) -> float:
+    """`I(A; Y)` in nats, of (values, labels) counts; never below 0."""
+    shares = joint / joint.sum()
+    independent = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
+    occurs = shares > 0
+    return max(0.0, float(np.sum(shares[occurs] * np.log(shares[occurs] / independent[occurs]))))
+
+
+def preferred(nodes: Places, shares: Shares, most: int) -> Places:
+    """(kept, attributes) at most `most` of the (nodes, attributes), in the order of `scores`, the best first.
+
+    Chosen first is the best node with each choice of each attribute, so that whoever cares for one attribute finds it
+    well kept somewhere; then the best of all others.
+    """
+    ordered: Places = nodes[np.argsort(-scores(nodes, shares), kind="stable")]
+    if len(ordered) <= most:
+        return ordered
+    firsts = [np.unique(places, return_index=True)[1] for places in ordered.T]
+    standing_for_a_choice = np.unique(np.concatenate(firsts))
+    others = np.setdiff1d(np.arange(len(ordered)), standing_for_a_choice)
+    chosen = np.concatenate([standing_for_a_choice, others])[:most]
+    kept: Places = ordered[np.sort(chosen)]
+    return kept

@@ -1,0 +1,39 @@
+"""What is asked of a search, checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aegis_provider.errors import PlanError, nearest
+from aegis_provider.plan.model import Plan
+from aegis_provider.privacy import MEASURED
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What every configuration that is found has to hold.
+
+    `privacy`: numbers by the names of privacy; `suppress_at_most`: the share of records that may be left out, from 0
+    to below 1, because their equivalence class breaks it.
+    """
+
+    privacy: Mapping[str, float]
+    suppress_at_most: float = 0.0
+
+    def check(self, plan: Plan) -> None:
+        """Raises `PlanError` for what cannot be required, or not with this plan."""
+        if not self.privacy:
+            raise PlanError("nothing is required; say k=5, for one")
+        for name in self.privacy:
+            if name not in MEASURED:
+                raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(MEASURED))}")
+            if name != "k" and not plan.sensitive:
+                raise PlanError(f"{plan.source}: sensitive: names no attribute, which {name} needs")
+        if not 0 <= self.suppress_at_most < 1:
+            raise PlanError(f"the share to suppress is from 0 to below 1, not {self.suppress_at_most}")
+        if not plan.quasi_identifiers:
+            raise PlanError(f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask")
+
+    def described(self) -> str:
+        """`k=5, l=2, at most 0.01 of the records suppressed`."""
+        parts = [f"{name}={number:g}" for name, number in self.privacy.items()]
+        return ", ".join([*parts, f"at most {self.suppress_at_most:.4g} of the records suppressed"])

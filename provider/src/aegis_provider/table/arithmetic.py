@@ -1,0 +1,58 @@
+"""Exact decimal arithmetic on the numbers of a domain: no binary float takes part."""
+
+from decimal import Context, Decimal, Inexact
+
+from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, is_whole
+
+# Wide enough for every quotient and sum of two numbers that `decimal_of` reads; a lost digit is an error.
+_EXACT = Context(prec=8_000, Emax=999_999, Emin=-999_999, traps=[Inexact])
+_WHOLE = Context(prec=8_000, Emax=999_999, Emin=-999_999)
+
+
+def numbers_of(domain: Domain) -> list[Decimal | None]:
+    """The number of each value, `None` where missing. Raises `UnmaskableValueError` at what is none."""
+    if domain.value_type in {ValueType.INTEGER, ValueType.NUMBER}:
+        return list(domain.keys)
+    return [None if text == MISSING else decimal_of(text) for text in domain.texts]
+
+
+def floor_ratio(number: Decimal, width: Decimal) -> Decimal:
+    """The largest integer `n` with `n * width <= number`, for `width > 0`."""
+    ratio = _WHOLE.divide_int(number, width)
+    below = _EXACT.compare(_EXACT.multiply(ratio, width), number) > 0
+    return _EXACT.subtract(ratio, Decimal(1)) if below else ratio
+
+
+def plus(number: Decimal, other: Decimal) -> Decimal:
+    """The exact sum."""
+    return _EXACT.add(number, other)
+
+
+def minus(number: Decimal, other: Decimal) -> Decimal:
+    """The exact difference."""
+    return _EXACT.subtract(number, other)
+
+
+def times(number: Decimal, other: Decimal) -> Decimal:
+    """The exact product."""
+    return _EXACT.multiply(number, other)
+
+
+def plain(number: Decimal) -> str:
+    """The number without exponent, keeping its decimals; zero has no sign."""
+    return f"{number.copy_abs() if number.is_zero() else number:f}"
+
+
+def json_number(number: Decimal) -> int | float | str:
+    """The number as JSON writes it where no digit is lost by that, else its text."""
+    if not number.is_finite():
+        return "-inf" if number < 0 else "inf"
+    if is_whole(number) and abs(number) < 2**53:
+        return int(number)
+    return float(number) if Decimal(repr(float(number))) == number else plain(number)
+
+
+def interval_name(lower: Decimal, upper: Decimal) -> str:
+    """`[0.5,1.0)`, `[1.0,inf)`, `(-inf,0.5)`."""
+    opening = "(-inf" if lower.is_infinite() else f"[{plain(lower)}"
+    return f"{opening},{'inf' if upper.is_infinite() else plain(upper)})"

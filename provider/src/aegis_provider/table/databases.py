@@ -1,0 +1,107 @@
+"""Tables of databases, by `URL#table`: whatever Ibis connects to."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import ibis
+
+from aegis_provider.errors import TableError, nearest, shortened
+from aegis_provider.table.address import Address
+from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, schema_of
+from aegis_provider.table.engine import Engine
+from aegis_provider.table.table import Table
+
+_EXTRAS = {"postgres": "'./sdk[postgres]'", "pyspark": "'./sdk[spark]'"}
+_LONGEST = 200
+
+
+@contextmanager
+def open_database(text: str, memory_limit: str) -> Iterator[Table]:
+    """The table at `URL#table`. Raises `TableError`."""
+    address = Address.of(text)
+    if address.file is not None and not address.file.is_file():
+        raise TableError(f"{address.name}: cannot be read: no such file: {address.file}")
+    if address.kind == "duckdb":
+        yield from _duckdb_table(address, memory_limit)
+        return
+    engine = replace(engine_of(address.name, _connected(address)), explained=partial(_explained, address=address))
+    try:
+        yield Table.of(engine, _table(engine, address))
+    finally:
+        engine.backend.disconnect()
+
+
+def engine_of(name: str, backend: Any) -> Engine:  # noqa: ANN401 - Ibis has no types
+    """Any backend but DuckDB's; their drivers have no error in common."""
+    return Engine(name, backend, (Exception,), _explained)
+
+
+def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
+    _refuse_unknown(address)
+    try:
+        # By its path, since Ibis leaves a URL's as it is written.
+        return ibis.sqlite.connect(address.file) if address.kind == "sqlite" else ibis.connect(address.url)
+    except ImportError as error:
+        extra = _EXTRAS.get(address.kind, f"'ibis-framework[{address.kind}]'")
+        raise TableError(
+            f"{address.name}: {error.name or address.kind} is not installed: pip install {extra}"
+        ) from error
+    except Exception as error:
+        raise TableError(f"{address.name}: cannot connect: {_explained(error, address=address)}") from error
+
+
+def _refuse_unknown(address: Address) -> None:
+    known = sorted(each.name for each in ibis.util.backend_entry_points())
+    if address.kind not in known:
+        raise TableError(
+            f"{address.name}: no engine is called {shortened(address.kind)}; {nearest(address.kind, known)}"
+        )
+
+
+def _table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
+    with engine.complaining():
+        try:
+            return engine.backend.table(address.table, database=address.database)
+        except Exception as error:
+            known = engine.backend.list_tables(database=address.database)
+            if address.table in known:
+                raise
+            raise TableError(_no_table(address, known)) from error
+
+
+def _no_table(address: Address, known: Sequence[str]) -> str:
+    return f"{address.name}: no table {shortened(address.table)}; {nearest(address.table, list(known))}"
+
+
+def _duckdb_table(address: Address, memory_limit: str) -> Iterator[Table]:
+    engine = duckdb_engine(address.name, ibis.duckdb.connect())
+    with bounded(engine.backend, memory_limit):
+        yield Table.of(engine, _held_table(engine, address))
+
+
+def _held_table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
+    """A table of a DuckDB file, which is opened beside the database in memory that takes what is temporary."""
+    connection, schema = engine.backend.con, address.parents[-1] if address.parents else "main"
+    with engine.complaining():
+        connection.execute(f"ATTACH {quoted(str(address.file))} AS held (TYPE duckdb, READ_ONLY)")
+        # Its views are others' SQL, and may name any file of this machine.
+        connection.execute("SET enable_external_access = false")
+        held = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'held' AND table_schema = $1"
+        known = [name for (name,) in connection.execute(held, [schema]).fetchall()]
+        if address.table not in known:
+            raise TableError(_no_table(address, known))
+        query = f"SELECT * FROM held.{_identifier(schema)}.{_identifier(address.table)}"  # noqa: S608 - quoted
+        return engine.sql(query, schema_of(engine.backend, query))
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _explained(error: Exception, *, address: Address | None = None) -> str:
+    """The first line of a driver's complaint, without the password."""
+    found = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return (address.without_secrets(found) if address else found)[:_LONGEST]

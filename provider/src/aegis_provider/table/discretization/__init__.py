@@ -1,0 +1,19 @@
+"""Continuous attributes in bins: the rules that a plan names, and what each makes of a table."""
+
+from aegis_provider.table.discretization.bins import Bins, CutBins, EvenBins
+from aegis_provider.table.discretization.reading import Binned
+from aegis_provider.table.discretization.rules import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
+from aegis_provider.table.discretization.survey import discretized
+
+__all__ = [
+    "Binned",
+    "Bins",
+    "CutBins",
+    "Edges",
+    "EqualFrequency",
+    "EqualWidth",
+    "EvenBins",
+    "FreedmanDiaconis",
+    "Rule",
+    "discretized",
+]

@@ -1,0 +1,110 @@
+"""Half-open intervals of numbers, numbered in order, and how an engine finds the one that holds a number.
+
+Numbers and edges are compared as doubles, each edge as the double next to it: a column of decimals and one of doubles
+fall into the same bins, and a value that is an edge as people write it (0.3) begins its bin. Only what differs from an
+edge after its 15th digit may be taken for it.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol
+
+import ibis
+
+from aegis_provider.table.arithmetic import floor_ratio, minus, plus, times
+from aegis_provider.table.engine import Expression
+
+_EXACT = 2**53
+
+
+class Bins(Protocol):
+    """The bins of one attribute."""
+
+    def code(self, number: Expression) -> Expression:
+        """The number of the bin that holds a double, NULL outside of all bins, or where it is NULL."""
+        ...
+
+    def bounds(self, code: int) -> tuple[Decimal, Decimal]:
+        """The ends of a bin; the lower one is in it."""
+        ...
+
+    def beginning_at(self, lower: Decimal) -> int:
+        """The number of the bin with that lower end."""
+        ...
+
+
+@dataclass(frozen=True)
+class EvenBins:
+    """`[origin + i * width, origin + (i + 1) * width)`, for every integer `i`."""
+
+    width: Decimal
+    origin: Decimal = Decimal(0)
+
+    def code(self, number: Expression) -> Expression:
+        """The `i`: guessed by a division, then set right by comparing the number with the ends of its bin.
+
+        An edge is a quotient of two integers that doubles hold exactly, so it is the double next to it (IEEE 754).
+        """
+        scale, width, origin = self._integers()
+        guess = ((number * _double(scale) - _double(origin)) / _double(width)).floor()
+        ends = [(_double(origin) + each * _double(width)) / _double(scale) for each in (guess, guess + 1)]
+        above = (number >= ends[1]).ifelse(1, 0)
+        below = (number < ends[0]).ifelse(1, 0)
+        return guess.cast("int64") + above - below
+
+    def bounds(self, code: int) -> tuple[Decimal, Decimal]:
+        """The ends, exactly."""
+        lower = plus(self.origin, times(Decimal(code), self.width))
+        return lower, plus(lower, self.width)
+
+    def beginning_at(self, lower: Decimal) -> int:
+        """How many widths it is from the origin."""
+        return int(floor_ratio(minus(lower, self.origin), self.width))
+
+    def count(self, lowest: float, highest: float) -> int:
+        """How many bins there are from one number to the other."""
+        return int((Decimal(highest) - Decimal(lowest)) / self.width) + 1
+
+    def are_exact(self, lowest: float, highest: float) -> bool:
+        """Whether doubles hold everything that `code` computes of the numbers between these."""
+        scale, width, _ = self._integers()
+        farthest = max(abs(Decimal(lowest)), abs(Decimal(highest))) * scale + width
+        return scale <= 10**15 and max(farthest, abs(self.origin) * scale) < _EXACT
+
+    def _integers(self) -> tuple[int, int, int]:
+        """The power of ten that makes integers of width and origin, and these."""
+        decimals = max(0, *(-int(each.as_tuple().exponent) for each in (self.width, self.origin)))
+        scale = 10**decimals
+        return scale, int(self.width * scale), int(self.origin * scale)
+
+
+@dataclass(frozen=True)
+class CutBins:
+    """`[edges[i], edges[i + 1])`; the edges ascend, the first and last may be infinite."""
+
+    edges: tuple[Decimal, ...]
+
+    def code(self, number: Expression) -> Expression:
+        """The `i`, found by halving."""
+        inside = (number >= _double(self.edges[0])) & (number < _double(self.edges[-1]))
+        return inside.ifelse(self._halved(number, 0, len(self.edges) - 2), None)
+
+    def bounds(self, code: int) -> tuple[Decimal, Decimal]:
+        """The edges on both sides."""
+        return self.edges[code], self.edges[code + 1]
+
+    def beginning_at(self, lower: Decimal) -> int:
+        """The place of the edge."""
+        return self.edges.index(lower)
+
+    def _halved(self, number: Expression, first: int, last: int) -> Expression:
+        if first == last:
+            return ibis.literal(first, "int64")
+        middle = (first + last + 1) // 2
+        upper, lower = self._halved(number, middle, last), self._halved(number, first, middle - 1)
+        return (number >= _double(self.edges[middle])).ifelse(upper, lower)
+
+
+def _double(number: Decimal | int) -> Expression:
+    """The double next to a number, by its text, which every engine reads alike."""
+    return ibis.literal(repr(float(number))).cast("float64")

@@ -1,0 +1,95 @@
+"""From the rules of a plan to the bins of a table: what is asked of the table before it is counted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ibis
+
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.table import Table
+from aegis_provider.table.discretization.bins import Bins, EvenBins
+from aegis_provider.table.discretization.reading import Binned, not_a_number, number_of
+from aegis_provider.table.discretization.rules import Rule
+from aegis_provider.table.engine import Expression
+
+_MOST_BINS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The numbers of a column: how many, the smallest and the largest."""
+
+    table: Table
+    place: int
+    count: int
+    lowest: float
+    highest: float
+
+    def at(self, ranks: Sequence[int]) -> list[float]:
+        """The numbers at these ranks, exactly, on every engine: from how often each number occurs."""
+        number = number_of(self.table.source[f"c{self.place}"])
+        each = self.table.source.select(x=number).filter(ibis._.x.notnull()).group_by("x").aggregate(n=ibis._.count())
+        upto = each.mutate(upto=each["n"].sum().over(rows=(None, 0), order_by=each["x"]))
+        wanted = sorted(set(ranks))
+        smallest = upto.aggregate(**{f"r{rank}": upto["x"].min(where=upto["upto"] >= rank) for rank in wanted})
+        found = self.table.engine.fetch(smallest).to_pylist()[0]
+        return [float(found[f"r{rank}"]) for rank in ranks]
+
+
+def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
+    """The table with these columns read as bins.
+
+    One reading for all columns, and one more for each whose rule needs quantiles.
+    Raises `TableError` for a value that is not a number, and for a rule that makes no bins of a column.
+    """
+    if not rules:
+        return table
+    places = dict(zip(rules, table.positions(list(rules)), strict=True))
+    for name, place in places.items():
+        _refuse_other_types(table, name, table.source[f"c{place}"].type())
+    seen = table.engine.fetch(_survey(table.source, list(places.values()))).to_pylist()[0]
+    return table.read_as({name: Binned(bins=_bins(table, name, rules[name], seen)) for name in rules})
+
+
+def _survey(source: Expression, places: Sequence[int]) -> Expression:
+    asked: dict[str, Expression] = {}
+    for place in places:
+        value = source[f"c{place}"]
+        number = number_of(value)
+        asked |= {f"n{place}": number.count(), f"low{place}": number.min(), f"high{place}": number.max()}
+        asked |= {f"odd{place}": not_a_number(value).min()}
+    return source.aggregate(**asked)
+
+
+def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:
+    place = table.columns.index(name)
+    if (odd := seen[f"odd{place}"]) is not None:
+        raise TableError(
+            f"{table.located(name, odd)}: {name} {shortened(odd)} is not a number, which {rule.name} needs"
+        )
+    if not seen[f"n{place}"]:
+        raise TableError(f"{table.name}: {name} has no number, which {rule.name} needs")
+    column = _Column(table, place, int(seen[f"n{place}"]), float(seen[f"low{place}"]), float(seen[f"high{place}"]))
+    try:
+        bins = rule.bins(column)
+    except ValueError as error:
+        raise TableError(f"{table.name}: {name}: {error}") from error
+    _refuse_too_many(column, name, bins)
+    return bins
+
+
+def _refuse_too_many(column: _Column, name: str, bins: Bins) -> None:
+    if not isinstance(bins, EvenBins):
+        return
+    extent = (column.lowest, column.highest)
+    if bins.count(*extent) > _MOST_BINS or not bins.are_exact(*extent):
+        raise TableError(
+            f"{column.table.name}: {name}: a width of {bins.width} makes too many bins of the values from "
+            f"{extent[0]!r} to {extent[1]!r}; choose a larger one, or another rule"
+        )
+
+
+def _refuse_other_types(table: Table, name: str, dtype: Any) -> None:  # noqa: ANN401 - Ibis has no types
+    if not (dtype.is_string() or dtype.is_numeric()) or dtype.is_boolean():
+        raise TableError(f"{table.name}: {name} is a column of type {dtype}; only numbers are discretised")

@@ -1,0 +1,111 @@
+"""DuckDB: bounded in memory, described, and its complaints in one sentence."""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import duckdb
+
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.table.engine import Engine, Expression
+
+_THREADS = 4
+_LONGEST = 200
+_MEMORY = re.compile(r"\s*(?=[\d.]*[1-9])\d*\.?\d+\s*(?:[KMGT]i?B|%)\s*", re.ASCII | re.IGNORECASE)
+
+
+def duckdb_engine(name: str, backend: Any, *, several: bool = False) -> Engine:  # noqa: ANN401 - Ibis has no types
+    """An open DuckDB. With `several` files a complaint names the one that it is of."""
+    return Engine(name, backend, (duckdb.Error,), partial(_explained, several=several))
+
+
+@contextmanager
+def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 - see above
+    """Bounds what DuckDB holds; the rest spills to a temporary directory. Closes it, and removes that, at the end."""
+    connection = backend.con
+    try:
+        with tempfile.TemporaryDirectory(prefix="aegis-") as spill:
+            _bound(connection, memory_limit, spill)
+            yield
+            connection.close()
+    finally:
+        connection.close()
+
+
+def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
+    _limit_memory(connection, memory_limit)
+    connection.execute("SET temp_directory = $1", [spill])
+    # Ibis switches it on, and it would stand among the results on stdout.
+    connection.execute("SET enable_progress_bar = false")
+    # Every thread of the CSV reader holds buffers of its own.
+    connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
+
+
+def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
+    complaint = TableError(f"{shortened(memory_limit)} is no size of memory; say 500MB or 2GB")
+    # DuckDB takes a negative size, and "none", for no limit.
+    if not _MEMORY.fullmatch(memory_limit):
+        raise complaint
+    try:
+        connection.execute("SET memory_limit = $1", [memory_limit])
+    except duckdb.Error as error:
+        raise complaint from error
+
+
+def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see above
+    """The columns of a query and their Ibis types. Raises what DuckDB raises."""
+    # Ibis 12 asks by a method that DuckDB 2 has no longer.
+    described = backend.con.execute(f"DESCRIBE {query}").fetchall()
+    read = backend.compiler.type_mapper.from_string
+    types = {kind: read(kind) for kind in {kind for _, kind, *_ in described}}  # of wide tables, once
+    return {name: types[kind] for name, kind, *_ in described}
+
+
+def view_of(engine: Engine, query: str) -> Expression:
+    """A view of a query, so that its text, of a length with its columns, is read once. Raises `TableError`."""
+    name = f"aegis_{uuid4().hex}"
+    with engine.complaining():
+        engine.backend.con.execute(f"CREATE TEMP VIEW {name} AS {query}")
+        view = f"SELECT * FROM {name}"  # noqa: S608 - a name of our own
+        return engine.sql(view, schema_of(engine.backend, view))
+
+
+def quoted(text: str) -> str:
+    """SQL of a text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _explained(error: Exception, *, several: bool) -> str:
+    """DuckDB's complaint in one sentence, without its settings and without the record."""
+    text = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    file = re.search(r"^\s*file\s*=\s*(.+)$", text, re.MULTILINE) if several else None
+    where = (f"{file[1]}: " if file else "") + (f"line {line[1]}: " if line else "")
+    if fields := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        return f"{where}{fields[2]} fields where the header has {fields[1]}"
+    for sign, meaning in _COMPLAINTS.items():
+        if sign in text:
+            return where + meaning
+    return where + (_told(text) or f"cannot be read as it is ({type(error).__name__})")
+
+
+def _told(text: str) -> str:
+    """The first line that says something, without its kind."""
+    lines = (re.sub(r"^\W*(?:[\w ]+(?:Error|Exception):\s*)+", "", line).strip() for line in text.splitlines())
+    return next(filter(None, lines), "")[:_LONGEST]
+
+
+_COMPLAINTS = {
+    "Invalid unicode": "not UTF-8; convert the file first",
+    "unterminated quote": "a quoted field does not end where it should",
+    "invalid state": "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?",
+    "Maximum line size": "a line is longer than 2 MB; is a quote left open?",
+    "not a valid DuckDB database": "is no DuckDB database",
+    "Cannot launch in-memory database": "is no DuckDB database",
+    "Out of Memory": "needs more memory than allowed; raise the memory limit",
+}

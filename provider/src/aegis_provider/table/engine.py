@@ -1,0 +1,82 @@
+"""The engine that holds a table: runs Ibis expressions, and complains in one line."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import pyarrow as pa
+
+from aegis_provider.errors import TableError
+
+Expression: TypeAlias = Any
+"""An Ibis expression: a table, a column or a value. Ibis has no types to check."""
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """An Ibis backend.
+
+    `name`: the table in people's words, without secrets; begins every complaint. `errors`: what its driver raises;
+    `explained` makes a sentence of one.
+    """
+
+    name: str
+    backend: Any
+    errors: tuple[type[Exception], ...]
+    explained: Callable[[Exception], str]
+
+    def fetch(self, expression: Expression) -> pa.Table:
+        """All rows. Raises `TableError`."""
+        with self.complaining():
+            if self._is_duckdb:
+                return self.backend.con.sql(self._compiled(expression)).to_arrow_table()
+            return expression.to_pyarrow()
+
+    def stream(self, expression: Expression, records: int) -> Iterator[pa.RecordBatch]:
+        """The rows in batches of at most so many, in the engine's order. Raises `TableError`."""
+        with self.complaining():
+            if self._is_duckdb:
+                yield from self.backend.con.sql(self._compiled(expression)).to_arrow_reader(records)
+            else:
+                yield from expression.to_pyarrow_batches(chunk_size=records)
+
+    def sql(self, query: str, schema: Mapping[str, Any]) -> Expression:
+        """The rows of a query in the engine's own SQL."""
+        return self.backend.sql(query, schema=schema)
+
+    def keep(self, expression: Expression) -> Expression:
+        """The rows in a temporary table, which lasts as long as the connection. Raises `TableError`."""
+        with self.complaining():
+            name = f"aegis_{uuid4().hex}"
+            if self.backend.name == "pyspark":
+                self._register(expression)
+                return expression.cache()  # Spark has no temporary tables
+            if not self._is_duckdb:
+                return self.backend.create_table(name, expression, temp=True)
+            self.backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
+            return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
+
+    @contextmanager
+    def complaining(self) -> Iterator[None]:
+        """Makes a `TableError` of what the driver raises."""
+        try:
+            yield
+        except TableError:
+            raise
+        except self.errors as error:
+            raise TableError(f"{self.name}: {self.explained(error)}") from error
+
+    @property
+    def _is_duckdb(self) -> bool:
+        # Ibis 12 asks DuckDB by names that DuckDB 2 has no longer, for readers and for the columns of a table.
+        return bool(self.backend.name == "duckdb")
+
+    def _compiled(self, expression: Expression) -> str:
+        self._register(expression)
+        return str(self.backend.compile(expression))
+
+    def _register(self, expression: Expression) -> None:
+        """Tells the backend of tables in memory that an expression has."""
+        self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - what Ibis itself calls before it asks

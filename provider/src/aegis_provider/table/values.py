@@ -1,0 +1,169 @@
+"""The values of an attribute: their type, their order, and which texts stand for the same one."""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from aegis_provider.errors import UnmaskableValueError
+
+MISSING = ""
+"""The text of a missing value, first in every domain that has one."""
+
+Key: TypeAlias = Any
+"""What a value is compared by: `Decimal`, `date`, `bool` or `str`, the same for all values of a type."""
+
+
+class ValueType(StrEnum):
+    """The types of the contract; an ordered domain is in numeric, chronological or text order."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE = "date"
+
+
+# At most 400 digits and three of exponent: any binary float fits, and exact arithmetic stays small.
+_NUMBER = re.compile(r"[+-]?(?=\.?\d)\d{0,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TRUTH = {"false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
+
+# A leading zero marks an identifier (a postal code, say): "01234" is not the number 1234.
+_PLAIN_INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,399})", re.ASCII)
+_LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
+
+
+def decimal_of(text: str) -> Decimal:
+    """The exact number that `text` writes. Raises `UnmaskableValueError` if it is none, or not finite."""
+    if not _NUMBER.fullmatch(text):
+        raise UnmaskableValueError(text, "is not a number")
+    return Decimal(text)
+
+
+def is_whole(number: Decimal) -> bool:
+    """Whether the number is an integer."""
+    return number == number.to_integral_value()
+
+
+def _integer_of(text: str) -> Decimal:
+    number = decimal_of(text)
+    if not is_whole(number):
+        raise UnmaskableValueError(text, "is not an integer")
+    return number
+
+
+def _truth_of(text: str) -> bool:
+    try:
+        return _TRUTH[text.lower()]
+    except KeyError:
+        raise UnmaskableValueError(text, "is neither true nor false, yes nor no, 1 nor 0") from None
+
+
+def _date_of(text: str) -> dt.date:
+    try:
+        if _DATE.fullmatch(text):
+            return dt.date.fromisoformat(text)
+    except ValueError:
+        pass
+    raise UnmaskableValueError(text, "is not a date (YYYY-MM-DD)")
+
+
+_KEYS: Mapping[ValueType, Callable[[str], Key]] = {
+    ValueType.STRING: str,
+    ValueType.INTEGER: _integer_of,
+    ValueType.NUMBER: decimal_of,
+    ValueType.BOOLEAN: _truth_of,
+    ValueType.DATE: _date_of,
+}
+
+
+def key_of(text: str, value_type: ValueType) -> Key:
+    """What `text` is compared by as a value of that type. Raises `UnmaskableValueError` if it is not one."""
+    return _KEYS[value_type](text)
+
+
+def _looks_boolean(text: str) -> bool:
+    return text.lower() in {"true", "false"}
+
+
+def _looks_integer(text: str) -> bool:
+    return _PLAIN_INTEGER.fullmatch(text) is not None
+
+
+def _looks_numeric(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None and not _LEADING_ZERO.match(text)
+
+
+def _looks_dated(text: str) -> bool:
+    try:
+        _date_of(text)
+    except UnmaskableValueError:
+        return False
+    return True
+
+
+_LOOKS: tuple[tuple[ValueType, Callable[[str], bool]], ...] = (
+    (ValueType.BOOLEAN, _looks_boolean),
+    (ValueType.INTEGER, _looks_integer),
+    (ValueType.NUMBER, _looks_numeric),
+    (ValueType.DATE, _looks_dated),
+)
+
+
+def infer_type(texts: Iterable[str]) -> ValueType:
+    """The narrowest type that all the texts have: boolean (true, false), integer, number, date, or else string.
+
+    Missing values say nothing. Texts with a leading zero ("01234") are identifiers, so the type is string;
+    yes and no, 1 and 0 are boolean only where the plan says so.
+    """
+    present = [text for text in texts if text != MISSING]
+    if not present:
+        return ValueType.STRING
+    return next((kind for kind, looks in _LOOKS if all(map(looks, present))), ValueType.STRING)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The distinct values of an attribute, in order.
+
+    `texts`: one text per value, `MISSING` first. Of several texts of one value ("1.0", "1.00") the shortest
+    is kept, then the first in text order. `keys`: the typed value of each text (`None` if missing).
+    `places`: the index of the value that each text of the table stands for.
+    """
+
+    value_type: ValueType
+    texts: tuple[str, ...]
+    keys: tuple[Key, ...]
+    places: Mapping[str, int]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], declared: ValueType | None = None) -> "Domain":
+        """The domain of a column of these texts. Raises `UnmaskableValueError` for one not of the type."""
+        distinct = set(texts)
+        value_type = declared or infer_type(distinct)
+        spellings: dict[Key, list[str]] = {}
+        for text in sorted(distinct - {MISSING}, key=lambda text: (len(text), text)):
+            spellings.setdefault(key_of(text, value_type), []).append(text)
+        groups = [(None, [MISSING])] if MISSING in distinct else []
+        groups += sorted(spellings.items())
+        return cls(
+            value_type=value_type,
+            texts=tuple(group[0] for _, group in groups),
+            keys=tuple(key for key, _ in groups),
+            places={text: place for place, (_, group) in enumerate(groups) for text in group},
+        )
+
+    @classmethod
+    def in_order(cls, texts: Iterable[str], place: Callable[[str], int]) -> "Domain":
+        """The domain of a column of texts that have a place each, in that order; a missing one is first."""
+        distinct = set(texts)
+        ordered = [MISSING] * (MISSING in distinct) + sorted(distinct - {MISSING}, key=place)
+        keys = tuple(None if text == MISSING else text for text in ordered)
+        return cls(ValueType.STRING, tuple(ordered), keys, {text: place for place, text in enumerate(ordered)})
+
+    def __len__(self) -> int:
+        return len(self.texts)

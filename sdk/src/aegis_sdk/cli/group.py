@@ -1,0 +1,106 @@
+"""The group of all commands: each module is imported when its command runs, so that `aegis --help` is quick."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from aegis_sdk._errors import AegisError
+from aegis_sdk.cli.failures import InputError
+
+ENTRY_POINTS = "aegis.commands"
+"""Where other distributions name a `CommandSection` of theirs."""
+
+
+INSTALL = "pip install ./advisor ./provider"
+"""How the provider's package is installed, with what it needs."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of `aegis`.
+
+    Args:
+        function: Where it is, as "module:function"; the function's name is the command's.
+        summary: One sentence for the list of commands: the first of the function's docstring.
+        example: How one would call it.
+    """
+
+    function: str
+    summary: str
+    example: str
+
+    @property
+    def name(self) -> str:
+        """What a person types."""
+        return self.function.partition(":")[2]
+
+    def load(self) -> Any:  # noqa: ANN401 - typer keeps its class of commands to itself
+        """Imports the function and makes a command of it. Raises `AegisError` if a library it needs is missing."""
+        module, _, name = self.function.partition(":")
+        application = typer.Typer(rich_markup_mode=None, add_completion=False)
+        try:
+            function = getattr(import_module(module), name)
+        except ModuleNotFoundError as error:
+            library = (error.name or "").partition(".")[0]
+            if library == module.partition(".")[0]:
+                raise
+            raise AegisError(f"{library} is not installed, which `aegis {name}` needs: {INSTALL}") from error
+        application.command(name, epilog=f"Example: {self.example}")(function)
+        return get_command(application)
+
+
+@dataclass(frozen=True)
+class CommandSection:
+    """The commands of a distribution, in the order in which people come to need them, under a title for the help."""
+
+    title: str
+    commands: tuple[Command, ...]
+
+
+class CommandGroup(TyperGroup):
+    """The SDK's commands, and those of every other distribution that names some by an entry point."""
+
+    def __init__(self, name: str, help: str, epilog: str) -> None:  # noqa: A002 - typer's word
+        super().__init__(name=name, help=help, epilog=epilog, rich_markup_mode=None)
+        self.sections = list(_sections())
+        self._records = {each.name: each for section in self.sections for each in section.commands}
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's signature
+        """The names, in the order in which people come to need them."""
+        return list(self._records)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer's signature
+        """Loads the one command that is asked for."""
+        record = self._records.get(cmd_name)
+        return record and record.load()
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's signature
+        """Finds the command; says where those for tables come from if their distribution is not installed."""
+        if args[0] not in self._records and not args[0].startswith("-") and len(self.sections) == 1:
+            raise InputError(
+                f"there is no command {args[0]!r} here; commands for tables come with the provider's package: {INSTALL}"
+            )
+        self.commands = dict.fromkeys(
+            self._records, typer.core.TyperCommand(None)
+        )  # what a misspelt name is compared with
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's signature
+        """Lists the commands by their records, without loading one."""
+        for section in self.sections:
+            with formatter.section(section.title):
+                formatter.write_dl([(each.name, each.summary) for each in section.commands])
+
+
+def _sections() -> Iterator[CommandSection]:
+    from aegis_sdk.cli.commands import SECTION  # noqa: PLC0415 - it is made of what this module defines
+
+    yield SECTION
+    for each in entry_points(group=ENTRY_POINTS):
+        yield each.load()

@@ -1,0 +1,50 @@
+"""How a signal ends a command: as an exception does, so that nothing unfinished is left behind."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+
+_AGAIN = 1.0
+"""Seconds after which a signal that comes once more is another one: `timeout` sends each twice."""
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Raises `SystemExit` with 128 and the number of a signal that comes; one that is ignored stays so.
+
+    Libraries that are interrupted make errors of it: whatever is raised after a signal ends as the signal does.
+    """
+    received: list[tuple[int, float]] = []
+
+    def end(number: int, _frame: object) -> None:
+        if not received or monotonic() - received[-1][1] > _AGAIN:
+            received.append((number, monotonic()))
+            raise SystemExit(128 + number)
+
+    with _handled(end):
+        try:
+            yield
+        except Exception:
+            if received:
+                raise SystemExit(128 + received[0][0]) from None
+            raise
+
+
+@contextmanager
+def _handled(handler: Callable[[int, object], None]) -> Iterator[None]:
+    """Hands the signals to the handler; in the main thread only, since Python has it so."""
+    in_main = threading.current_thread() is threading.main_thread()
+    numbers = [getattr(signal, name) for name in _NAMES if in_main and hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    heard = {number: was for number, was in before.items() if was not in {signal.SIG_IGN, None}}
+    try:
+        for number in heard:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, was in heard.items():
+            signal.signal(number, was)

@@ -1,0 +1,56 @@
+"""What commands say to people: results to stdout, progress to a terminal's stderr."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import typer
+
+from aegis_sdk.printable import one_line
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told how much is done, and of how much."""
+
+
+def say(progress: str) -> None:
+    """A line on stderr, if a person is looking."""
+    if sys.stderr.isatty():
+        typer.echo(one_line(progress), err=True)
+
+
+def warn(warning: str) -> None:
+    """A line on stderr, whoever is looking."""
+    typer.echo(f"aegis: warning: {one_line(warning)}", err=True)
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """The result as JSON, for programs."""
+    typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def progress_bar(task: str) -> Iterator[Progress]:
+    """A bar on stderr, if a person is looking, which goes as soon as the work is done."""
+    from rich.console import Console  # noqa: PLC0415 - loads in a tenth of a second, which --help should not take
+    from rich.progress import Progress as Bars  # noqa: PLC0415 - see above
+
+    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
+        bar = bars.add_task(task, total=None)
+        yield lambda done, total: bars.update(bar, completed=done, total=total)
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
+    """Lines of aligned columns, numbers to the right: integers as they are, others with six decimals."""
+    cells = [[_cell(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    numeric = [any(not isinstance(row[place], str) for row in rows) for place in range(len(header))]
+    for row in cells:
+        columns = zip(row, widths, numeric, strict=True)
+        line = "  ".join(text.rjust(width) if right else text.ljust(width) for text, width, right in columns)
+        yield f"  {line}".rstrip()
+
+
+def _cell(cell: str | float) -> str:
+    return str(cell) if isinstance(cell, str | int) else f"{cell:.6f}"

@@ -1,7 +1,0 @@
-"""Where tables come from: files by DuckDB, databases by whatever engine Ibis speaks to; counting happens there."""
-
-from aegis_sdk.provider.source.address import shown
-from aegis_sdk.provider.source.opening import Source, files_of, open_table
-from aegis_sdk.provider.source.table import Table
-
-__all__ = ["Source", "Table", "files_of", "open_table", "shown"]

@@ -1,0 +1,114 @@
+"""`aegis configurations`, and what the commands after it make of the plan that it writes."""
+
+import csv
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
+TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
+REQUIRED = ("--require", "k=5", "--require", "l=2", "--suppress-at-most", "0.01")
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A table and a plan without configurations."""
+    table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
+    table.write_text("a,y\n1,n\n1,m\n2,n\n2,m\n3,n\n", encoding="utf-8")
+    plan.write_text("label: y\nattributes: {a: {maskings: {any: {bucketize: {width: 4}}}}}\n", encoding="utf-8")
+    return table, "--plan", plan, "--output", tmp_path / "found.yaml"
+
+
+def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
+    found, entry, masked = (tmp_path / name for name in ("found.yaml", "entry.json", "masked.csv"))
+    code, out, error = aegis("configurations", TABLE, "--plan", PLAN, *REQUIRED, "--most", 40, "--output", found)
+    assert (code, error) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == f"{found}: 40 of 784 minimal ones"
+    assert lines[1].startswith("84,672 combinations of maskings, ")
+    assert lines[3].split() == ["configuration", "k", "l", "suppressed", "information", "kept"]
+    assert lines[-1] == "  and 30 more"
+    assert "c58" not in found.read_text(encoding="utf-8")
+
+    assert aegis("summarize", TABLE, "--plan", found, "--name", "health", "--output", entry)[0] == 0
+    published = json.loads(entry.read_text(encoding="utf-8"))["configurations"]
+    assert len(published) == 40
+    first = published[0]
+    assert first["privacy"]["k"] >= 5
+
+    assert aegis("apply", TABLE, "--plan", found, "--configuration", first["id"], "--output", masked)[0] == 0
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        records = sum(1 for _ in csv.DictReader(file))
+    with masked.open(encoding="utf-8", newline="") as file:
+        released = list(csv.DictReader(file))
+    labels = defaultdict(Counter)
+    for record in released:
+        labels[tuple(value for name, value in record.items() if name != "health")][record["health"]] += 1
+    keeps = {key: each for key, each in labels.items() if each.total() >= 5 and len(each) >= 2}
+    assert min(each.total() for each in keeps.values()) == first["privacy"]["k"]
+    assert min(len(each) for each in keeps.values()) == first["privacy"]["l"]
+    assert records - sum(each.total() for each in keeps.values()) == first["suppressed"]
+
+
+def test_json(aegis, small):
+    code, out, error = aegis("configurations", *small, "--require", "k=2", "--json")
+    assert (code, error) == (0, "")
+    assert json.loads(out) == {
+        "output": str(small[-1]),
+        "not_searched": {},
+        "records": 5,
+        "combinations": 2,
+        "evaluated": 2,
+        "minimal": 1,
+        "complete": True,
+        "configurations": [
+            {"id": "c0001", "maskings": {"a": "any"}, "privacy": {"k": 5, "l": 2}, "suppressed": 0, "information": 0.0}
+        ],
+    }
+
+
+def test_a_share_of_the_records_may_be_left_out(aegis, small):
+    code, out, _ = aegis("configurations", *small, "--require", "k=2", "--suppress-at-most", "0.2", "--json")
+    [only] = json.loads(out)["configurations"]
+    assert code == 0
+    assert only == {
+        "id": "c0001",
+        "maskings": {"a": "identity"},
+        "privacy": {"k": 2, "l": 2},
+        "suppressed": 1,
+        "information": 1.0,
+    }
+    assert small[-1].read_text(encoding="utf-8").endswith("suppressed:\n  c0001: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        ([], 2, "nothing is required; say k=5, for one"),
+        (["--require", "k=6"], 1, "plan.yaml: nothing holds k=6, at most 0 of the records suppressed; with everything"),
+        (["--require", "k=5", "--suppress-at-most", "1"], 2, "from 0 to below 1, not 1.0"),
+        (["--require", "epsilon=1"], 2, "'epsilon' cannot be required of a table"),
+        (["--require", "k=2", "--most", "0"], 2, "--most"),
+    ],
+)
+def test_a_line_says_why_there_is_no_plan(aegis, small, options, code, message):
+    exit_code, out, error = aegis("configurations", *small, *options)
+    assert (exit_code, out) == (code, "")
+    assert error.startswith("aegis: ")
+    assert error.count("\n") == 1
+    assert message in error
+    assert not small[-1].exists()
+
+
+def test_the_plan_is_not_overwritten(aegis, small):
+    code, _, error = aegis("configurations", *small[:-1], small[2], "--require", "k=2")
+    assert code == 2
+    assert "choose another output" in error
+
+
+def test_other_commands_say_where_configurations_come_from(aegis, small):
+    code, _, error = aegis("summarize", *small[:-1], small[-1], "--name", "n")
+    assert code == 2
+    assert "plan.yaml: `configurations` is missing; `aegis configurations` finds some" in error

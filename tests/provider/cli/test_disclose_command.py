@@ -1,0 +1,281 @@
+"""`aegis disclose`, as people run it, on little tables and on the health example."""
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.provider.disclosing import written
+from tests.provider.test_report import Reader
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A directory with a table, its plan and its entry, in which the command runs."""
+    _, _, entry = written(tmp_path)
+    (tmp_path / "entry.json").write_text(json.dumps(entry))
+    (tmp_path / "other.csv").write_text("age,ill\n1,yes\n2,no\n")
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "empty.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def entry_with(folder, change):
+    """The name of a file with the entry after a change."""
+    entry = json.loads((folder / "entry.json").read_text())
+    change(entry)
+    (folder / "changed.json").write_text(json.dumps(entry))
+    return "changed.json"
+
+
+def words(out):
+    return [" ".join(line.split()) for line in out.splitlines()]
+
+
+def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
+    code, out, error = aegis("disclose", "entry.json")
+    assert (code, error) == (0, "")
+    lines = words(out)
+    assert lines[0] == "ages: 33 records, label ill"
+    # Three tables, the smallest count 5, none below 5; of 3 groups by 2 labels all follow, one of them alone.
+    assert "age 3 5 0 6 6 1 1 100.0%" in lines
+    assert "age 1 6 x yes smaller than any in its tables" in lines
+    assert "label ill 2 13 yes 0" in lines
+
+
+def test_an_attribute_that_is_named_is_told_in_full_and_beside_the_truth(aegis):
+    code, out, _ = aegis(
+        "disclose", "entry.json", "--attribute", "age", "--below", "7", "--table", "table.csv", "--plan", "plan.yaml"
+    )
+    assert code == 0
+    lines = words(out)
+    assert {"histogram 33 3 3 7 6 0", "five 33 4 4 5 0-4 x no 2", "seven 33 4 4 6 7-13 x yes 1"} <= set(lines)
+    assert {"follow exactly 6 100.0%", "of them without a record 0 0.0%", "known to within 10 6 100.0%"} <= set(lines)
+    assert "smallest above 0 in no table: 1 record, 6 x yes" in lines
+    assert any(line.startswith("pooled reconstruction 0.0000 0.0000") for line in lines)
+
+
+def test_everything_is_among_the_json(aegis):
+    code, out, _ = aegis(
+        "disclose", "entry.json", "--within", "3", "--json", "--table", "table.csv", "--plan", "plan.yaml"
+    )
+    found = json.loads(out)
+    assert (code, found["entry"], found["below"], found["within"]) == (0, "ages", 5, 3)
+    [age] = found["attributes"]
+    assert age["given_away"] == age["together"]["derived"] == {"count": 1, "place": ["6", "yes"]}
+    assert age["together"]["within"] == {str(k): 6 for k in (0, 1, 2, 3, 5, 10)}
+    assert [each["smallest"]["count"] for each in age["tables"]] == [7, 5, 6]
+    assert age["compared"]["pooled"] == {"atoms": 0.0, "values": 0.0}
+    assert found["small_and_certain"] == {"age": 1}
+
+
+def test_check_fails_for_a_small_count_that_is_certain(aegis):
+    told = "aegis: entry.json: counts below 5 are certain: 1 of age\n"
+    code, out, error = aegis("disclose", "entry.json", "--check")
+    assert (code, error) == (1, told)
+    assert out  # what was found is told all the same
+
+
+@pytest.mark.parametrize("name", ["the label", "pair counts"])
+def test_check_fails_whatever_the_attribute_is_called(aegis, folder, name):
+    def renamed(entry):
+        entry["attributes"][0]["name"] = name
+        entry["configurations"] = [{"id": "c", "maskings": {name: "five"}}]
+
+    told = f"aegis: changed.json: counts below 5 are certain: 1 of {name}\n"
+    assert aegis("disclose", entry_with(folder, renamed), "--check")[::2] == (1, told)
+
+
+def test_check_holds_where_only_one_masking_is_published(aegis, folder):
+    def without_seven(entry):
+        entry["attributes"][0]["maskings"].pop()
+        entry["configurations"].pop()
+
+    assert aegis("disclose", entry_with(folder, without_seven), "--check")[::2] == (0, "")
+
+
+def test_of_noise_and_rounding_it_says_what_is_declared(aegis, folder):
+    def made_noisy(entry):
+        [attribute] = entry["attributes"]
+        attribute["maskings"][0]["noise"] = {"kind": "laplace", "scale": 2.5, "epsilon": 0.4}
+        attribute["maskings"][1] |= {"rounded_to": 3, "joint": [[12, 6], [9, 6]]}
+
+    code, out, _ = aegis("disclose", entry_with(folder, made_noisy), "--check")
+    lines = words(out)
+    assert code == 0
+    assert "not the counts of the table:" in lines
+    assert {"age five noise of scale 2.5 (epsilon 0.4)", "age seven rounded to 3"} <= set(lines)
+    assert any(line.startswith("of a table with noise nothing follows for certain") for line in lines)
+    assert "in no table, and known all the same:" not in lines
+
+
+SUMMARIZED = ("summarize", "table.csv", "--plan", "plan.yaml", "--name", "ages", "--output", "controlled.json")
+BESIDE_THE_TRUTH = ("disclose", "controlled.json", "--table", "table.csv", "--plan", "plan.yaml", "--check")
+
+
+@pytest.mark.parametrize(
+    ("controls", "declared"),
+    [
+        (("--epsilon", "1"), "age seven noise of scale 3 (epsilon 0.333333)"),
+        (("--round-to", "3"), "label histogram rounded to 3"),
+    ],
+)
+def test_noise_and_rounding_leave_nothing_small_that_is_certain_and_do_not_hide_the_table(aegis, controls, declared):
+    assert aegis(*SUMMARIZED, *controls)[0] == 0
+    code, out, error = aegis(*BESIDE_THE_TRUTH)
+    assert (code, error) == (0, "")
+    assert declared in words(out)
+
+
+def test_a_minimum_count_of_each_table_does_not_keep_differences_from_being_smaller(aegis):
+    assert aegis(*SUMMARIZED, "--min-cell", "5")[0] == 0
+    code, out, error = aegis(*BESIDE_THE_TRUTH)
+    assert (code, error) == (1, "aegis: controlled.json: counts below 5 are certain: 1 of age\n")
+    assert "age 1 6 x yes smaller than any in its tables" in words(out)
+
+
+def test_bounds_that_have_no_time_say_so(aegis, folder):
+    def crossed(entry):
+        [attribute] = entry["attributes"]
+        del attribute["histogram"]
+        attribute["domain"] = list("abcdefgh")
+        bits = [[(value >> bit) & 1 for value in range(8)] for bit in range(3)]
+        attribute["type"] = "string"
+        attribute["maskings"] = [
+            {"id": f"m{bit}", "domain": ["x", "y"], "mapping": bits[bit], "joint": [[7 + bit, 5], [13 - bit, 8]]}
+            for bit in range(3)
+        ]
+        entry["configurations"] = [{"id": "c", "maskings": {"age": "m0"}}]
+
+    changed = entry_with(folder, crossed)
+    out = aegis("disclose", changed, "--seconds", "0")[1]
+    assert "bounds stopped early, so that more may follow (--seconds): age" in words(out)
+    assert "stopped early" not in aegis("disclose", changed)[1]
+    told = f"aegis: {changed}: bounds stopped early, so that small counts may be certain (--seconds): age\n"
+    assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("none.json",), "none.json: cannot be read: No such file or directory"),
+        (("broken.json",), "broken.json: not JSON: "),
+        (("empty.json",), "empty.json: /format: This field is required"),
+        (("entry.json", "--attribute", "agee"), "entry.json: no attribute 'agee'; did you mean 'age'?"),
+        (("entry.json", "--table", "table.csv"), "--table and --plan go together"),
+        (("entry.json", "--plan", "plan.yaml"), "--table and --plan go together"),
+        (("entry.json", "--table", "other.csv", "--plan", "plan.yaml"), "other.csv: age has the value '2', which the"),
+        (("entry.json", "--table", "no.csv", "--plan", "plan.yaml"), "no.csv: "),
+        (("entry.json", "--html", "entry.json"), "entry.json: is entry.json itself, which is an input"),
+        (("entry.json", "--html", "no/page.html"), "no/page.html: there is no directory"),
+        (("entry.json", "--below", "1"), "Invalid value for '--below'"),
+        (("entry.json", "--within", "-1"), "Invalid value for '--within'"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(aegis, arguments, told):
+    code, _, error = aegis("disclose", *arguments)
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith(f"aegis: {told}")
+
+
+def test_the_page_and_its_inputs_are_never_the_same_file(aegis, folder):
+    before = (folder / "table.csv").read_bytes()
+    for name in ("table.csv", "plan.yaml"):
+        code, _, error = aegis("disclose", "entry.json", "--table", "table.csv", "--plan", "plan.yaml", "--html", name)
+        assert (code, "which is an input" in error) == (2, True)
+    assert (folder / "table.csv").read_bytes() == before
+
+
+def test_counts_that_contradict_each_other_are_an_error_with_their_place(aegis, folder):
+    def contradict(entry):
+        joint = entry["attributes"][0]["maskings"][1]["joint"]
+        joint[0][0], joint[1][0] = joint[0][0] + 1, joint[1][0] - 1
+
+    code, _, error = aegis("disclose", entry_with(folder, contradict))
+    assert code == 2
+    assert error.startswith("aegis: changed.json: /attributes/0/maskings/1/joint/0: adds up to 19, ")
+
+
+def test_the_page_shows_what_was_found_and_hostile_names_as_text(aegis, folder):
+    def rename(entry):
+        entry["attributes"][0]["name"] = entry["label"]["name"] = HOSTILE
+        entry["attributes"][0]["domain"][1] = f"{HOSTILE}\x1b[31m"
+        for each in entry["configurations"]:
+            each["maskings"] = {HOSTILE: each["maskings"]["age"]}
+
+    code, out, _ = aegis("disclose", entry_with(folder, rename), "--html", "page.html")
+    assert code == 0
+    assert "\x1b" not in out
+    read = Reader((folder / "page.html").read_text(encoding="utf-8"))
+    assert (read.elements["script"], read.elements["svg"]) == (0, 3)
+    assert {"At a glance", "Small counts", "What all tables say together", "What the numbers mean"} <= set(read.texts)
+    assert any(text.endswith(f"The smallest: 1 record of {HOSTILE} {HOSTILE}\\x1b[31m x yes.") for text in read.texts)
+
+
+def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path):
+    entry, page = tmp_path / "health.json", tmp_path / "page.html"
+    table, plan = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
+    assert aegis("summarize", table, "--plan", plan, "--name", "health", "--output", entry)[0] == 0
+    code, out, _ = aegis("disclose", entry, "--table", table, "--plan", plan, "--html", page)
+    assert code == 0
+    rows = {line.split()[0]: line.split() for line in reversed(out.splitlines()) if line.startswith("  ")}
+    assert rows["visits"][:9] == ["visits", "6", "1", "60", "144", "144", "1", "17", "100.0%"]
+    assert rows["deductible_plan"][3:9] == ["0", "8", "8", "77", "0", "100.0%"]
+    assert " ".join(rows["deductible_plan"][9:]) == "0.0000 / 0.0114 0.0000 / 0.0114"
+    read = Reader(page.read_text(encoding="utf-8"))
+    assert read.elements["svg"] == 4
+    assert "Beside the truth" in read.texts
+
+
+def test_many_attributes_make_one_page_of_the_worst(aegis, folder):
+    def multiply(entry):
+        [attribute] = entry["attributes"]
+        entry["attributes"] = [{**copy.deepcopy(attribute), "name": f"age{number}"} for number in range(40)]
+        for each in entry["configurations"]:
+            each["maskings"] = {f"age{number}": each["maskings"]["age"] for number in range(40)}
+
+    assert aegis("disclose", entry_with(folder, multiply), "--html", "page.html")[0] == 0
+    assert "These are the worst 30 of 40." in (folder / "page.html").read_text()
+
+
+def test_a_large_domain_is_not_too_much(aegis, folder):
+    def enlarge(entry):
+        [attribute] = entry["attributes"]
+        attribute["domain"] = [str(value) for value in range(50_000)]
+        attribute["type"] = "integer"
+        attribute["histogram"] = [2] * 50_000
+        entry["records"], entry["label"]["histogram"] = 100_000, [50_000, 50_000]
+        for each, width in zip(attribute["maskings"], (500, 700), strict=True):
+            each["mapping"] = [value // width for value in range(50_000)]
+            each["domain"] = [str(number) for number in range(each["mapping"][-1] + 1)]
+            sizes = [each["mapping"].count(number) for number in range(len(each["domain"]))]
+            each["joint"] = [[size, size] for size in sizes]
+
+    out = aegis("disclose", entry_with(folder, enlarge))[1]
+    atoms = len({(value // 500, value // 700) for value in range(50_000)})
+    assert f"age 3 2 50000 {2 * atoms} {2 * atoms} 100 0 100.0%" in words(out)
+
+
+def test_without_the_advisor_it_says_what_to_install():
+    code = (
+        "import sys; sys.modules['aegis_advisor'] = None\n"
+        "from aegis_sdk.cli import main; main(['disclose', 'entry.json'])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert (
+        ran.stderr
+        == "aegis: aegis_advisor is not installed, which `aegis disclose` needs: pip install ./advisor ./provider\n"
+    )
+
+
+def test_help_has_an_example(aegis):
+    code, out, _ = aegis("disclose", "--help")
+    assert (code, "Example: aegis disclose entry.json" in " ".join(out.split())) == (0, True)

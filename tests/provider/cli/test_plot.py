@@ -1,0 +1,92 @@
+"""`aegis plot`, as people run it; the figures themselves are looked at in `provider/test_plots.py`."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from aegis_sdk.cli import main
+from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY
+
+RANKED = {"configuration": "c01", "utility": 0.4, "deviation": 0.0}
+
+
+@pytest.fixture
+def aegis(capsys, tmp_path, monkeypatch):
+    """Runs the command in a directory that has an entry and an advice; its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    advice = {**EXAMPLE_ADVICE, "configuration": "c01", "ranking": [RANKED]}
+    (tmp_path / "entry.json").write_text(json.dumps(EXAMPLE_ENTRY))
+    (tmp_path / "advice.json").write_text(json.dumps(advice))
+    (tmp_path / "queued.json").write_text(json.dumps({**advice, "status": "queued"}))
+    (tmp_path / "other.json").write_text(json.dumps({**advice, "ranking": [RANKED | {"configuration": "c99"}]}))
+    (tmp_path / "none.json").write_text("{}")
+    (tmp_path / "broken.json").write_text("{")
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main(["plot", "entry.json", *arguments])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "figures"),
+    [
+        (("--output", "p.html", "--advice", "advice.json"), ["frontier", "costs", "lattice"]),
+        (("--output", "p.html"), ["lattice"]),
+        (("--output", "p.png"), ["lattice"]),
+        (("--output", "p.png", "--advice", "advice.json"), ["frontier"]),
+        (("--output", "p.PNG", "--advice", "advice.json", "--figure", "costs", "--attribute", "age"), ["costs"]),
+        (("--output", "p.png", "--advice", "advice.json", "--figure", "lattice"), ["lattice"]),
+    ],
+)
+def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
+    code, out, error = aegis(*arguments, "--json")
+    assert (code, error) == (0, "")
+    assert json.loads(out) == {"output": arguments[1], "figures": figures}
+    start = b"<!DOCTYPE html>" if arguments[1].endswith("html") else b"\x89PNG"
+    assert (tmp_path / arguments[1]).read_bytes().startswith(start)
+    assert aegis(*arguments) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--output", "p.svg"), "p.svg: is neither a .png nor a .html"),
+        (("--output", "p.html", "--figure", "costs"), "--figure goes with a .png"),
+        (("--output", "p.png", "--figure", "frontier"), "--limit 1000000 --json > advice.json"),
+        (("--output", "p.png", "--figure", "pie"), "'pie'"),
+        (("--output", "p.png", "--attribute", "Age"), "entry.json: no attribute 'Age'; did you mean 'age'?"),
+        (("--output", "p.png", "--advice", "advice.json", "--privacy", "K"), "--privacy is one of k, l, "),
+        (("--output", "p.png", "--advice", "advice.json", "--privacy", "t"), "advice.json: no configuration"),
+        (("--output", "p.png", "--advice", "queued.json"), "queued.json: the advice is queued"),
+        (("--output", "p.png", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
+        (("--output", "p.html", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
+        (("--output", "p.png", "--advice", "none.json"), "none.json: /id: "),
+        (("--output", "p.png", "--advice", "broken.json"), "broken.json: not JSON"),
+        (("--output", "p.png", "--advice", "away.json"), "away.json: cannot be read"),
+        (("--output", "no/p.png"), "no/p.png: there is no directory no"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(aegis, tmp_path, arguments, told):
+    before = set(tmp_path.iterdir())
+    code, out, error = aegis(*arguments)
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert told in error
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("library", ["matplotlib", "jinja2"])
+def test_without_the_extra_the_message_says_what_to_install(tmp_path, library):
+    entry = tmp_path / "entry.json"
+    entry.write_text(json.dumps(EXAMPLE_ENTRY))
+    block = f"import sys; sys.modules['{library}'] = None; from aegis_sdk.cli import main; main()"
+    arguments = ["plot", str(entry), "--output", str(tmp_path / "p.png")]
+    ran = subprocess.run([sys.executable, "-c", block, *arguments], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
+    assert ran.stderr.startswith(f"aegis: {library}")
+    assert ran.stderr.endswith("is not installed: install the extra, pip install './provider[plots]'\n")

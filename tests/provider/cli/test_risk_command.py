@@ -1,0 +1,365 @@
+"""`aegis risk`, run as people run it, on the health example and on small tables."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from aegis_sdk.cli import main
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
+HEALTH = (EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml")
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def aegis(capsys):
+    """Runs `aegis risk`; its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main(["risk", *(str(argument) for argument in arguments)])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Seven records; by `age` alone two classes, of 4 (one yes) and of 3 (all no)."""
+    table = tmp_path / "people.csv"
+    table.write_text("age,zip,sick\n1,a,yes\n1,a,no\n1,b,no\n1,b,no\n2,a,no\n2,a,no\n2,c,no\n")
+    return table
+
+
+PLAN = """
+label: sick
+attributes:
+  age: {maskings: {gone: {suppress: {}}}}
+  zip: {}
+configurations:
+  fine: {}
+  coarse: {zip: drop}
+  one: {age: gone, zip: drop}
+privacy:
+  fine: {k: 2}
+  coarse: {k: 4, alpha: 0.75}
+suppressed: {coarse: 3}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    return path
+
+
+def rows_of(out):
+    """The rows of the table that begin with a configuration, by its id."""
+    lines = out.split("\n\n")[1].splitlines()
+    return {line.split("  ")[1].strip(): line.split() for line in lines}
+
+
+def test_every_configuration_has_a_line_in_the_order_of_the_plan(aegis, people, plan):
+    code, out, error = aegis(people, "--plan", plan)
+    assert (code, error) == (0, "")
+    rows = rows_of(out)
+    assert list(rows) == ["configuration", "(as it is)", "fine", "coarse", "one"]
+    # k, l, t, alone, left out for k=5, promise: of (1, a), (1, b), (2, a) and (2, c); 1 of 7 is yes.
+    assert rows["fine"][1:6] == ["1", "1", "0.357143", "14.3%", "100.0%"]
+    assert " ".join(rows["fine"][6:]) == "BROKEN: k is 1, not 2"
+    # Age 2 is left out: its class has 3 records.
+    assert rows["coarse"][1:6] == ["4", "2", "0.107143", "0.0%", "100.0%"]
+    assert " ".join(rows["coarse"][6:]) == "holds k 4, alpha 0.75, suppressed 3"
+    assert " ".join(rows["one"][1:]) == "7 2 0.000000 0.0% 0.0% promises nothing"
+
+
+def test_one_configuration_is_told_in_full(aegis, people, plan):
+    code, out, _ = aegis(people, "--plan", plan, "--configuration", "coarse")
+    assert code == 0
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "coarse: holds k 4, alpha 0.75, suppressed 3"
+    assert {"suppressed: 3 records", "k 4 4 held", "alpha 0.750000 0.750000 held", "l 2"} <= set(lines)
+    assert {"prosecutor, highest 25.0%", "prosecutor, average; marketer 25.0%", "3-4 1 4", "k=3 0 0.0%"} <= set(lines)
+    assert "k=5 4 100.0%" in lines
+
+
+def test_what_is_printed_as_json_is_what_was_measured(aegis, people, plan):
+    code, out, _ = aegis(people, "--plan", plan, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["quasi_identifiers"], found["sensitive"]) == (["age", "zip"], ["sick"])
+    assert (found["as_it_is"]["id"], found["as_it_is"]["risk"]["uniques"]) == (None, 1)
+    fine, coarse, _ = found["configurations"]
+    assert (fine["holds"], fine["broken"]) == (False, [{"name": "k", "promised": 2, "reached": 1}])
+    assert "class_sizes" not in fine
+    assert fine["suppression"] == {"2": 1, "3": 7, "5": 7, "10": 7, "20": 7, "50": 7}
+    assert (coarse["holds"], coarse["suppressed"], coarse["privacy"]["entropy_l"]) == (True, 3, pytest.approx(1.754765))
+    assert coarse["risk"]["above"] == {"0.05": 1, "0.2": 1}
+
+
+def test_the_class_sizes_of_one_configuration_are_among_its_json(aegis, people, plan):
+    found = json.loads(aegis(people, "--plan", plan, "--configuration", "fine", "--json")[1])
+    assert [each["class_sizes"] for each in found["configurations"]] == [[[1, 1], [2, 3]]]
+
+
+def test_a_table_without_plan_needs_its_columns_only(aegis, people):
+    code, out, error = aegis(people, "--quasi-identifiers", "age, zip", "--sensitive", "sick", "--require", "k=2")
+    assert (code, error) == (0, "")
+    assert out.startswith("the table as it is: BROKEN: k is 1, not 2\nquasi-identifiers: age, zip\nsensitive: sick\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--configuration", "coarse"], 0, ""),
+        ([], 1, "aegis: fine: BROKEN: k is 1, not 2\n"),
+        (["--require", "l=2"], 1, "aegis: fine: BROKEN: k is 1, not 2; l is 1, not 2\n"),
+        (["--require", "k=5"], 1, "aegis: fine: BROKEN: k is 1, not 5 (and 1 more)\n"),
+        (["--configuration", "one", "--require", "epsilon=1"], 0, ""),
+    ],
+)
+def test_a_broken_promise_fails_the_check_and_nothing_else(aegis, people, plan, arguments, code, said):
+    arguments = (people, "--plan", plan, *arguments)
+    assert aegis(*arguments)[::2] == (0, "")
+    checked, out, error = aegis(*arguments, "--check")
+    assert (checked, error, out != "") == (code, said, True)
+
+
+def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
+    arguments = (people, "--quasi-identifiers", "age", "--check")
+    assert aegis(*arguments, "--require", "k=4")[::2] == (1, "aegis: the table: BROKEN: k is 3, not 4\n")
+    assert aegis(*arguments, "--require", "l=1")[::2] == (1, "aegis: the table: l not measured\n")
+    assert aegis(*arguments, "--require", "k=3")[::2] == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "say --plan, or name columns by --quasi-identifiers and --sensitive"),
+        (["--plan", "{plan}", "--sensitive", "sick"], "name them there, or no --plan"),
+        (["--sensitive", "sick", "--configuration", "c"], "--configuration is one of a plan"),
+        (["--sensitive", ""], "no column is named"),
+        (["--quasi-identifiers", "age,sick", "--sensitive", "sick"], "'sick' is named twice"),
+        (["--quasi-identifiers", "agee", "--sensitive", "sick"], "no column 'agee'; did you mean 'age'?"),
+        (["--plan", "{plan}", "--configuration", "fines"], "no configuration 'fines'; did you mean 'fine'?"),
+        (["--plan", "{plan}", "--require", "kk=5"], "no privacy is called 'kk'"),
+        (["--plan", "{plan}", "--require", "k"], "--require is NAME=NUMBER"),
+        (["--plan", "{plan}", "--html", "{plan}"], "which is an input"),
+        (["--plan", "{plan}", "--html", "nowhere/risk.html"], "there is no directory"),
+    ],
+)
+def test_bad_input_is_one_line(aegis, people, plan, arguments, message):
+    before = plan.read_text()
+    code, out, error = aegis(people, *(each.format(plan=plan) for each in arguments))
+    assert (code, out) == (2, "")
+    assert error.startswith("aegis: ")
+    assert error.count("\n") == 1
+    assert message in error
+    assert plan.read_text() == before
+
+
+def test_a_column_whose_name_holds_a_comma_stands_in_quotes(aegis, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text('"a,b",s\n1,x\n1,y\n')
+    assert "quasi-identifiers: a,b\n" in aegis(table, "--quasi-identifiers", '"a,b"', "--sensitive", "s")[1]
+
+
+def test_the_help_has_an_example(aegis):
+    code, out, _ = aegis("--help")
+    assert code == 0
+    assert "Example: aegis risk health.csv --plan plan.yaml" in out
+
+
+def test_without_the_extra_of_plots_only_the_page_is_missing(people, tmp_path):
+    block = "import sys; sys.modules['matplotlib'] = None; from aegis_sdk.cli import main; main()"
+    arguments = ["risk", people, "--quasi-identifiers", "age"]
+    run = [sys.executable, "-c", block, *arguments]
+    assert subprocess.run(run, capture_output=True, check=False).returncode == 0
+    refused = subprocess.run([*run, "--html", tmp_path / "r.html"], capture_output=True, text=True, check=False)
+    expected = "aegis: matplotlib is not installed: install the extra, pip install './provider[plots]'\n"
+    assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", expected)
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of each cell, heading and paragraph."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.elements, self.texts = Counter(), []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, _attributes):
+        self.elements[tag] += 1
+
+    def handle_data(self, data):
+        if data.strip():
+            self.texts.append(data.strip())
+
+
+def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
+    code, out, error = aegis(*HEALTH, "--html", tmp_path / "risk.html")
+    page = Page(tmp_path / "risk.html")
+    assert (code, error) == (0, "")
+    assert page.elements["svg"] == 2
+    assert {f"c{number:02}" for number in range(1, 71)} <= set(page.texts)
+    assert "Of 70 configurations, 70 hold what they promise and 0 break it." in page.texts
+    # The page comes besides what is printed, not in its place.
+    assert rows_of(out)["c15"][1] == "2"
+
+
+def test_the_page_of_a_configuration_compares_it_with_the_table_as_it_is(aegis, tmp_path):
+    aegis(*HEALTH, "--configuration", "c40", "--require", "l=2", "--html", tmp_path / "risk.html")
+    page = Page(tmp_path / "risk.html")
+    assert page.texts.count("Privacy of health.csv, as c40 masks it") == 2
+    assert page.elements["svg"] == 3
+    assert {"7, held", "2, BROKEN", "4,875 (24.1 %)", "0 (0 %)"} <= set(page.texts)
+    assert any(text.startswith("c40: BROKEN: l is 1, not 2. The highest risk") for text in page.texts)
+
+
+def test_the_page_of_a_table_without_plan(aegis, people, tmp_path):
+    aegis(people, "--quasi-identifiers", "age", "--html", tmp_path / "risk.html")
+    page = Page(tmp_path / "risk.html")
+    assert page.elements["svg"] == 3
+    assert "every record is one of at least 3 alike" in page.texts
+
+
+def test_hostile_names_are_text_on_the_page(aegis, tmp_path):
+    table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
+    table.write_text(f'"{HOSTILE}",$y$\n1,a\n1,b\n')
+    plan.write_text(f'label: $y$\nattributes: {{"{HOSTILE}": {{}}}}\nconfigurations: {{"{HOSTILE}": {{}}, _b: {{}}}}\n')
+    for arguments in ([], ["--configuration", HOSTILE], ["--configuration", "_b"]):
+        assert aegis(table, "--plan", plan, *arguments, "--html", tmp_path / "risk.html")[0] == 0
+        page = Page(tmp_path / "risk.html")
+        assert page.elements["script"] == 0
+        assert HOSTILE in page.texts
+        assert "$y$" in page.texts
+
+
+def test_a_release_without_records_has_a_page(aegis, people, plan, tmp_path):
+    plan.write_text(PLAN.replace("coarse: {k: 4, alpha: 0.75}", "coarse: {k: 9}").replace("coarse: 3", "coarse: 7"))
+    code, out, _ = aegis(people, "--plan", plan, "--configuration", "coarse", "--html", tmp_path / "risk.html")
+    assert (code, out.splitlines()[0]) == (0, "coarse: no record is left")
+    assert "coarse: no record is left. 7 records are left out." in Page(tmp_path / "risk.html").texts
+    assert aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")[0] == 0
+
+
+STAYS = """
+label: sick
+quasi_identifiers: [age, zip]
+attributes:
+  age: {discretize: {rule: edges, edges: [0, 2, .inf]}, maskings: {gone: {suppress: {}}}}
+  zip: {maskings: {first: {blur: {keep: 0}}, gone: {suppress: {}}}}
+  ward: {maskings: {noisy: {shuffle: {}}}}
+  bed: {}
+seed: 7
+configurations:
+  fine: {age: gone, ward: noisy}
+  coarse: {zip: drop, bed: drop}
+  one: {zip: first, ward: drop, bed: drop}
+"""
+
+
+@pytest.fixture
+def stays(tmp_path):
+    """A table and a plan with two columns that are neither quasi-identifiers nor sensitive, and one in bins."""
+    (tmp_path / "stays.yaml").write_text(STAYS)
+    (tmp_path / "stays.csv").write_text(
+        "age,zip,ward,bed,sick\n0.5,a,n,1,yes\n0.7,a,s,2,no\n1.5,b,n,3,no\n1.9,b,n,4,no\n"
+    )
+    return tmp_path / "stays.csv", "--plan", tmp_path / "stays.yaml"
+
+
+def test_it_is_told_how_a_configuration_masks_every_column(aegis, stays):
+    out = aegis(*stays, "--configuration", "fine")[1]
+    lines = [" ".join(line.split()) for line in out.split("\n\n")[1].splitlines()]
+    assert lines == [
+        "column taken for masking the values become",
+        "age quasi-identifier gone one masked value, *, whatever they are",
+        "zip quasi-identifier identity as it is",
+        "sick sensitive as it is",
+        "ward neither: shared noisy left to chance: the same values, permuted over the records",
+        "bed neither: shared identity as it is",
+    ]
+    out = aegis(*stays, "--configuration", "coarse")[1]
+    assert re.search(r"zip +quasi-identifier +drop +not in the release\n", out)
+    assert re.search(r"bed +neither: not shared +drop +not in the release\n", out)
+    assert re.search(r"age +quasi-identifier +identity +as it is, in the plan's bins\n", out)
+
+
+def test_columns_that_are_neither_stand_among_those_of_all_configurations(aegis, stays):
+    assert aegis(*stays)[1].splitlines()[2] == "neither: ward, bed"
+    found = json.loads(aegis(*stays, "--json")[1])
+    assert (found["neither"], found["binned"]) == (["ward", "bed"], ["age"])
+    chosen = {"age": "identity", "zip": "drop", "ward": "identity", "bed": "drop"}
+    assert found["configurations"][1]["maskings"] == chosen
+
+
+def test_the_page_says_how_every_column_is_masked(aegis, stays, tmp_path):
+    aegis(*stays, "--html", tmp_path / "risk.html")
+    all_of_them = Page(tmp_path / "risk.html").texts
+    assert {"neither: shared in 2 of 3", "neither: shared in 1 of 3"} <= set(all_of_them)
+    # `gone` is a masking of two attributes, so that it is said of which.
+    assert {"age: gone, noisy", "without zip, bed", "first; without ward, bed"} <= set(all_of_them)
+    aegis(*stays, "--configuration", "fine", "--html", tmp_path / "risk.html")
+    one = Page(tmp_path / "risk.html").texts
+    assert {"neither: shared", "noisy", "one masked value, *, whatever they are"} <= set(one)
+    said = [
+        text for text in one if "a person with several records (stays, years) can be all records of a class" in text
+    ]
+    assert len(said) == 1
+
+
+def test_a_table_in_bins_is_called_so(aegis, stays, people, plan, tmp_path):
+    out = aegis(*stays, "--html", tmp_path / "risk.html")[1]
+    assert rows_of(out.replace("neither: ward, bed\n", ""))["(as it is, in bins)"][5] == "2"
+    assert "in bins: the plan's, of the numbers of age\n" in out
+    assert "(as it is, in bins)" in Page(tmp_path / "risk.html").texts
+    aegis(*stays, "--configuration", "coarse", "--html", tmp_path / "risk.html")
+    assert Page(tmp_path / "risk.html").texts.count("table as it is, numbers in the plan's bins") == 4
+    (tmp_path / "stays.yaml").write_text(STAYS[: STAYS.index("configurations:")])
+    assert aegis(*stays)[1].startswith("the table as it is, numbers in the plan's bins: promises nothing\n")
+    assert "bins" not in aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")[1]
+    assert not any("in bins" in text for text in Page(tmp_path / "risk.html").texts)
+
+
+def test_a_share_above_zero_is_never_printed_as_zero(aegis, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("age\n2\n" + "1\n" * 1999)
+    out = aegis(table, "--quasi-identifiers", "age")[1]
+    assert re.search(r"records alone in their class +<0\.1%\n", out)
+
+
+def test_a_table_without_plan_is_said_to_be_compared_with_itself(aegis, people, plan):
+    said = "t, ordered_t, beta, delta_disclosure: against this table."
+    assert said in aegis(people, "--quasi-identifiers", "age", "--sensitive", "sick")[1]
+    assert said not in aegis(people, "--quasi-identifiers", "age")[1]
+    assert said not in aegis(people, "--plan", plan, "--configuration", "fine")[1]
+
+
+def test_the_plot_of_all_configurations_begins_with_what_is_most_at_risk(aegis, people, plan, tmp_path):
+    plan.write_text(PLAN.replace("  fine: {}\n", "").replace("zip: drop}\nprivacy", "zip: drop}\n  fine: {}\nprivacy"))
+    assert list(rows_of(aegis(people, "--plan", plan)[1]))[2:] == ["coarse", "one", "fine"]
+    aegis(people, "--plan", plan, "--html", tmp_path / "risk.html")
+    texts = Page(tmp_path / "risk.html").texts
+    # `fine` has a record that is alone, `coarse` a class of 4, and `one` no class below 7.
+    assert sorted(["(as it is)", "one", "coarse", "fine"], key=texts.index) == ["(as it is)", "fine", "coarse", "one"]
+
+
+def test_the_salt_of_a_token_changes_nothing_that_is_measured(aegis, people, plan, monkeypatch):
+    token = "zip: {maskings: {key: {token: {salt_variable: AEGIS_TEST_SALT}}}}"
+    plan.write_text(PLAN.replace("zip: {}", token).replace("fine: {}", "fine: {zip: key}"))
+    printed = set()
+    for salt in ("sixteen bytes or more of salt", "any sixteen of them"):
+        monkeypatch.setenv("AEGIS_TEST_SALT", salt)
+        printed.add(aegis(people, "--plan", plan, "--configuration", "fine")[1])
+    assert len(printed) == 1
+    assert re.search(r"\n  k +1 +2  BROKEN\n", *printed)

@@ -1,0 +1,179 @@
+"""`aegis summarize` with controls, and what the commands after it make of what it writes."""
+
+import csv
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from aegis_sdk.wire import read_entry
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
+TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
+
+
+@pytest.fixture
+def summarized(aegis, tmp_path):
+    """Summarises the example with options; exit code, stdout, stderr and the entry, if there is one."""
+
+    def run(*options, table=TABLE, plan=PLAN):
+        output = tmp_path / "entry.json"
+        ran = aegis("summarize", table, "--plan", plan, "--name", "e", "--output", output, *options)
+        return *ran, read_entry(output.read_bytes())[0] if output.exists() else None
+
+    return run
+
+
+def counts_of(entry):
+    tables = [entry["label"], *entry["attributes"], *entry.get("pairs", [])]
+    tables += [masking for attribute in entry["attributes"] for masking in attribute["maskings"]]
+    for table in tables:
+        yield from table.get("histogram", [])
+        yield from (count for row in table.get("joint", []) for count in row)
+
+
+def assert_refused(ran, *parts):
+    code, out, error, entry = ran
+    assert (code, out, error.count("\n"), entry) == (2, "", 1, None)
+    for part in parts:
+        assert part in error
+
+
+def test_small_counts_are_told_of_without_controls_and_nothing_is_done(summarized):
+    _, out, _, entry = summarized("--json")
+    small = [count for count in counts_of(entry) if 0 < count < 5]
+    assert json.loads(out)["small_counts"] == {"below": 5, "counts": len(small), "smallest": min(small)}
+    assert "disclosure_control" not in entry
+
+
+def test_the_example_with_a_minimum_is_what_apply_makes(aegis, summarized, tmp_path):
+    controlled, masked = tmp_path / "controlled.yaml", tmp_path / "masked.csv"
+    code, out, error, entry = summarized("--min-cell", 5, "--pairs", "--plan-output", controlled)
+    assert (code, error) == (0, "")
+    assert min(count for count in counts_of(entry) if count) >= 5
+    assert out.splitlines()[0] == "masked values merged: 23"
+    assert "  and 13 more, which --json lists" in out.splitlines()
+    first = entry["configurations"][0]
+    code, out, error = aegis("apply", TABLE, "--plan", controlled, "--configuration", first["id"], "--output", masked)
+    assert (code, error) == (0, "")
+    with masked.open(encoding="utf-8", newline="") as file:
+        records = list(csv.DictReader(file))
+    compared = 0
+    for attribute in entry["attributes"]:
+        name = attribute["name"]
+        for masking in attribute["maskings"]:
+            if first["maskings"][name] == masking["id"]:
+                counts = Counter((record[name], record["health"]) for record in records)
+                labels = entry["label"]["domain"]
+                assert masking["joint"] == [[counts[text, label] for label in labels] for text in masking["domain"]]
+                compared += 1
+    assert compared > 3
+
+
+def test_what_was_merged_and_left_out_is_listed(summarized, tmp_path):
+    rows = "1,u,n\n" * 9 + "2,u,m\n" * 9 + "2,u,n\n" * 5 + "3,u,n\n" * 2 + "2,v,m\n"
+    table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
+    table.write_text("a,b,y\n" + rows, encoding="utf-8")
+    plan.write_text(
+        "label: y\nattributes:\n  a: {maskings: {one: {bucketize: {width: 1}}}}\n"
+        "  b: {maskings: {coded: {mapping: {u: U, v: V}}}}\n"
+        "configurations: {c: {a: one, b: drop}, d: {b: drop}, e: {a: one, b: coded}}\n",
+        encoding="utf-8",
+    )
+    code, out, error, _ = summarized("--min-cell", 5, "--json", table=table, plan=plan)
+    assert code == 0
+    assert error.count("\n") == 1
+    assert "write the one that goes with the entry by --plan-output" in error
+    assert json.loads(out)["controls"] == {
+        "min_cell": 5,
+        "merged": [{"attribute": "a", "masking": "one", "groups": [{"values": ["2", "3"], "became": "2 to 3"}]}],
+        "maskings_left_out": [{"attribute": "b", "masking": "coded"}],
+        "configurations_left_out": [
+            {"id": "d", "reason": "shares a unmasked"},
+            {"id": "e", "reason": "masks b by coded"},
+        ],
+        "tables_left_out": ["histogram of a", "unmasked joint counts of a", "histogram of b"],
+        "privacy_left_out": {},
+        "noise": [],
+    }
+    code, out, _, _ = summarized("--min-cell", 5, table=table, plan=plan)
+    assert out.splitlines()[:4] == [
+        "masked values merged: 1",
+        "  a, one: '2', '3' became '2 to 3'",
+        "maskings left out: 1",
+        "  b, coded",
+    ]
+    assert "  d: it shares a unmasked" in out.splitlines()
+
+
+def test_rounded_counts_are_multiples_and_declared(summarized):
+    code, out, error, entry = summarized("--round-to", 7)
+    assert (code, error) == (0, "")
+    assert "  histogram of visits" in out.splitlines()
+    assert all(count % 7 == 0 for count in counts_of(entry))
+    assert entry["disclosure_control"] == {"rounded_to": 7}
+    assert entry["label"]["rounded_to"] == 7
+    assert entry["records"] == sum(entry["label"]["histogram"])
+
+
+def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized):
+    code, out, error, entry = summarized("--epsilon", 2, "--split", "cube_root", "--json")
+    assert code == 0
+    assert error.startswith("aegis: warning: epsilon covers the counts alone")
+    told = json.loads(out)["controls"]
+    assert (told["epsilon"], told["split"]) == (2, "cube_root")
+    assert sum(table["epsilon"] for table in told["noise"]) == pytest.approx(2)
+    assert entry["disclosure_control"] == {"epsilon": 2, "split": "cube_root"}
+    assert [table["scale"] for table in told["noise"]] == [
+        entry["label"]["noise"]["scale"],
+        *(masking["noise"]["scale"] for each in entry["attributes"] for masking in each["maskings"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        (("--min-cell", "1"), "the minimum cell count is 1; choose a number from 2"),
+        (("--round-to", "0"), "the base is 0; choose a number from 2"),
+        (("--epsilon", "-1"), "epsilon is -1; choose a number from"),
+        (("--epsilon", "nan"), "epsilon is nan; choose a number from"),
+        (("--epsilon", "1", "--min-cell", "5"), "choose one of the two"),
+        (("--epsilon", "1", "--round-to", "5"), "choose an epsilon or a base, not both"),
+        (("--split", "equal"), "--split says how epsilon is split; give --epsilon too"),
+        (("--pairs", "--round-to", "5"), "pair counts are exact, and cannot declare noise or rounding"),
+        (("--pairs", "--epsilon", "1"), "pair counts are exact, and cannot declare noise or rounding"),
+        (("--min-cell", "2000"), "fewer than the minimum cell count of 2000"),
+        (("--plan-output", "p.yaml"), "give --min-cell too"),
+        (("--min-cell", "5", "--plan-output", PLAN), "which is an input; choose another output"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_no_entry(summarized, options, part):
+    assert_refused(summarized(*options), part)
+
+
+def test_the_entry_and_the_plan_go_to_two_files(summarized, tmp_path):
+    ran = summarized("--min-cell", 5, "--plan-output", tmp_path / "entry.json")
+    assert_refused(ran, "is to be the entry and the plan; choose another output for one of them")
+
+
+def test_an_entry_of_a_plan_that_cannot_be_written_is_not_written(summarized, tmp_path):
+    ran = summarized("--min-cell", 5, "--plan-output", tmp_path / "no" / "plan.yaml")
+    assert_refused(ran, "there is no directory")
+
+
+def test_a_plan_of_an_entry_that_cannot_be_written_is_not_written(summarized, tmp_path):
+    plan, nowhere = tmp_path / "plan.yaml", tmp_path / "no" / "entry.json"
+    assert_refused(summarized("--min-cell", 5, "--plan-output", plan, "--output", nowhere), "there is no directory")
+    assert not plan.exists()
+
+
+def test_noise_names_the_extra_that_it_needs(summarized, monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    for name in [name for name in sys.modules if name == "aegis_provider.control.noise"]:
+        monkeypatch.delitem(sys.modules, name)
+    code, out, error, entry = summarized("--epsilon", 1)
+    assert (code, out, entry) == (1, "", None)
+    assert "pip install './provider[noise]'" in error

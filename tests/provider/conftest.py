@@ -1,0 +1,45 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from aegis_provider import load_plan
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a file and returns its path."""
+
+    def write_file(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def plan_of(write):
+    """The plan of a few attributes, each with its maskings, masked in the configurations given."""
+
+    def load(attributes, configurations="{c: {}}", label="y"):
+        text = f"label: {label}\nattributes: {attributes}\nconfigurations: {configurations}\n"
+        return load_plan(write("plan.yaml", text))
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def health_table():
+    return EXAMPLE / "health.csv"
+
+
+@pytest.fixture(scope="session")
+def health_plan():
+    return load_plan(EXAMPLE / "plan.yaml")

@@ -1,0 +1,231 @@
+"""The search, against checking every combination of maskings in plain Python, on tables in files."""
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from aegis_provider import NothingHoldsError, PlanError, Requirement, find_configurations, load_plan, write_plan
+from aegis_provider.search import minimal as minimal_module
+from tests.provider.search import search_oracle as oracle
+
+VALUES = "abcd"
+ATTRIBUTES = 3
+
+
+def problem_of(seed, requirements):
+    """Records of three attributes and two sensitive ones, three maskings of any kind each, and what is required."""
+    draw = Random(seed)
+    records = [
+        (*(draw.choice("aaabcd") for _ in range(ATTRIBUTES)), draw.choice("xxxyz"), draw.choice("uuv"))
+        for _ in range(draw.randint(1, 40))
+    ]
+    maskings = [["".join(draw.choices("ABCD", k=len(VALUES))) for _ in range(3)] for _ in range(ATTRIBUTES)]
+    return records, maskings, draw.choice([(3,), (3, 4)]), draw.choice(requirements), draw.choice([0, 0.1, 0.3])
+
+
+def written(folder, records, maskings, sensitive):
+    """The table and the plan as files."""
+    table, plan = folder / "t.csv", folder / "plan.yaml"
+    table.write_text(
+        "".join(f"{','.join(each)}\n" for each in [("a0", "a1", "a2", "y", "s"), *records]), encoding="utf-8"
+    )
+    lines = ["label: y", f"sensitive: [{'y, s' if 4 in sensitive else 'y'}]", "attributes:"]
+    for number, each in enumerate(maskings):
+        mapped = (", ".join(f"{v}: {m}" for v, m in zip(VALUES, masking, strict=True)) for masking in each)
+        named = (f"m{place}: {{mapping: {{{mapping}}}}}" for place, mapping in enumerate(mapped))
+        lines.append(f"  a{number}: {{type: string, maskings: {{{', '.join(named)}}}}}")
+    lines += ["  s: {}"] * (4 in sensitive)
+    plan.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return table, load_plan(plan, configurations_needed=False)
+
+
+def choices_of(records, maskings):
+    """For each attribute its choices by id, as sets of sets of the values that occur."""
+    found = []
+    for number, each in enumerate(maskings):
+        values = {record[number] for record in records}
+        mappings = {f"m{place}": dict(zip(VALUES, masking, strict=True)) for place, masking in enumerate(each)}
+        mappings |= {"identity": {value: value for value in VALUES}, "drop": dict.fromkeys(VALUES, "*")}
+        found.append({name: oracle.blocks(mapping, values) for name, mapping in mappings.items()})
+    return found
+
+
+def check(folder, problem):
+    """The search finds the minimal combinations, what they reach and what they suppress, or that there is none."""
+    records, maskings, sensitive, require, share = problem
+    table, plan = written(folder, records, maskings, sensitive)
+    choices = choices_of(records, maskings)
+    distinct = [list(dict.fromkeys(each.values())) for each in choices]
+    holds = oracle.every_combination(records, distinct, sensitive, require, Fraction(str(share)))
+    expected = oracle.minimal(holds, distinct)
+    if not expected:
+        with pytest.raises(NothingHoldsError):
+            find_configurations(table, plan, Requirement(require, share))
+        return
+    found = find_configurations(table, plan, Requirement(require, share))
+    nodes = [tuple(choices[n][each.maskings[f"a{n}"]] for n in range(ATTRIBUTES)) for each in found.configurations]
+    assert len(nodes) == len(set(nodes)) == found.minimal
+    assert set(nodes) == expected
+    assert found.complete
+    for node, each in zip(nodes, found.configurations, strict=True):
+        reached, suppressed = holds[node]
+        assert (each.suppressed or 0) == suppressed
+        assert {name: each.privacy[name] for name in require} == pytest.approx(reached, abs=1.1e-6)
+        assert all(oracle.keeps(name, reached[name], each.privacy[name]) for name in require)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_k_and_l_with_suppression_as_checking_every_combination(tmp_path, seed):
+    check(tmp_path, problem_of(seed, [{"k": 2}, {"k": 4}, {"k": 3, "l": 2}, {"l": 2}, {"k": 6, "l": 3}]))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_other_criteria_as_checking_every_combination(tmp_path, seed):
+    requirements = [{"t": 0.25}, {"t": 0.4, "k": 3}, {"entropy_l": 1.7}, {"alpha": 0.7, "l": 2}, {"beta": 0.5}]
+    check(tmp_path, problem_of(seed, [*requirements, {"delta_disclosure": 0.5}, {"delta_disclosure": 0.2, "k": 2}]))
+
+
+def test_what_a_coarser_class_brings_together_may_fail_delta_disclosure(tmp_path):
+    """A class without the value v passes; with one v among 45 records it fails."""
+    classes = {"a": "u" * 40, "b": "uuuuv", "c": "u" * 15 + "v" * 9}
+    records = [(value, "a", "a", y, "u") for value, labels in classes.items() for y in labels]
+    check(tmp_path, (records, [["AACD"], [], []], (3,), {"delta_disclosure": 1.0}, 0))
+
+
+def test_the_health_example(health_table):
+    """Every masking of a found configuration, made finer by a step, breaks what is required; nothing found does."""
+    plan = load_plan(health_table.with_name("plan.yaml"))
+    found = find_configurations(health_table, plan, Requirement({"k": 5, "l": 2}, 0.01), most=30)
+    assert (found.nodes, found.minimal, found.complete, len(found.configurations)) == (84_672, 784, True, 30)
+    assert found.evaluated < found.nodes / 20
+    assert list(found.information) == sorted(found.information, reverse=True)
+    for each in found.configurations:
+        assert each.privacy["k"] >= 5
+        assert each.privacy["l"] >= 2
+        assert each.suppressed <= 201
+        assert {"deductible-coded", "drop"}.isdisjoint(each.maskings.values())
+    used = [set(each.maskings.items()) for each in found.configurations]
+    every = find_configurations(health_table, plan, Requirement({"k": 5, "l": 2}, 0.01))
+    assert set().union(*used) == {item for each in every.configurations for item in each.maskings.items()}
+
+
+def test_roles_decide_what_is_masked(write):
+    """Neither a sensitive attribute nor one that nobody is known by changes; a label known from elsewhere cannot."""
+    table = write("t.csv", "a,b,c,y\n" + "1,1,1,n\n2,2,2,n\n" * 3)
+    text = "label: y\nsensitive: [b]\nquasi_identifiers: [a, y]\nattributes: {a: {}, b: {}, c: {}}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    found = find_configurations(table, plan, Requirement({"l": 2}))
+    [only] = found.configurations
+    assert only.maskings == {"a": "drop", "b": "identity", "c": "identity"}
+    assert (only.privacy, only.suppressed) == ({"k": 6, "l": 2}, None)
+
+
+def test_an_attribute_that_is_not_searched_is_masked_by_its_default(write):
+    """Of the sensitive one the masked values count: of two kinds of cancer there is one kind left."""
+    table = write("t.csv", "a,s,y\n" + "1,lung,n\n1,skin,n\n2,lung,n\n2,flu,m\n")
+    attributes = "{a: {}, s: {maskings: {kind: {mapping: {lung: cancer, skin: cancer, flu: flu}}}, default: kind}}"
+    text = f"label: y\nsensitive: [s]\nquasi_identifiers: [a]\nattributes: {attributes}\n"
+    plan_file = write("plan.yaml", text)
+    plan = load_plan(plan_file, configurations_needed=False)
+    [raw] = find_configurations(table, replace_default(plan), Requirement({"l": 2})).configurations
+    [masked] = find_configurations(table, plan, Requirement({"l": 2})).configurations
+    assert raw.maskings == {"a": "identity", "s": "identity"}
+    assert masked.maskings == {"a": "drop", "s": "kind"}
+    write_plan(plan_file, plan, [masked], plan_file.with_name("found.yaml"), "found")
+    assert "{a: drop}" in plan_file.with_name("found.yaml").read_text()
+
+
+def test_an_attribute_with_tokens_that_is_not_searched_has_one(write):
+    write("salt.txt", "0123456789abcdef")
+    table = write("t.csv", "a,name,y\n1,Ann,n\n1,Bob,m\n")
+    attributes = "{a: {}, name: {maskings: {coded: {token: {salt_file: salt.txt}}}}}"
+    text = f"label: y\nquasi_identifiers: [a]\nattributes: {attributes}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    [found] = find_configurations(table, plan, Requirement({"k": 2})).configurations
+    assert found.maskings == {"a": "identity", "name": "coded"}
+
+
+def replace_default(plan):
+    return replace(plan, attributes=tuple(replace(each, default="identity") for each in plan.attributes))
+
+
+def test_what_is_left_to_chance_takes_no_part(write):
+    table = write("t.csv", "a,y\n1,n\n1,m\n2,n\n2,m\n")
+    attribute = "{type: string, maskings: {r: {randomised_response: {keep: 0.8}}, s: {shuffle: {}}}}"
+    text = f"seed: 12345678901234567890\nlabel: y\nattributes: {{a: {attribute}}}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    found = find_configurations(table, plan, Requirement({"k": 3}))
+    assert found.nodes == 2
+    assert [each.maskings for each in found.configurations] == [{"a": "drop"}]
+
+
+def test_who_has_tokens_for_an_attribute_is_not_offered_to_share_it_raw(write):
+    write("salt.txt", "0123456789abcdef")
+    table = write("t.csv", "a,y\n" + "1,n\n1,m\n2,n\n2,m\n")
+    plan = load_plan(
+        write("plan.yaml", "label: y\nattributes: {a: {maskings: {coded: {token: {salt_file: salt.txt}}}}}\n"),
+        configurations_needed=False,
+    )
+    found = find_configurations(table, plan, Requirement({"k": 2}))
+    assert [each.maskings for each in found.configurations] == [{"a": "coded"}]
+
+
+def test_nothing_holds_and_the_coarsest_is_named(write):
+    table = write("t.csv", "a,y\n1,n\n2,m\n3,m\n")
+    plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)
+    with pytest.raises(
+        NothingHoldsError, match=r"^plan.yaml: nothing holds k=2, l=3, at most 0.5 .*k=3, l=2, and 3 of 3"
+    ):
+        find_configurations(table, plan, Requirement({"k": 2, "l": 3}, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("requirement", "message"),
+    [
+        (Requirement({}), "nothing is required"),
+        (Requirement({"epsilon": 1}), "'epsilon' cannot be required"),
+        (Requirement({"tt": 1}), "did you mean 't'"),
+        (Requirement({"k": 5}, 1.0), "from 0 to below 1, not 1.0"),
+        (Requirement({"k": 5}, -0.1), "from 0 to below 1"),
+        (Requirement({"k": 5}, float("nan")), "from 0 to below 1"),
+        (Requirement({"l": 2}), "sensitive: names no attribute, which l needs"),
+    ],
+)
+def test_requirements_that_make_no_sense(write, requirement, message):
+    table = write("t.csv", "a,y\n1,n\n")
+    text = "label: y\nsensitive: []\nattributes: {a: {}}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    with pytest.raises(PlanError, match=message):
+        find_configurations(table, plan, requirement)
+
+
+def test_without_a_quasi_identifier_there_is_nothing_to_search(write):
+    text = "label: y\nsensitive: [a]\nattributes: {a: {}}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    with pytest.raises(PlanError, match="no attribute is a quasi-identifier"):
+        find_configurations(write("t.csv", "a,y\n1,n\n"), plan, Requirement({"k": 1}))
+
+
+def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(minimal_module, "_MOST_ONE_BY_ONE", 5)
+    records, maskings, sensitive, _, _ = problem_of(0, [{}])
+    table, plan = written(tmp_path, records, maskings, sensitive)
+    with pytest.raises(PlanError, match=r"t would have to be checked one by one of \d+ combinations"):
+        find_configurations(table, plan, Requirement({"t": 0.5}, 0.5))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_a_lattice_too_large_to_tag_minimal_ones_are_drawn(tmp_path, monkeypatch, seed):
+    records, maskings, sensitive, require, _ = problem_of(seed, [{"k": 3}])
+    table, plan = written(tmp_path, [*records, *records], maskings, sensitive)
+    every = find_configurations(table, plan, Requirement(require))
+    monkeypatch.setattr(minimal_module, "_LARGEST_LATTICE", 5)
+    drawn = find_configurations(table, plan, Requirement(require), most=3)
+    known = [each.maskings for each in every.configurations]
+    assert not drawn.complete
+    assert len(drawn.configurations) == min(3, every.minimal)
+    assert all(each.maskings in known for each in drawn.configurations)
+    with pytest.raises(PlanError, match="one by one"):
+        find_configurations(table, plan, Requirement({"t": 0.5}, 0.5))

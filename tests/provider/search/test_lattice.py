@@ -1,0 +1,148 @@
+"""Lattices and their search by themselves, against predicates on every node; and the counting of classes."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import mutual_info_score
+
+from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.partition import Partition
+from aegis_provider.privacy import breaks, classes_of
+from aegis_provider.search.choices import Choices
+from aegis_provider.search.descents import descend
+from aegis_provider.search.fast_classes import ClassCounter
+from aegis_provider.search.lattice import Lattice
+from aegis_provider.search.preference import mutual_information, preferred, scores
+from aegis_provider.search.pruned import search
+from aegis_provider.table.values import Domain
+
+
+def partition(groups):
+    """Of the group of each value, by any names."""
+    found, places = np.unique(list(groups), return_inverse=True)
+    return Partition(places, len(found))
+
+
+def choices_of(*groupings):
+    return Choices.of("a", {grouping: partition(grouping) for grouping in groupings})
+
+
+@cache
+def numbers(size):
+    return Domain.of(map(str, range(size)))
+
+
+def is_finer(lattice, one, other):
+    return all(each.follows[b, a] for each, a, b in zip(lattice.choices, one, other, strict=True))
+
+
+def test_of_choices_that_group_alike_the_first_stands_and_the_finest_comes_first():
+    choices = choices_of("abcd", "dcba", "aabb", "xxxx", "yyzz", "zzzz")
+    assert choices.ids == ("abcd", "aabb", "xxxx")
+    assert choices.is_chain
+    assert choices.steps == ((0, 1), (1, 2))
+
+
+def test_overlapping_buckets_are_not_compared():
+    choices = choices_of("abcdef", "aaabbb", "aabbcc", "aaaabb", "cccccc")
+    fives, sevens, edge = (choices.ids.index(each) for each in ("aabbcc", "aaabbb", "aaaabb"))
+    assert not choices.is_chain
+    assert not choices.follows[fives, sevens]
+    assert not choices.follows[sevens, fives]
+    assert choices.follows[edge, fives]
+    assert set(choices.steps) == {(0, fives), (0, sevens), (fives, edge), (edge, 4), (sevens, 4)}
+
+
+@st.composite
+def lattices(draw):
+    """Up to five attributes, with the bottom, the top, and anything between."""
+    finest, coarsest = "abcde", "xxxxx"
+    between = st.lists(st.text("ABC", min_size=5, max_size=5), max_size=3)
+    several = draw(st.lists(between, min_size=1, max_size=5))
+    return Lattice(tuple(choices_of(finest, *each, coarsest) for each in several))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(lattice=lattices(), data=st.data())
+def test_pruning_decides_every_node_as_the_predicate_does(lattice, data):
+    node = st.tuples(*(st.integers(0, size - 1) for size in lattice.shape))
+    least = data.draw(st.lists(node, max_size=4))
+    asked = []
+
+    def holds(node):
+        asked.append(node)
+        return any(is_finer(lattice, each, node) for each in least)
+
+    verdict = search(lattice, holds)
+    assert verdict.evaluated == len(asked) == len(set(asked))
+    nodes = list(product(*map(range, lattice.shape)))
+    above = {node for node in nodes if any(is_finer(lattice, each, node) for each in least)}
+    assert {tuple(each) for each in np.argwhere(verdict.holds).tolist()} == above
+    minimal = {node for node in above if not any(each != node and is_finer(lattice, each, node) for each in above)}
+    assert {tuple(each) for each in lattice.minimal(verdict.holds).tolist()} == minimal
+    if lattice.top in above:
+        found, _ = descend(lattice, holds, most=3)
+        assert found <= minimal
+        assert 1 <= len(found) <= 3
+
+
+def test_few_nodes_are_evaluated():
+    """One node of 15,625 with all above it: a search looks at it, at those around it, and on the way at a few more."""
+    chain = choices_of("abcdef", "aacdef", "aaadef", "aaaaef", "aaaaaa")
+    lattice = Lattice((chain,) * 6)
+    assert lattice.nodes == 5**6
+    verdict = search(lattice, lambda node: all(place >= 2 for place in node))
+    assert verdict.holds.sum() == 3**6
+    assert verdict.evaluated < 60
+
+
+@st.composite
+def tables(draw):
+    """Distinct records of wide or narrow attributes with counts, and a masking of each attribute."""
+    rows, size = draw(st.integers(1, 60)), draw(st.sampled_from([2, 5, 40, 20_000]))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    attributes = draw(st.integers(1, 6))
+    codes = random.integers(0, size, (rows, attributes))
+    sensitive = random.integers(0, 3, (rows, 2))
+    counts = random.integers(1, draw(st.sampled_from([2, 6])), rows)
+    groups = [random.integers(0, draw(st.sampled_from([1, 2, size])), size) for _ in range(attributes)]
+    return np.column_stack([codes, sensitive]), counts, groups
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(table=tables(), k=st.integers(1, 9), distinct=st.integers(1, 3))
+def test_the_fast_count_is_that_of_the_criteria(table, k, distinct):
+    codes, counts, groups = table
+    names = tuple(f"a{at}" for at in range(len(groups)))
+    domains = [numbers(len(each)) for each in groups]
+    small = numbers(3)
+    records = DistinctRecords((*names, "s", "t"), (*domains, small, small), codes, counts)
+    choices = tuple(Choices(name, ("m",), (partition(each),)) for name, each in zip(names, groups, strict=True))
+    counter = ClassCounter.of(Lattice(choices), records, ("s", "t"), {})
+    classes = classes_of(records, dict(zip(names, groups, strict=True)), names, ("s", "t"))
+    expected = classes.sizes[breaks(classes, {"k": k, "l": distinct})].sum()
+    assert counter.short((0,) * len(names), k, distinct) == expected
+
+
+def test_mutual_information_is_that_of_scikit_learn():
+    random = np.random.default_rng(5)
+    values, labels = random.integers(0, 5, 200), random.integers(0, 3, 200)
+    joint = np.zeros((6, 3), dtype=np.int64)
+    np.add.at(joint, (values, labels), 1)
+    assert mutual_information(joint) == pytest.approx(mutual_info_score(values, labels), abs=1e-12)
+
+
+def test_the_preferred_ones_have_every_choice_and_then_the_best():
+    shares = [np.array([1.0, 0.5, 0.0]), np.array([1.0, 0.25, 0.0])]
+    nodes = np.array([(0, 2), (1, 1), (2, 0), (0, 1), (1, 2)])
+    assert scores(nodes, shares).tolist() == [0.5, 0.375, 0.5, 0.625, 0.25]
+    assert preferred(nodes, shares, 5).tolist() == [[0, 1], [0, 2], [2, 0], [1, 1], [1, 2]]
+    assert preferred(nodes, shares, 4).tolist() == [[0, 1], [0, 2], [2, 0], [1, 1]]
+    several = np.array([(0, 0), (0, 1), (0, 2), (1, 1), (2, 2)])
+    assert preferred(several, shares, 4).tolist() == [[0, 0], [0, 1], [0, 2], [1, 1]]
+    one_choice_is_rare = np.array([(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 2)])
+    assert preferred(one_choice_is_rare, shares, 5).tolist() == [[0, 0], [1, 0], [0, 1], [0, 2], [2, 2]]

@@ -1,0 +1,116 @@
+import csv
+
+import duckdb
+import pytest
+
+from aegis_provider import OutputError, PlanError, TableError, apply
+from tests.provider import oracle
+
+ATTRIBUTES = (
+    "{a: {maskings: {tens: {bucketize: {width: 10}}, gone: {suppress: {}}}}, b: {maskings: {first: {blur: {keep: 1}}}}}"
+)
+CONFIGURATIONS = (
+    "{fine: {}, some: {a: tens}, both: {a: tens, b: first}, label: {a: drop, b: drop}, gone: {a: gone, b: drop}}"
+)
+
+
+@pytest.fixture
+def plan(plan_of):
+    return plan_of(ATTRIBUTES, CONFIGURATIONS)
+
+
+@pytest.fixture
+def masked(plan, tmp_path):
+    """The lines of the masked table."""
+
+    def lines_of(table, configuration, **options):
+        output = tmp_path / "masked.csv"
+        records = apply(table, plan, configuration, output, **options).records
+        lines = output.read_text(encoding="utf-8").splitlines()
+        assert len(lines) == records + 1
+        return lines
+
+    return lines_of
+
+
+def test_columns_keep_the_order_of_the_table_and_only_the_plan_is_published(write, masked):
+    table = write("t.csv", "b,secret,y,a\nxyz,s,n,5\nuv,s,m,15\n")
+    assert masked(table, "both") == ["b,y,a", "x**,n,0-9", "u*,m,10-19"]
+    assert masked(table, "some") == ["b,y,a", "xyz,n,0-9", "uv,m,10-19"]
+    assert masked(table, "gone") == ["y,a", "n,*", "m,*"]
+    assert masked(table, "label") == ["y", "n", "m"]
+
+
+def test_unmasked_values_keep_their_text(write, masked):
+    assert masked(write("t.csv", 'a,b,y\n1.0,"x,""y""",n\n1.00,z,m\n'), "fine") == [
+        "a,b,y",
+        '1.0,"x,""y""",n',
+        "1.00,z,m",
+    ]
+
+
+def test_a_missing_value_is_a_blank_unless_the_line_would_be_empty(write, masked):
+    table = write("t.csv", 'a,b,y\n,"",n\n5,x,\n')
+    assert masked(table, "both") == ["a,b,y", ",,n", "0-9,x,"]
+    assert masked(table, "label") == ["y", "n", '""']
+
+
+def test_the_delimiter_of_the_table_is_that_of_the_output(write, masked):
+    assert masked(write("t.csv", "a;b;y\n5;x,y;n\n"), "both", delimiter=";") == ["a;b;y", "0-9;x**;n"]
+
+
+def test_columns_that_differ_in_case_stay_apart(write, plan_of, tmp_path):
+    plan = plan_of("{a: {maskings: {gone: {suppress: {}}}}, A: {}}", "{c: {a: gone}}")
+    apply(write("t.csv", "a,A,y\n1,2,n\n3,4,m\n"), plan, "c", tmp_path / "masked.csv")
+    assert (tmp_path / "masked.csv").read_text(encoding="utf-8") == "a,A,y\n*,2,n\n*,4,m\n"
+
+
+def test_parquet_is_masked_as_csv_is(health_table, health_plan, tmp_path):
+    parquet = tmp_path / "health.parquet"
+    duckdb.read_csv(str(health_table), all_varchar=True).write_parquet(str(parquet))
+    apply(parquet, health_plan, "c30", tmp_path / "from_parquet.csv")
+    apply(health_table, health_plan, "c30", tmp_path / "from_csv.csv")
+    assert (tmp_path / "from_parquet.csv").read_bytes() == (tmp_path / "from_csv.csv").read_bytes()
+
+
+def test_every_record_stays_in_its_place_where_memory_is_short(plan, tmp_path):
+    table = tmp_path / "large.csv"
+    duckdb.sql("SELECT hash(i) % 5000 AS a, md5(i::VARCHAR) AS b, i AS y FROM range(15_000) AS t(i)").write_csv(
+        str(table)
+    )
+    apply(table, plan, "both", tmp_path / "masked.csv", memory_limit="200MB")
+    with table.open(encoding="utf-8") as before, (tmp_path / "masked.csv").open(encoding="utf-8") as after:
+        for record, masked in zip(csv.DictReader(before), csv.DictReader(after), strict=True):
+            expected = {"a": oracle.integer_bucket(record["a"], 10), "b": oracle.blurred(record["b"], 1)}
+            assert masked == {**expected, "y": record["y"]}
+
+
+def test_an_unknown_configuration_is_refused(write, plan, tmp_path):
+    with pytest.raises(PlanError, match=r"plan\.yaml: no configuration 'bath'; did you mean 'both'\?"):
+        apply(write("t.csv", "a,b,y\n1,2,3\n"), plan, "bath", tmp_path / "masked.csv")
+
+
+def test_an_output_without_directory_is_refused_before_reading(write, plan, tmp_path):
+    with pytest.raises(OutputError, match=r"there is no directory .*nowhere; create it first"):
+        apply(write("t.csv", ""), plan, "both", tmp_path / "nowhere" / "masked.csv")
+
+
+def test_a_directory_is_no_output(write, plan, tmp_path):
+    with pytest.raises(OutputError, match="is a directory"):
+        apply(write("t.csv", "a,b,y\n1,2,3\n"), plan, "both", tmp_path)
+
+
+def test_the_table_itself_is_never_overwritten(write, plan):
+    table = write("t.csv", "a,b,y\n1,2,3\n")
+    with pytest.raises(OutputError, match="is an input"):
+        apply(table, plan, "both", table)
+    assert table.read_text(encoding="utf-8") == "a,b,y\n1,2,3\n"
+
+
+def test_a_failure_leaves_the_old_output_and_nothing_else(write, plan, tmp_path):
+    old = write("masked.csv", "old\n")
+    table = write("t.csv", "a,b,y\n1,2,3\nx,2,3\n")
+    with pytest.raises(TableError, match="line 3: a 'x' is not a number"):
+        apply(table, plan, "both", old)
+    assert old.read_text(encoding="utf-8") == "old\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"masked.csv", "t.csv", "plan.yaml"}

@@ -1,0 +1,183 @@
+from decimal import Decimal
+
+import pytest
+
+from aegis_provider import PlanError, load_plan
+from aegis_provider.masking import Blur, EdgeBuckets, EqualBuckets, Hierarchy, Mapped, Round, Suppress
+from aegis_provider.table.values import ValueType
+
+CONTRACT = """
+label: health
+attributes:
+  age:
+    type: integer
+    maskings:
+      age-5y: {bucketize: {width: 5}}
+      age-h2: {hierarchy: {file: hierarchy_age.csv, level: 2}}      # delimiter: ";" by default, as ARX writes them
+  zip:
+    maskings:
+      zip-3: {blur: {keep: 3, character: "*"}}
+      zip-gone: {suppress: {}}
+configurations:
+  c01: {age: age-5y, zip: zip-3}
+  c02: {zip: drop}
+privacy:
+  c01: {k: 5, t: 0.2}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    (tmp_path / "hierarchy_age.csv").write_text("17;young;*\n43;old;*\n", encoding="utf-8")
+
+    def write_and_load(text):
+        plan = tmp_path / "plan.yaml"
+        plan.write_text(text, encoding="utf-8")
+        return load_plan(plan)
+
+    return write_and_load
+
+
+def one_masking(load, masking, attribute="age"):
+    text = f"label: y\nattributes: {{{attribute}: {{maskings: {{m: {masking}}}}}}}\nconfigurations: {{c: {{}}}}\n"
+    return load(text).attributes[0].maskings[0].function
+
+
+def refusal(load, text):
+    with pytest.raises(PlanError) as raised:
+        load(text)
+    return str(raised.value)
+
+
+def test_the_plan_of_the_contract_is_read(load):
+    plan = load(CONTRACT)
+    assert plan.label == "health"
+    assert plan.columns == ("age", "zip", "health")
+    assert [attribute.value_type for attribute in plan.attributes] == [ValueType.INTEGER, None]
+    assert [masking.id for masking in plan.attributes[0].maskings] == ["age-5y", "age-h2"]
+    assert plan.configurations[0].privacy == {"k": 5, "t": 0.2}
+
+
+def test_a_configuration_leaves_unnamed_attributes_as_they_are(load):
+    assert load(CONTRACT).configurations[1].maskings == {"age": "identity", "zip": "drop"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{bucketize: {width: 0.1, origin: -5}}", EqualBuckets(Decimal("0.1"), Decimal(-5))),
+        ("{bucketize: {edges: [-.inf, 0, 1.50, .inf]}}", EdgeBuckets((*map(Decimal, ["-inf", "0", "1.50", "inf"]),))),
+        ("{blur: {keep: 2}}", Blur(2)),
+        ("{blur: {keep: 0, character: '#'}}", Blur(0, "#")),
+        ("{round: {to: 0.5}}", Round(Decimal("0.5"))),
+        ("{suppress: {}}", Suppress()),
+        ("{mapping: {yes: Y, no: N, 1.0: one, '': none}}", Mapped({"yes": "Y", "no": "N", "1.0": "one", "": "none"})),
+        ("{mapping: {a: b}, other: '*'}", Mapped({"a": "b"}, "*")),
+        (
+            "{hierarchy: {file: hierarchy_age.csv, level: 1}}",
+            Hierarchy("hierarchy_age.csv", 1, {"17": "young", "43": "old"}),
+        ),
+    ],
+)
+def test_every_masking_function_is_read_as_written(load, text, expected):
+    assert one_masking(load, text) == expected
+
+
+def test_words_and_numbers_stay_the_text_they_are(load):
+    plan = load("label: no\nattributes: {on: {}}\nconfigurations: {1.10: {on: identity}, 007: {}}\n")
+    assert (plan.label, plan.attributes[0].name) == ("no", "on")
+    assert [configuration.id for configuration in plan.configurations] == ["1.10", "007"]
+
+
+def test_a_plan_may_say_what_the_table_is(load):
+    plan = load("title: T\nkeywords: [a, b]\n" + CONTRACT)
+    assert plan.about == {"title": "T", "keywords": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("masking", "fault"),
+    [
+        ("{bucketise: {width: 5}}", "unknown masking function 'bucketise'; did you mean 'bucketize'?"),
+        ("{bucketize: {width: 5}, blur: {keep: 1}}", "expected one masking function of hierarchy, bucketize, "),
+        ("{}", "expected one masking function of hierarchy, bucketize, "),
+        ("bucketize", "expected `name: value` pairs"),
+        ("{bucketize: {widht: 5}}", "bucketize: unknown key 'widht'; did you mean 'width'?"),
+        ("{bucketize: {width: 0}}", "bucketize.width: must be above 0, not 0"),
+        ("{bucketize: {width: five}}", "bucketize.width: 'five' is not a number"),
+        ("{bucketize: {width: .inf}}", "bucketize.width: '.inf' is not a number"),
+        ("{bucketize: {}}", "bucketize: expected `width`, perhaps with `origin`, or else `edges`"),
+        ("{bucketize: {width: 5, edges: [1, 2]}}", "bucketize: expected `width`"),
+        ("{bucketize: {edges: [1]}}", "bucketize.edges: at least two edges are needed"),
+        ("{bucketize: {edges: [1, 3, 2]}}", "bucketize.edges: edges must ascend, but 2 follows 3"),
+        ("{bucketize: {edges: [1, x]}}", "bucketize.edges.1: 'x' is not a number"),
+        ("{bucketize: {edges: 5}}", "bucketize.edges: expected a list, [a, b, ...]"),
+        ("{blur: {}}", "blur: `keep` is missing"),
+        ("{blur: {keep: -1}}", "blur.keep: expected an integer of at least 0, not '-1'"),
+        ("{blur: {keep: 1, character: ab}}", "blur.character: expected one character, not 'ab'"),
+        ("{round: {to: -1}}", "round.to: must be above 0, not -1"),
+        ("{suppress: {keep: 1}}", "suppress: unknown key 'keep'; there is none"),
+        ("{mapping: {}}", "mapping: at least one `value: masked value` is needed"),
+        ("{mapping: {a: [b]}}", "mapping.a: expected a text"),
+        ("{suppress: {}, other: x}", "expected one masking function of "),
+        ("{hierarchy: {file: hierarchy_age.csv, level: 3}}", "hierarchy: hierarchy_age.csv, line 1: has levels 1 to 2"),
+        ("{hierarchy: {file: hierarchy_age.csv, level: 0}}", "hierarchy.level: expected an integer of at least 1"),
+        ("{hierarchy: {file: nowhere.csv, level: 1}}", "hierarchy: nowhere.csv cannot be read in "),
+    ],
+)
+def test_a_faulty_masking_is_refused_with_its_place(load, masking, fault):
+    text = f"label: y\nattributes: {{age: {{maskings: {{m: {masking}}}}}}}\nconfigurations: {{c: {{}}}}\n"
+    message = refusal(load, text)
+    assert message.startswith("plan.yaml: attributes.age.maskings.m")
+    assert fault in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("label: health\n", ""), "plan.yaml: `label` is missing"),
+        (("label: health", "label: age"), "plan.yaml: attributes.age: the label cannot be an attribute too"),
+        (("label: health", "label: [a]"), "plan.yaml: label: expected a text"),
+        (("label: health", "label: health\nlable: x"), "plan.yaml: unknown key 'lable'; did you mean 'label'?"),
+        (("integer", "int"), "plan.yaml: attributes.age.type: unknown type 'int'; did you mean 'integer'?"),
+        (("zip-gone:", "drop:"), "plan.yaml: attributes.zip.maskings.drop: `drop` is reserved; choose another id"),
+        (("zip-gone:", "zip-3:"), "plan.yaml: line 12: 'zip-3' stands twice"),
+        (("zip: zip-3", "zip: zip-4"), "configurations.c01.zip: unknown masking 'zip-4'; did you mean 'zip-3'?"),
+        (("zip: zip-3", "zap: zip-3"), "plan.yaml: configurations.c01: unknown key 'zap'; did you mean 'zip'?"),
+        (("  c01: {k", "  c03: {k"), "plan.yaml: privacy: unknown configuration 'c03'; did you mean 'c02'?"),
+        (("{k: 5,", "{k: -5,"), "plan.yaml: privacy.c01.k: cannot be negative: -5"),
+        (("{k: 5,", "{kay: 5,"), "plan.yaml: privacy.c01: unknown key 'kay'"),
+        (("attributes:", "attributes: ["), "plan.yaml: not YAML: "),
+        (("age:\n", "? [a]\n  : {}\n  age:\n"), "plan.yaml: "),
+    ],
+)
+def test_a_faulty_plan_is_refused_with_its_place(load, change, message):
+    assert change[0] in CONTRACT
+    refused = refusal(load, CONTRACT.replace(*change, 1))
+    assert message in refused
+    assert "\n" not in refused
+
+
+@pytest.mark.parametrize("part", ["attributes", "configurations"])
+def test_a_plan_without_attributes_or_configurations_is_refused(load, part):
+    parts = {"label": "y", "attributes": "{a: {}}", "configurations": "{c: {}}"} | {part: "{}"}
+    text = "".join(f"{name}: {value}\n" for name, value in parts.items())
+    assert refusal(load, text) == f"plan.yaml: {part}: at least one {part.removesuffix('s')} is needed"
+
+
+@pytest.mark.parametrize("text", ["", "just words", "- a\n- b\n", "[" * 400, "a: b: c", "\x00"])
+def test_what_is_no_plan_at_all_is_refused_in_one_line(load, text):
+    assert refusal(load, text).startswith("plan.yaml: ")
+
+
+def test_an_absent_plan_is_refused(tmp_path):
+    with pytest.raises(PlanError, match=r"nowhere\.yaml: cannot be read: No such file"):
+        load_plan(tmp_path / "nowhere.yaml")
+
+
+def test_an_attribute_that_a_configuration_does_not_name_has_its_default(load):
+    attributes = "{a: {maskings: {m: {suppress: {}}}, default: m}}"
+    text = f"label: y\nattributes: {attributes}\nconfigurations: {{c: {{}}, d: {{a: identity}}}}"
+    assert [each.maskings["a"] for each in load(text).configurations] == ["m", "identity"]
+    wrong = text.replace("default: m", "default: n")
+    assert refusal(load, wrong).startswith("plan.yaml: attributes.a.default: unknown masking 'n'; ")

@@ -1,0 +1,70 @@
+"""Which attributes a plan calls sensitive, and which quasi-identifiers; what it promises of its configurations."""
+
+import pytest
+
+from aegis_provider import PlanError, load_plan
+
+PLAN = """
+label: health
+attributes: {age: {}, zip: {}, diagnosis: {}}
+configurations:
+  c01: {age: drop}
+  c02: {}
+"""
+
+
+@pytest.fixture
+def load(write):
+    def load_with(more=""):
+        return load_plan(write("plan.yaml", PLAN + more))
+
+    return load_with
+
+
+def test_the_label_is_sensitive_and_all_attributes_identify_unless_the_plan_says_otherwise(load):
+    plan = load()
+    assert (plan.sensitive, plan.quasi_identifiers) == (("health",), ("age", "zip", "diagnosis"))
+
+
+def test_a_sensitive_attribute_is_no_quasi_identifier(load):
+    plan = load("sensitive: [diagnosis, health]")
+    assert (plan.sensitive, plan.quasi_identifiers) == (("diagnosis", "health"), ("age", "zip"))
+
+
+def test_the_label_may_identify_where_something_else_is_sensitive(load):
+    plan = load("sensitive: [diagnosis]\nquasi_identifiers: [zip, health]")
+    assert (plan.sensitive, plan.quasi_identifiers) == (("diagnosis",), ("zip", "health"))
+
+
+def test_a_plan_may_have_no_sensitive_attribute(load):
+    plan = load("sensitive: []")
+    assert (plan.sensitive, plan.quasi_identifiers) == ((), ("age", "zip", "diagnosis"))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("sensitive: [helth]", "plan.yaml: sensitive: unknown attribute 'helth'; did you mean 'health'?"),
+        ("quasi_identifiers: [age, age]", "plan.yaml: quasi_identifiers: 'age' stands twice"),
+        ("quasi_identifiers: age", "plan.yaml: quasi_identifiers: expected a list, [a, b, ...]"),
+        (
+            "quasi_identifiers: [age, health]",
+            "plan.yaml: quasi_identifiers: 'health' is sensitive, and cannot be a quasi-identifier too",
+        ),
+        ("suppressed: {c03: 2}", "plan.yaml: suppressed: unknown configuration 'c03'; did you mean 'c02'?"),
+        ("suppressed: {c01: -2}", "plan.yaml: suppressed.c01: expected an integer of at least 0, not '-2'"),
+        ("seed: x", "plan.yaml: seed: expected a whole number of at most 40 digits"),
+    ],
+)
+def test_what_breaks_a_rule_is_named(load, more, message):
+    with pytest.raises(PlanError) as raised:
+        load(more)
+    assert str(raised.value) == message
+
+
+def test_a_configuration_has_its_promise_and_its_suppressed_records(load):
+    plan = load("privacy: {c01: {k: 5, ordered_t: 0.2}}\nsuppressed: {c01: 12}\nseed: 7")
+    first, second = plan.configurations
+    assert (first.privacy, first.suppressed) == ({"k": 5, "ordered_t": 0.2}, 12)
+    assert (second.privacy, second.suppressed) == ({}, None)
+    assert plan.seed == 7
