@@ -15,7 +15,7 @@ from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.deviation import DROP, IDENTITY
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.evidence.pairs import PairCounts
-from aegis_provider import Configuration, Plan, summarize
+from aegis_provider import Configuration, Plan, document_of, summarize
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import counts_to_arrays
 from app.services.evidence import evidence_of
@@ -139,7 +139,7 @@ def _summaries(table: Table, plan: Plan) -> dict[str, Any]:
             writer = csv.writer(file)
             writer.writerow([*table.columns, plan.label])
             writer.writerows(zip(*(column.tolist() for column in table.columns.values()), table.label, strict=True))
-        entry = summarize(path, plan, name="table")
+        entry = document_of(summarize(path, plan, name="table"))
     counts_to_arrays(entry)
     return entry
 

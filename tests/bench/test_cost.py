@@ -7,11 +7,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from aegis_provider import summarize
 from bench.evaluation import cost
 from bench.evaluation.cost import FIGURE, ONE_RUN, as_long, duration, ratio, run
 from bench.evaluation.costs import Costs, extrapolated, measure_costs
 from bench.evaluation.large_table import LABELS, LARGEST, WIDTHS, Size, made, plan, records_of
+from tests.provider.documents import summarize
 
 SMALL = Size(attributes=3, configurations=5, records=500)
 

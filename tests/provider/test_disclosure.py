@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegis_provider import PlanError, TableError, load_plan, summarize
+from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.disclosure import Cell, Declared, EntryError, disclose
 from tests.provider.disclosing import AGES, PLAN, document, possible_tables, write_table, written
+from tests.provider.documents import summarize
 
 
 @pytest.fixture
