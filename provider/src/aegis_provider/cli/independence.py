@@ -8,7 +8,7 @@ from aegis_provider.cli.independence_report import as_document, report
 from aegis_provider.extras import needs_extra
 from aegis_provider.independence import associations
 from aegis_provider.independence import hide as hide_attributes
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, TableArgument, delimiter_of, names_of
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
 
@@ -51,7 +51,7 @@ def independence(
     """
     with needs_extra("independence"):
         import ortools.graph.python.min_cost_flow  # noqa: F401, PLC0415 - not to be missed after minutes of work
-    say(f"hiding in {shown(table)} ...")
+    say(f"hiding in {table_name(table)} ...")
     reading = {"delimiter": delimiter_of(delimiter), "memory_limit": memory_limit}
     with progress_bar("masking") as progress:
         hidden = hide_attributes(
