@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from matplotlib.figure import Figure
 
-from aegis_provider.report import Plot, Section, Terms, TextTable, drawing, figure_svg, legend_above, render_page
+from aegis_provider.report.model import Plot, Section, Terms, TextTable
+from aegis_provider.report.page import drawing, figure_svg, legend_above, render_page
 
 HOSTILE = "</td><script>alert('x')</script>&amp;\"$x^2$"
 
