@@ -1,0 +1,172 @@
+"""What can be wrong with a table of counts against the sums that are known; a fault, and the words for it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, IntArray
+from aegis_advisor.evidence.attribute import AttributeEvidence
+from aegis_advisor.evidence.perturbation import Perturbation
+
+LARGEST_COUNT = 2**53 - 1
+FAULTS_PER_TABLE = 100
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that does not add up.
+
+    Attributes:
+        path: where, relative to the attribute in the wire document, e.g. ("maskings", 2, "joint", 3);
+            () is the label's histogram, which every attribute shares. Of pair counts: relative to their list.
+        detail: what, with the sums and by how much they differ.
+    """
+
+    path: Path
+    detail: str
+
+
+def differ(ours: str, here: int, theirs: str, there: int, remark: str = "") -> str:
+    """Two sums that should be equal, and by how much they are not."""
+    return f"{ours} {here}, {theirs} {there} ({abs(here - there)} too {'many' if here > there else 'few'}{remark})"
+
+
+def undeclared(here: int, there: int) -> str:
+    """Which declarations would allow a masked table to have `here` records where there are `there`."""
+    known = "noise or rounded_to" if here > there else "noise, rounded_to or records"
+    return f"; {known} would allow it, if declared"
+
+
+def listing(chosen: BoolArray, most: int = 10) -> str:
+    """The places that are chosen, the first of them."""
+    indices = np.flatnonzero(chosen)
+    return ", ".join(map(str, indices[:most])) + (", ..." if indices.size > most else "")
+
+
+def places(wrong: BoolArray) -> list[tuple[int, ...]]:
+    """The first places where an array is wrong."""
+    if not wrong.any():
+        return []
+    return [tuple(map(int, place)) for place in np.argwhere(wrong)[:FAULTS_PER_TABLE]]
+
+
+def total(counts: IntArray) -> int:
+    """The sum of counts up to 2^53 - 1 in size, also where it is beyond 64 bits."""
+    high, low = counts >> 32, counts & 0xFFFFFFFF
+    return (int(high.sum()) << 32) + int(low.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """By how much a sum of counts may miss what it should be.
+
+    Attributes:
+        above: it may be so much larger.
+        below: or so much smaller.
+        masked: it is of a masked table, of which something can be declared.
+    """
+
+    above: int = 0
+    below: int = 0
+    masked: bool = False
+
+    def remark(self, here: int, there: int) -> str:
+        """Words for a fault: what the declarations allow, or which one would be needed."""
+        most = self.above if here > there else self.below
+        if most:
+            return f", where at most {most} can be explained by what is declared"
+        return undeclared(here, there) if self.masked else ""
+
+    def excludes(self, sums: IntArray, expected: IntArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        """Which sums are too far from what is expected, arrays of one shape."""
+        difference = sums - expected
+        return np.asarray((difference > self.above) | (difference < -self.below))
+
+
+EXACT = Allowance()
+"""Unmasked counts are what they are."""
+
+
+def allowance(perturbation: Perturbation, cells: int, sums: int, missing: int, label: int = 0) -> Allowance:
+    """What a masking declares of its sums.
+
+    Args:
+        perturbation: what it declares.
+        cells: the counts that each sum adds up.
+        sums: how many such sums there are.
+        missing: the records that may have been left out.
+        label: by how much what they are compared with may be off itself.
+    """
+    slack = perturbation.slack(cells, sums) + label
+    return Allowance(slack, slack + missing, masked=True)
+
+
+def label_allowances(evidence: AttributeEvidence) -> tuple[Allowance, Allowance]:
+    """By how much exact counts of a label value, and of all records, may miss the label's histogram."""
+    column, total = evidence.label_slack
+    return Allowance(column, column), Allowance(total, total)
+
+
+def count_faults(
+    path: Path, counts: IntArray, shape: tuple[int, ...], least: int = 0, hint: str = ""
+) -> Iterator[Fault]:
+    """Faults of an array that should have this shape, and hold counts from `least` up."""
+    if counts.shape != shape:
+        yield Fault(path, f"has shape {counts.shape}, not {shape}")
+    elif counts.size and (counts.min() < least or counts.max() > LARGEST_COUNT):
+        for place in places((counts < least) | (counts > LARGEST_COUNT)):
+            yield Fault((*path, *place), f"{counts[place]} is not a count from {least} to {LARGEST_COUNT}{hint}")
+
+
+def total_faults(
+    path: Path, counts: IntArray, records: int, allowed: Allowance = EXACT, source: str = "there are"
+) -> Iterator[Fault]:
+    """A fault unless the counts add up to the records."""
+    counted = total(counts)
+    if not -allowed.below <= counted - records <= allowed.above:
+        yield Fault(path, differ("adds up to", counted, source, records, allowed.remark(counted, records)))
+
+
+def column_faults(
+    path: Path,
+    table: IntArray,
+    expected: IntArray,
+    allowed: Allowance = EXACT,
+    source: str = "the label's histogram counts",
+) -> Iterator[Fault]:
+    """Faults of the columns of a table (rows, columns) against the records (columns,) that they should have."""
+    columns = table.sum(axis=0)
+    for (column,) in places(allowed.excludes(columns, expected)):
+        here, there = int(columns[column]), int(expected[column])
+        sum_of = f"column {column} adds up to"
+        yield Fault(path, differ(sum_of, here, source, there, allowed.remark(here, there)))
+
+
+def row_faults(
+    path: Path, table: IntArray, expected: IntArray, source: str, allowed: Allowance = EXACT
+) -> Iterator[Fault]:
+    """Faults of the rows of a table (rows, labels) against the records (rows,) that they should have."""
+    rows = table.sum(axis=1)
+    for place in places(allowed.excludes(rows, expected)):
+        here, there = int(rows[place]), int(expected[place])
+        yield Fault((*path, *place), differ("adds up to", here, source, there, allowed.remark(here, there)))
+
+
+def is_summable(table: IntArray) -> bool:
+    """Whether every sum of counts of a table fits into 64 bits."""
+    return total(np.abs(table)) <= np.iinfo(np.int64).max
+
+
+def table_faults(path: Path, table: IntArray, rows: int, evidence: AttributeEvidence) -> Iterator[Fault]:
+    """Faults of unmasked joint counts (rows, labels) against the label's histogram."""
+    malformed = list(count_faults(path, table, (rows, evidence.labels)))
+    yield from malformed
+    if malformed:
+        return
+    column, whole = label_allowances(evidence)
+    yield from total_faults(path, table, total(evidence.label_histogram), whole)
+    if is_summable(table):  # otherwise the total says enough
+        yield from column_faults(path, table, evidence.label_histogram, column)

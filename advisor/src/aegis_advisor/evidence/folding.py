@@ -1,0 +1,71 @@
+"""Which counts follow from others by folding: maskings that are functions of others, and tables known exactly."""
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, IntArray, fold
+from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
+
+
+def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | None:
+    """The function that makes one mapping of another, if there is one.
+
+    Two mappings of the same partition are each a function of the other. The identity, whose mapping is
+    `arange(values)`, is finer than every mapping.
+
+    Args:
+        finer: (values,) groups below `groups`.
+        coarser: (values,) groups.
+        groups: how many the finer mapping has.
+
+    Returns:
+        (groups,) the coarser group of each finer one, 0 for those that no value maps to: they count nothing. None if
+        the coarser mapping tells values apart that the finer one does not.
+    """
+    outer = np.zeros(groups, dtype=np.int64)
+    outer[finer] = coarser
+    return outer if np.array_equal(outer[finer], coarser) else None
+
+
+def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
+    """The exact counts (groups, labels) of a deterministic masking, or None if they are not certain.
+
+    They are certain if they are published; if the unmasked counts are; or if every group is a union of groups
+    of one counted, mapped view (another view for another group, maybe): then the groups' counts add up to its
+    own, however well the reconstruction has converged. Counts of a masking that is not a function of the
+    value are not those of a view, and never certain in this sense; those that noise was added to, or that were rounded
+    or lack records, are as good as none.
+    """
+    if masking.exact:
+        return masking.joint
+    if masking.mapping is None:
+        return None
+    if evidence.joint is not None:
+        return fold(evidence.joint, masking.mapping, masking.groups)
+    return _united_counts(evidence, masking.mapping, masking.groups)
+
+
+def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) -> IntArray | None:
+    counts = np.zeros((groups, evidence.labels), dtype=np.int64)
+    missing = np.bincount(mapping, minlength=groups) > 0
+    for view in evidence.maskings:
+        if not missing.any():
+            break
+        if view.mapping is None or view.joint is None or not view.exact:
+            continue
+        group_of, whole = _whole_groups(view.mapping, mapping, view.groups)
+        splitting = np.zeros(groups, dtype=bool)
+        splitting[mapping[~whole[view.mapping]]] = True
+        united = fold(view.joint[whole], group_of[whole], groups)
+        whole_here = missing & ~splitting
+        counts[whole_here] = united[whole_here]
+        missing &= splitting
+    return None if missing.any() else counts
+
+
+def _whole_groups(view: IntArray, mapping: IntArray, groups: int) -> tuple[IntArray, BoolArray]:
+    """For each group (groups,) of a view: where `mapping` takes its values, and whether all go there."""
+    target = np.zeros(groups, dtype=np.int64)
+    target[view] = mapping
+    whole = np.bincount(view, minlength=groups) > 0
+    whole[view[target[view] != mapping]] = False
+    return target, whole
