@@ -49,20 +49,20 @@ def few(attributes: Sequence[Attribute]) -> list[Attribute]:
 
 def left_out(attributes: Sequence[Attribute]) -> str:
     """What `few` leaves out, as a sentence; empty where it leaves out nothing."""
-    said = []
+    limits = []
     if len(attributes) > MOST_ATTRIBUTES:
-        said.append(f"the first {MOST_ATTRIBUTES} of {len(attributes)} attributes")
+        limits.append(f"the first {MOST_ATTRIBUTES} of {len(attributes)} attributes")
     if any(len(each.maskings) > MOST_MASKINGS for each in attributes[:MOST_ATTRIBUTES]):
-        said.append(f"the first {MOST_MASKINGS} maskings of each")
-    return f"shown: {', '.join(said)}; name others with --attribute" if said else ""
+        limits.append(f"the first {MOST_MASKINGS} maskings of each")
+    return f"shown: {', '.join(limits)}; name others with --attribute" if limits else ""
 
 
 def entitle(figure: Figure, title: str, *notes: str) -> None:
     """A title over the whole figure, to the left, and below it what else is to be known."""
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", color=INK)
-    said = "; ".join(note for note in notes if note)
-    if said:
-        figure.supxlabel(said, x=0.01, ha="left", fontsize=9, color="#555555")
+    note = "; ".join(filter(None, notes))
+    if note:
+        figure.supxlabel(note, x=0.01, ha="left", fontsize=9, color="#555555")
 
 
 def legend_above(axes: Axes, handles: Sequence[Artist] | None = None) -> None:

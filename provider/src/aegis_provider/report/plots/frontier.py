@@ -1,15 +1,20 @@
 """Utility against privacy: every configuration of an advice, and the frontier of those that no other beats."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from aegis_provider.plots.labels import PointLabel, label_points
-from aegis_provider.plots.pareto import Scored, best_promise, pareto, scored
-from aegis_provider.plots.style import (
+from aegis_provider.errors import PlotError
+from aegis_provider.privacy import CRITERIA
+from aegis_provider.report.figures import Drawing, Subject
+from aegis_provider.report.model import Part, Plot, Terms, TextTable
+from aegis_provider.report.page import drawing, figure_svg
+from aegis_provider.report.plots.labels import PointLabel, label_points, tick_numbers
+from aegis_provider.report.plots.style import (
     BLUE,
     GREY,
     INK,
@@ -19,18 +24,83 @@ from aegis_provider.plots.style import (
     measure_of,
     privacy_of,
     quiet,
+    refuse_vast,
 )
-from aegis_provider.plots.ticks import tick_numbers
-from aegis_provider.privacy import CRITERIA
-from aegis_provider.report.figure import drawing
-from aegis_sdk.reading import ids_of, shown
-from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
-
-Upward: TypeAlias = Callable[[Scored], float]
+from aegis_sdk.reading import ids_of, shown, vouched_for
+from aegis_sdk.wire import COUNT_MAX, PRIVACY_CRITERIA, Advice, EntryDocument
 
 _NAMES_AT_A_POINT = 2
 _MANY = 500
 """Points that are drawn one by one; more become an image within an SVG."""
+_MOST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A configuration: the privacy that is vouched for, and its utility and deviation in the ranking."""
+
+    configuration: str
+    privacy: float
+    utility: float
+    deviation: float
+
+
+def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
+    """The first name of privacy by which configurations differ; where they differ by none, the first vouched for.
+
+    They are those that the advice ranks, or else all. Raises `PlotError` if nothing is vouched for.
+    """
+    vouched = {name: numbers for name in PRIVACY_CRITERIA if (numbers := vouched_for(entry, name))}
+    if not vouched:
+        raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
+    ids = ids_of(entry) if advice is None else [row.configuration for row in advice.ranking or ()]
+    ranked = {name: {by_id[each] for each in ids if each in by_id} for name, by_id in vouched.items()}
+    return next((name for name, numbers in ranked.items() if len(numbers) > 1), next(iter(vouched)))
+
+
+def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
+    """The configurations of the ranking, best first, that vouch for that privacy.
+
+    Raises `PlotError` if the advice has no ranking, ranks what the entry does not have, or if nothing is left.
+    """
+    if not advice.ranking:
+        raise PlotError("the advice has no ranking; ask again, with --limit 1000000 --json")
+    known, vouched = set(ids_of(entry)), vouched_for(entry, privacy)
+    for row in advice.ranking:
+        if row.configuration not in known:
+            raise PlotError(f"the advice ranks {row.configuration!r}, which {entry.name!r} does not have")
+    points = [
+        Scored(row.configuration, number, row.utility, row.deviation)
+        for row in advice.ranking
+        if (number := vouched.get(row.configuration)) is not None
+    ]
+    if not points:
+        raise PlotError(f"no configuration of the ranking vouches for {privacy}; name another with --privacy")
+    refuse_vast(number for each in points for number in (each.privacy, each.utility, each.deviation))
+    return points
+
+
+def pareto(configurations: Sequence[Scored], privacy: str) -> list[Scored]:
+    """The Pareto frontier, from the least private to the most: nothing else is as private and loses as little, and
+    better in one of the two.
+
+    What loses less is what has the smaller deviation, as in the ranking. Equally good ones stand on it together.
+    """
+    sign = 1 if CRITERIA[privacy].at_least else -1
+    most_private_first = sorted(configurations, key=lambda each: (-sign * each.privacy, each.deviation))
+    return sorted(_undominated(most_private_first), key=lambda each: sign * each.privacy)
+
+
+def _undominated(most_private_first: Sequence[Scored]) -> Iterator[Scored]:
+    last: Scored | None = None
+    for each in most_private_first:
+        same = last is not None and (each.privacy, each.deviation) == (last.privacy, last.deviation)
+        if last is None or same or each.deviation < last.deviation:
+            last = each
+            yield each
+
+
+Upward: TypeAlias = Callable[[Scored], float]
 
 
 @drawing()
@@ -115,14 +185,14 @@ def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, up
         axes.set_xscale("log")
     if not CRITERIA[privacy].at_least:
         axes.invert_xaxis()
-    told, better = "utility", advice.better or "higher"
+    axis, better = "utility", advice.better or "higher"
     if upward is _by_deviation:
-        told, better = "deviation", "lower"
+        axis, better = "deviation", "lower"
     if better == "lower":
         axes.invert_yaxis()
     same = f"all vouch for {privacy} = {numbers[0]:g}" if _alike(points) else f"{privacy_of(privacy)} →"
     axes.set_xlabel(same, fontsize=10)
-    axes.set_ylabel(f"{told}: {measure_of(advice)}, {better} is better →", fontsize=10)
+    axes.set_ylabel(f"{axis}: {measure_of(advice)}, {better} is better →", fontsize=10)
     axes.margins(x=0.08, y=0.1)
 
 
@@ -152,3 +222,34 @@ def _label(group: Sequence[Scored], upward: Upward) -> PointLabel:
     names = ", ".join(shown(each.configuration, 16) for each in group[:_NAMES_AT_A_POINT])
     more = f" +{len(group) - _NAMES_AT_A_POINT}" if len(group) > _NAMES_AT_A_POINT else ""
     return PointLabel(group[0].privacy, upward(group[0]), names + more, INK)
+
+
+def _is_possible(subject: Subject) -> bool:
+    return bool(subject.answer.ranking) and any(vouched_for(subject.entry, name) for name in PRIVACY_CRITERIA)
+
+
+def _parts(subject: Subject) -> Iterator[Part]:
+    entry, advice = subject.entry, subject.answer
+    privacy = subject.privacy or best_promise(entry, advice)
+    yield (
+        "Each point is a configuration: to the right it is more private, upwards more useful. Of the configurations of "
+        "this entry that are ranked, none lies above and to the right of the frontier. Choose on it: every other one "
+        "gives away one of the two for nothing. An entry may hold only some of all configurations that its maskings "
+        "allow, such as the minimal ones for what was required; the frontier is that of those it holds."
+    )
+    yield Plot(
+        figure_svg(frontier(entry, advice, privacy)),
+        "Configurations by privacy and utility, and their Pareto frontier.",
+    )
+    edge = pareto(scored(entry, advice, privacy), privacy)
+    rows = [(each.configuration, each.privacy, each.utility, each.deviation) for each in edge[:_MOST_ROWS]]
+    more = f"; the first {_MOST_ROWS} of {len(edge)}" if len(edge) > _MOST_ROWS else ""
+    yield TextTable(("configuration", privacy, "utility", "deviation"), rows, f"The frontier{more}")
+    yield Terms([(CRITERIA[privacy].word, CRITERIA[privacy].meaning)])
+
+
+DRAWING: Final = Drawing(
+    figure=lambda subject: frontier(subject.entry, subject.answer, subject.privacy),
+    parts=_parts,
+    is_possible=_is_possible,
+)
