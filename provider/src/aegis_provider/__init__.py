@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from aegis_provider.release.masked_table import Applied, apply
     from aegis_provider.search import Found, Requirement, find_configurations
     from aegis_provider.summary import summarize
-    from aegis_provider.table import Source, open_table, shown
+    from aegis_provider.table import Source, open_table, table_name
 
 __all__ = [
     "Applied",
@@ -76,8 +76,8 @@ __all__ = [
     "plan_of_roles",
     "prepare_entry",
     "refuse_overwriting",
-    "shown",
     "summarize",
+    "table_name",
     "write_entry",
     "write_plan",
 ]

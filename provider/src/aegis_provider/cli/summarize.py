@@ -9,7 +9,7 @@ from aegis_provider.control import Control, Controlled, LaplaceNoise, MinimumCel
 from aegis_provider.entry_warnings import SMALL
 from aegis_provider.plan.file import load_plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
@@ -50,7 +50,7 @@ def summarize(
         raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
     intended = load_plan(plan)
     refuse_outputs(intended, output, plan_output, table)
-    say(f"counting {shown(table)} ...")
+    say(f"counting {table_name(table)} ...")
     with progress_bar("counting") as progress:
         prepared = prepare_entry(
             table,
