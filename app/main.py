@@ -9,7 +9,7 @@ import uvicorn
 from fastapi import APIRouter, FastAPI
 from prometheus_client import CollectorRegistry
 
-from app.api import bodies, errors
+from app.api import errors, uploads
 from app.api.describe import openapi
 from app.api.metrics import Metrics
 from app.api.metrics import router as metrics_router
@@ -95,7 +95,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
-        child = ChildProcess(bodies.__name__, bodies.DEADLINE)
+        child = ChildProcess(uploads.__name__, uploads.DEADLINE)
         warming = asyncio.create_task(child.warm())
         async with announcements.listening():
             yield State(

@@ -9,7 +9,8 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
-from app.api.bodies import read_publication_in, validated
+from app.api.bodies import validated
+from app.api.uploads import read_publication_in
 from app.api.dependencies import (
     BodyDependency,
     CallerDependency,

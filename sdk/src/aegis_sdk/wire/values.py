@@ -1,13 +1,15 @@
 """The values that documents are made of: counts, names, texts and numbers.
 
 Lists and tables of them can be long (millions of counts in an entry), so each is checked as a whole by a few
-passes at the speed of the interpreter's built-ins, and item by item only once something is known to be wrong.
+passes at the speed of the interpreter's built-ins, and item by item only once something is known to be wrong. Where
+the parser makes arrays of int64 instead of such lists (the service's does, with NumPy), they are checked and kept as
+they are.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, cast
+from typing import Annotated, Any, TypeGuard, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, WrapValidator
 
@@ -67,6 +69,19 @@ def item_faults(values: list[object], fault_of: Callable[[object], str | None]) 
             yield (index,), detail
 
 
+def is_count_array(value: object, dimensions: int) -> TypeGuard[Any]:
+    """Whether a value is a NumPy array of int64, not empty. Nothing that JSON holds is one."""
+    shape = getattr(value, "shape", ())
+    return len(shape) == dimensions and 0 not in shape and str(getattr(value, "dtype", "")) == "int64"
+
+
+def counts_in(value: object, dimensions: int, least: int) -> object:
+    """An array of counts as it is; one that has other numbers as the lists that it was made of, to find them in."""
+    if is_count_array(value, dimensions) and not (value.min() >= least and value.max() <= COUNT_MAX):
+        return value.tolist()
+    return value
+
+
 def as_list(value: object) -> list[object]:
     """The value, if it is a list."""
     if not isinstance(value, list):
@@ -84,6 +99,9 @@ def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
 
 def _count_list(value: object) -> list[int]:
     """A list of counts, or a fault per item."""
+    value = counts_in(value, 1, 0)
+    if is_count_array(value, 1):
+        return cast("list[int]", value)
     values = as_list(value)
     if not all_counts(lambda: iter(values)):
         refuse("counts", item_faults(values, count_fault))
