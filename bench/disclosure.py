@@ -13,8 +13,7 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.disclosure import CellBounds, cell_bounds
 from aegis_advisor.disclosure.limits import Known
 from aegis_advisor.disclosure.sums import Sums
-from aegis_advisor.evidence import AttributeEvidence
-from aegis_advisor.evidence.published import attribute_evidence
+from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
 from bench import example
 from bench.figures import MILLISECONDS, heading, run, table, timed
 

@@ -2,14 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from aegis_advisor.evidence import (
-    AttributeEvidence,
-    PairCounts,
-    attribute_evidence,
-    find_faults,
-    find_label_faults,
-    find_pair_faults,
-)
+from aegis_advisor.evidence import AttributeEvidence, PairCounts, attribute_evidence
+from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
 from app.domain.documents import Document, pairs_in
 from app.domain.errors import Fault, pointer
 

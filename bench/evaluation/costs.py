@@ -16,8 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_advisor.advice import Question, recommend
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.evidence import AttributeEvidence
-from aegis_advisor.evidence.pairs import PairCounts
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_provider import summarize

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.deviation import masking_named
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.reconstruction import Reference, reconstruct
 
@@ -55,7 +54,7 @@ def random_orders(evidence: AttributeEvidence, number: int, seed: int) -> list[O
 
 def told(evidence: AttributeEvidence, known: Sequence[str], *, histogram: bool) -> AttributeEvidence:
     """The evidence of one who knows these views only, and the histogram or not."""
-    maskings = tuple(masking_named(evidence, view) for view in known)
+    maskings = tuple(evidence.masking(view) for view in known)
     return replace(evidence, maskings=maskings, histogram=evidence.histogram if histogram else None)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.evidence import AttributeEvidence, Masking, find_faults
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.evidence.checks import find_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import SOLVER, IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, random_mapping, random_table

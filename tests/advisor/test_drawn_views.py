@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from aegis_advisor.deviation import assess
-from aegis_advisor.evidence import Masking, Perturbation, find_faults
+from aegis_advisor.evidence import Masking, Perturbation
+from aegis_advisor.evidence.checks import find_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import reconstruct
 from aegis_advisor.sufficiency import lacks_evidence, ranking_basis

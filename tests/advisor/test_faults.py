@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from aegis_advisor.arrays import fold
-from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation, find_faults
+from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
+from aegis_advisor.evidence.checks import find_faults
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, paper_evidence, random_table
 
 TABLE = np.array([[1, 0], [2, 3], [4, 1]])

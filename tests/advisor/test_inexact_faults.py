@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation, find_faults
+from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
+from aegis_advisor.evidence.checks import find_faults
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
 

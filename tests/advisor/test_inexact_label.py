@@ -11,7 +11,8 @@ from scipy.special import rel_entr
 
 from aegis_advisor.advice import Question, recommend
 from aegis_advisor.deviation import assess
-from aegis_advisor.evidence import Masking, Perturbation, find_faults, find_label_faults
+from aegis_advisor.evidence import Masking, Perturbation
+from aegis_advisor.evidence.checks import find_faults, find_label_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.alone import fitted_alone

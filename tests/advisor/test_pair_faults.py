@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, Masking, PairCounts, Perturbation, find_pair_faults
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, Masking, PairCounts, Perturbation
+from aegis_advisor.evidence.checks import find_pair_faults
 
 # Ten records; age in two groups, of which the counts are known; zip in two, and nothing is known of its values.
 AGE = AttributeEvidence(

@@ -7,14 +7,8 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aegis_advisor.evidence import (
-    IDENTITY,
-    AttributeEvidence,
-    Masking,
-    PairCounts,
-    find_faults,
-    find_pair_faults,
-)
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, Masking, PairCounts
+from aegis_advisor.evidence.checks import find_faults, find_pair_faults
 
 RECORDS = 60
 SEEDS = st.integers(0, 2**32 - 1)

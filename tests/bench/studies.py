@@ -3,8 +3,7 @@
 import numpy as np
 
 from aegis_advisor.deviation import DROP, IDENTITY
-from aegis_advisor.evidence import AttributeEvidence, Masking
-from aegis_advisor.evidence.pairs import PairCounts
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from app.domain.configurations import ConfigurationTable
 from bench.evaluation.study import Study, Table
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats.contingency import crosstab
 from statsmodels.datasets import modechoice
 
-from aegis_advisor.evidence import find_faults
+from aegis_advisor.evidence.checks import find_faults
 from bench.evaluation.study import Study, mapping_of
 from bench.evaluation.tables import health, held_out, real, synthetic
 from bench.evaluation.tables.rounding import STEPS, quarters, texts, thirds

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cityblock
 
-from aegis_advisor.evidence import find_faults
+from aegis_advisor.evidence.checks import find_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import reconstruct
 from bench.evaluation.distance import (

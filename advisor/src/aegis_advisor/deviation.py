@@ -8,11 +8,11 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Knowledge, Masking
+from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import MEASURES, Measure
 from aegis_advisor.measures.margins import entropy
 from aegis_advisor.reconstruction import Certificate, Reference
 from aegis_advisor.reconstruction.alone import fitted_alone
-from aegis_advisor.views import determined_counts
 
 __all__ = [
     "DROP",
@@ -25,7 +25,6 @@ __all__ = [
     "drop_table",
     "exact_utilities",
     "masked_table",
-    "masking_named",
 ]
 
 Source = Literal["counts", "fitted", "reference", "definition"]
@@ -86,7 +85,7 @@ def assess(
     """Measure an attribute and the maskings `used` (ids, `identity` and `drop` among them).
 
     An exact view is a counted, deterministic masking, or one whose counts follow from others
-    (`determined_counts`). By the data-processing inequality no exact view has more utility than the attribute
+    (`exact_counts`). By the data-processing inequality no exact view has more utility than the attribute
     (monotone measures), so the reference utility is taken to be at least the best of theirs: then every exact
     view loses `|rho_ref - rho|` without the sign ever flipping, whatever the error of the reconstruction.
     """
@@ -120,7 +119,7 @@ def assess(
 
 def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, float]:
     """The utility of every exact view, by the masking's id."""
-    tables = ((masking.id, determined_counts(evidence, masking)) for masking in evidence.maskings)
+    tables = ((masking.id, exact_counts(evidence, masking)) for masking in evidence.maskings)
     return {masking: measure(table.astype(np.float64)) for masking, table in tables if table is not None}
 
 
@@ -150,7 +149,7 @@ def masked_table(evidence: AttributeEvidence, reference: Reference, used_id: str
     if used_id == DROP:
         known = evidence.knows_label
         return drop_table(evidence) if known else reference.joint.sum(axis=0, keepdims=True), "definition"
-    masking = masking_named(evidence, used_id)
+    masking = evidence.masking(used_id)
     if masking.is_fitted:
         return _fitted_table(evidence, reference, masking), "fitted"
     if masking.joint is not None:
@@ -169,16 +168,8 @@ def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Ma
 
 def _folded_table(evidence: AttributeEvidence, reference: Reference, masking: Masking, mapping: IntArray) -> FloatArray:
     """The reference folded by a mapping, or the counts that are certain of it."""
-    determined = determined_counts(evidence, masking)
+    determined = exact_counts(evidence, masking)
     return reference.fold(mapping, masking.groups) if determined is None else determined.astype(np.float64)
-
-
-def masking_named(evidence: AttributeEvidence, masking_id: str) -> Masking:
-    """The masking of that id; KeyError if the attribute has none."""
-    for masking in evidence.maskings:
-        if masking.id == masking_id:
-            return masking
-    raise KeyError(masking_id)
 
 
 def _bound(

@@ -13,7 +13,6 @@ from aegis_advisor.deviation import (
     MaskingDeviation,
     assess,
     drop_table,
-    masking_named,
 )
 from aegis_advisor.errors import OwnReferenceError
 from aegis_advisor.evidence import AttributeEvidence
@@ -62,7 +61,7 @@ def _deviation(evidence: AttributeEvidence, measure: Measure, used_id: str, seed
 def _mask(evidence: AttributeEvidence, used_id: str) -> tuple[IntArray, FloatArray]:
     if used_id == DROP:
         return np.zeros(evidence.values, dtype=np.int64), drop_table(evidence)
-    masking = masking_named(evidence, used_id)
+    masking = evidence.masking(used_id)
     if masking.mapping is None or masking.joint is None or masking.is_fitted:
         raise OwnReferenceError(evidence.name, used_id)
     return masking.mapping, masking.joint.astype(np.float64)

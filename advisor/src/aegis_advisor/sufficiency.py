@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from aegis_advisor.deviation import DROP, IDENTITY, masking_named
+from aegis_advisor.deviation import DROP, IDENTITY
 from aegis_advisor.evidence import AttributeEvidence, EvidenceFlags, MaskingFlags
+from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.joint import is_counted_function
 from aegis_advisor.measures import Measure
-from aegis_advisor.views import determined_counts
 
 RankingBasis = Literal["exact", "estimated"]
 
@@ -47,7 +47,7 @@ def ranking_basis(
       `|rho - rho_M|` and ours `|rho_ref - rho_M|`; neither changes its sign (`assess`), so they differ by a constant.
 
     `identity` in some configurations only would need the constant itself, and a table folded from the
-    reference is an estimate unless other counts determine it (`determined_counts`).
+    reference is an estimate unless other counts determine it (`exact_counts`).
     """
     settled = (
         len(ids) == 1 or (measure.monotone and _is_settled(known, ids))
@@ -57,10 +57,10 @@ def ranking_basis(
 
 
 def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
-    maskings = [masking_named(evidence, masking) for masking in used if masking not in {IDENTITY, DROP}]
+    maskings = [evidence.masking(masking) for masking in used if masking not in {IDENTITY, DROP}]
     if evidence.joint is not None:
         return not any(masking.is_fitted and masking.mapping is None for masking in maskings)
-    exact = all(determined_counts(evidence, masking) is not None for masking in maskings)
+    exact = all(exact_counts(evidence, masking) is not None for masking in maskings)
     return exact and IDENTITY not in used and (evidence.knows_label or DROP not in used)
 
 

@@ -12,9 +12,8 @@ from itertools import combinations
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.deviation import IDENTITY, masking_named
-from aegis_advisor.evidence import AttributeEvidence
-from aegis_advisor.evidence.pairs import PairCounts
+from aegis_advisor.deviation import IDENTITY
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.measures import mutual_information
 from bench.evaluation.study import Study, mapping_of
 
@@ -77,7 +76,7 @@ def _shared(
 
 
 def _table(evidence: AttributeEvidence, option: str) -> FloatArray:
-    joint = evidence.joint if option == IDENTITY else masking_named(evidence, option).joint
+    joint = evidence.joint if option == IDENTITY else evidence.masking(option).joint
     if joint is None:
         raise ValueError(f"the counts of {option!r} of {evidence.name!r} are not known")
     return joint.astype(np.float64)

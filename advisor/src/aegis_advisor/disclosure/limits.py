@@ -118,7 +118,7 @@ def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[Limits]:
 def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[Limits]:
     """What each view says whose counts speak of values and have no noise."""
     records = evidence.records if evidence.knows_label else None
-    for masking in evidence.speaking:
+    for masking in evidence.traceable:
         joint = masking.joint
         if joint is None or masking.perturbation.is_noisy:
             continue

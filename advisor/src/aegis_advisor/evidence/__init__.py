@@ -1,4 +1,4 @@
-"""What is known of an attribute, and what of it does not add up."""
+"""What is known of an attribute."""
 
 from aegis_advisor.evidence.attribute import (
     DROP,
@@ -8,12 +8,9 @@ from aegis_advisor.evidence.attribute import (
     Knowledge,
     Masking,
     MaskingFlags,
+    PairCounts,
 )
-from aegis_advisor.evidence.fault import Fault
-from aegis_advisor.evidence.faults import find_faults
-from aegis_advisor.evidence.label_faults import find_label_faults
-from aegis_advisor.evidence.pair_faults import find_pair_faults
-from aegis_advisor.evidence.pairs import PairCounts
+from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence
 
@@ -22,14 +19,11 @@ __all__ = [
     "IDENTITY",
     "AttributeEvidence",
     "EvidenceFlags",
-    "Fault",
     "Knowledge",
     "Masking",
     "MaskingFlags",
     "PairCounts",
     "Perturbation",
     "attribute_evidence",
-    "find_faults",
-    "find_label_faults",
-    "find_pair_faults",
+    "exact_counts",
 ]

@@ -1,4 +1,4 @@
-"""What is known of an attribute: sizes, histograms, and its masked views."""
+"""What is known of an attribute: sizes, histograms, and its masked views; and of two of them: pair counts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,8 +21,13 @@ Knowledge = Literal["joint", "histogram", "no_histogram"]
 class MaskingFlags:
     """Which parts of a masking are known, without the parts themselves.
 
-    `occupied`: the masked values that have records; 0 where there are no counts. `perturbed`: its counts are declared
-    not to be those of the table. `drawn`: its transition matrix is known, and tells values apart.
+    Attributes:
+        occupied: the masked values that have records; 0 where there are no counts.
+        mapped: its mapping is known.
+        counted: its counts are known.
+        deterministic: it is a function of the value.
+        perturbed: its counts are declared not to be those of the table.
+        drawn: its transition matrix is known, and tells values apart.
     """
 
     occupied: int
@@ -52,7 +57,11 @@ class MaskingFlags:
 class EvidenceFlags:
     """Which parts of an attribute's evidence are known, cheap enough to look at before anything is loaded.
 
-    `values` and `labels`: how many of them have records; without a histogram all values may have some.
+    Attributes:
+        values: how many have records; without a histogram all may have some.
+        labels: how many label values have records.
+        has_joint: the unmasked counts are known.
+        maskings: which parts of each are known.
     """
 
     values: int
@@ -95,8 +104,8 @@ class Masking:
     @property
     def exact(self) -> bool:
         """Counts of a function of the value: its utility is exact, and no better than the attribute's."""
-        told = self.mapping is not None or self.deterministic
-        return self.joint is not None and told and self.perturbation.is_none
+        is_function = self.mapping is not None or self.deterministic
+        return self.joint is not None and is_function and self.perturbation.is_none
 
     @property
     def constrains(self) -> bool:
@@ -104,8 +113,8 @@ class Masking:
         return self.mapping is not None and self.joint is not None and self.perturbation.is_none
 
     @property
-    def speaks(self) -> bool:
-        """Its counts speak of values: it is known which of them a masked value comes from, or how likely."""
+    def is_traceable(self) -> bool:
+        """Its counts belong to known values: it is known which a masked value comes from, or how likely."""
         return self.joint is not None and (self.mapping is not None or self.transition is not None)
 
     @property
@@ -180,14 +189,14 @@ class AttributeEvidence:
         return int(self.label_histogram.size)
 
     @property
-    def speaking(self) -> list[Masking]:
-        """The maskings whose counts speak of values, in order."""
-        return [masking for masking in self.maskings if masking.speaks]
+    def traceable(self) -> list[Masking]:
+        """The maskings whose counts belong to known values, in order."""
+        return [masking for masking in self.maskings if masking.is_traceable]
 
     @property
     def is_drawn(self) -> bool:
-        """Chance has a say in counts that speak of values."""
-        return any(masking.transition is not None for masking in self.speaking)
+        """Chance decides some of the counts that belong to known values."""
+        return any(masking.transition is not None for masking in self.traceable)
 
     @property
     def partitions(self) -> list[IntArray]:
@@ -217,3 +226,37 @@ class AttributeEvidence:
         values = self.values if counts is None else int(np.count_nonzero(counts))
         labels = int(np.count_nonzero(self.label_counts)) if self.knows_label else self.labels
         return EvidenceFlags(values, labels, self.joint is not None, maskings)
+
+    def masking(self, masking_id: str) -> Masking:
+        """The masking of that id.
+
+        Raises:
+            KeyError: the attribute has none.
+        """
+        for masking in self.maskings:
+            if masking.id == masking_id:
+                return masking
+        raise KeyError(masking_id)
+
+    def groups_of(self, masking_id: str) -> int:
+        """How many masked values a masking has, or the identity."""
+        return self.values if masking_id == IDENTITY else self.masking(masking_id).groups
+
+    def mapping_of(self, masking_id: str) -> IntArray | None:
+        """The masked value (values,) of each value, of a masking or the identity; None if it is not known."""
+        return np.arange(self.values) if masking_id == IDENTITY else self.masking(masking_id).mapping
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCounts:
+    """Joint counts of two masked attributes.
+
+    Attributes:
+        attributes: the places of the two, in the order of the evidence.
+        maskings: the id of the masking of each, or `identity`.
+        joint: (groups of the first, groups of the second) int64 counts of their masked values together.
+    """
+
+    attributes: tuple[int, int]
+    maskings: tuple[str, str]
+    joint: IntArray

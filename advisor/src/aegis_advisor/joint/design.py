@@ -9,12 +9,12 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.blocks import Codes
-from aegis_advisor.deviation import DROP, IDENTITY, masking_named
+from aegis_advisor.deviation import DROP, IDENTITY
 from aegis_advisor.errors import MissingCountsError, TooManyColumnsError
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.joint.bases import Basis, correlations
 from aegis_advisor.joint.pair_tables import PairTables
-from aegis_advisor.views import determined_counts
 
 MOST_COLUMNS = 6_000
 """Dimensions of all maskings together; all that is computed from them takes up to 1 GB then."""
@@ -106,8 +106,8 @@ def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
 
 def _label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
     """The joint counts of a masking with the label, if they are those of its table, be it a function of the value."""
-    masking = masking_named(evidence, option)
-    determined = determined_counts(evidence, masking)
+    masking = evidence.masking(option)
+    determined = exact_counts(evidence, masking)
     return masking.joint if determined is None and masking.perturbation.is_none else determined
 
 

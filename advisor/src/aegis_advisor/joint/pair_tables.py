@@ -9,7 +9,7 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts
-from aegis_advisor.evidence.refinement import coarsening, groups_of, mapping_of
+from aegis_advisor.evidence.folding import coarsening
 
 _Maskings = tuple[str, str]
 _Folding = tuple[IntArray, int]
@@ -74,11 +74,11 @@ def _shorter(
 
 def _folding(evidence: AttributeEvidence, finer: str, coarser: str) -> _Folding | None:
     """How the groups of one masking of an attribute go into those of another; None if they do not."""
-    groups = groups_of(evidence, coarser)
+    groups = evidence.groups_of(coarser)
     if finer == coarser:
         return np.arange(groups), groups
-    mapping, target = mapping_of(evidence, finer), mapping_of(evidence, coarser)
+    mapping, target = evidence.mapping_of(finer), evidence.mapping_of(coarser)
     if mapping is None or target is None:
         return None
-    found = coarsening(mapping, target, groups_of(evidence, finer))
+    found = coarsening(mapping, target, evidence.groups_of(finer))
     return None if found is None else (found, groups)

@@ -7,13 +7,12 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.blocks import Codes
-from aegis_advisor.deviation import masking_named
 from aegis_advisor.errors import ContradictoryPairsError, MissingPairsError, TooManyColumnsError
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.joint.design import Design, known_label
 from aegis_advisor.joint.elimination import Traces, traces
 from aegis_advisor.measures.association import trace_bias
-from aegis_advisor.views import determined_counts
 
 MORE = 10_000
 """Configurations that are looked at besides those asked about: all that an entry has, but for the very large."""
@@ -93,7 +92,7 @@ def is_counted_function(evidence: AttributeEvidence, option: str) -> bool:
         return True
     if option == IDENTITY:
         return evidence.joint is not None
-    return determined_counts(evidence, masking_named(evidence, option)) is not None
+    return exact_counts(evidence, evidence.masking(option)) is not None
 
 
 def _missing(

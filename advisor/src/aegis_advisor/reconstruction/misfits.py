@@ -16,11 +16,11 @@ def find_misfits(
         problem: the one that the table (atoms, labels) is to solve; its first margin is the label's histogram.
     """
     found = {}
-    for masking, margin in zip(evidence.speaking, problem.margins[1:], strict=True):
+    for masking, margin in zip(evidence.traceable, problem.margins[1:], strict=True):
         if with_exact or not margin.is_exact:
             found[masking.id] = Misfit.of(margin.of(table) - margin.counts, margin.variance, problem.records)
     for masking in evidence.maskings:
-        if masking.is_fitted and not masking.speaks:
+        if masking.is_fitted and not masking.is_traceable:
             counts, variance = restored(masking, counts_of(masking), evidence)
             found[masking.id] = Misfit.of(fitted_alone(masking, evidence) - counts, variance, problem.records)
     return found

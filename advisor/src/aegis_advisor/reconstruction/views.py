@@ -33,7 +33,7 @@ def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate
 
     `estimate` (atoms, labels) is a first guess at the table, for the variance of what chance decides.
     """
-    for masking in evidence.speaking:
+    for masking in evidence.traceable:
         if masking.transition is not None:
             yield _drawn(masking, masking.transition, evidence, atom_of_value, estimate)
         elif masking.mapping is not None:

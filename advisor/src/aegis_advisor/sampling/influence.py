@@ -9,12 +9,12 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
-from aegis_advisor.deviation import DROP, IDENTITY, masked_table, masking_named
+from aegis_advisor.deviation import DROP, IDENTITY, masked_table
 from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import occupied, ratio
 from aegis_advisor.reconstruction import Reference
-from aegis_advisor.views import determined_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
     table, _ = masked_table(evidence, sample.reference, used_id)
     if used_id == DROP:
         return Influence.of(measure, table, np.zeros(sample.table.shape[0], dtype=np.int64))
-    masking = masking_named(evidence, used_id)
+    masking = evidence.masking(used_id)
     found = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
     if not masking.is_fitted or masking.joint is None:
         return found
@@ -146,7 +146,7 @@ def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: M
     reference = sample.reference
     if measure(reference.joint, reference.statistics) != whole:
         for masking in evidence.maskings:
-            table = determined_counts(evidence, masking)
+            table = exact_counts(evidence, masking)
             if table is not None and measure(counts := table.astype(np.float64)) == whole:
                 return Influence.of(measure, counts, None if masking.mapping is None else sample.place(masking.mapping))
     found = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics)

@@ -5,7 +5,8 @@ from time import monotonic
 
 from aegis_advisor.disclosure import CellBounds, cell_bounds
 from aegis_advisor.errors import AdvisorError
-from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, find_faults
+from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
+from aegis_advisor.evidence.checks import find_faults
 from aegis_provider.disclosure.comparison import compare
 from aegis_provider.disclosure.model import AttributeDisclosure, Disclosure
 from aegis_provider.disclosure.published import attribute_tables, label_table, pair_tables

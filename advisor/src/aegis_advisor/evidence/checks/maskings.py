@@ -7,16 +7,20 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
-from aegis_advisor.evidence.fault import LARGEST_COUNT, Fault, Path, places, total
-from aegis_advisor.evidence.perturbation import Perturbation
-from aegis_advisor.evidence.table_faults import (
+from aegis_advisor.evidence.checks.tables import (
+    LARGEST_COUNT,
+    Fault,
+    Path,
     allowance,
     column_faults,
     count_faults,
     is_summable,
+    places,
     row_faults,
+    total,
     total_faults,
 )
+from aegis_advisor.evidence.perturbation import Perturbation
 
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a value may add up to something else than 1."""
@@ -103,12 +107,12 @@ def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: Attri
     if malformed:
         return
     declared, (column, whole), sums = masking.perturbation, evidence.label_slack, _sums(*table.shape)
-    counted, says = declared.records, "its `records` says"
+    counted, source = declared.records, "its `records` says"
     if counted is None:
-        counted, says = total(evidence.label_histogram), "there are"
+        counted, source = total(evidence.label_histogram), "there are"
     known = declared.records is not None
     allowed = allowance(declared, table.size, sums, 0, label=0 if known else whole)
-    yield from total_faults(path, table, counted, allowed, says)
+    yield from total_faults(path, table, counted, allowed, source)
     if is_summable(table):  # otherwise the total says enough
         missing = max(total(evidence.label_histogram) + whole - counted, 0) if known else 0
         allowed = allowance(declared, table.shape[0], sums, missing, label=column)

@@ -1,21 +1,72 @@
-"""What can be wrong with a table of counts against the sums that are known."""
+"""What can be wrong with a table of counts against the sums that are known; a fault, and the words for it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from aegis_advisor.arrays import IntArray
+from aegis_advisor.arrays import BoolArray, IntArray
 from aegis_advisor.evidence.attribute import AttributeEvidence
-from aegis_advisor.evidence.fault import LARGEST_COUNT, Fault, Path, differ, places, total, undeclared
 from aegis_advisor.evidence.perturbation import Perturbation
+
+LARGEST_COUNT = 2**53 - 1
+FAULTS_PER_TABLE = 100
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that does not add up.
+
+    Attributes:
+        path: where, relative to the attribute in the wire document, e.g. ("maskings", 2, "joint", 3);
+            () is the label's histogram, which every attribute shares. Of pair counts: relative to their list.
+        detail: what, with the sums and by how much they differ.
+    """
+
+    path: Path
+    detail: str
+
+
+def differ(ours: str, here: int, theirs: str, there: int, remark: str = "") -> str:
+    """Two sums that should be equal, and by how much they are not."""
+    return f"{ours} {here}, {theirs} {there} ({abs(here - there)} too {'many' if here > there else 'few'}{remark})"
+
+
+def undeclared(here: int, there: int) -> str:
+    """Which declarations would allow a masked table to have `here` records where there are `there`."""
+    known = "noise or rounded_to" if here > there else "noise, rounded_to or records"
+    return f"; {known} would allow it, if declared"
+
+
+def listing(chosen: BoolArray, most: int = 10) -> str:
+    """The places that are chosen, the first of them."""
+    indices = np.flatnonzero(chosen)
+    return ", ".join(map(str, indices[:most])) + (", ..." if indices.size > most else "")
+
+
+def places(wrong: BoolArray) -> list[tuple[int, ...]]:
+    """The first places where an array is wrong."""
+    if not wrong.any():
+        return []
+    return [tuple(map(int, place)) for place in np.argwhere(wrong)[:FAULTS_PER_TABLE]]
+
+
+def total(counts: IntArray) -> int:
+    """The sum of counts up to 2^53 - 1 in size, also where it is beyond 64 bits."""
+    high, low = counts >> 32, counts & 0xFFFFFFFF
+    return (int(high.sum()) << 32) + int(low.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """By how much a sum of counts may miss what it should be: `above` it, or `below`.
+    """By how much a sum of counts may miss what it should be.
 
-    `remark(here, there)` says so in a fault, or which declaration is missing; unmasked tables have none to make.
+    Attributes:
+        above: it may be so much larger.
+        below: or so much smaller.
+        masked: it is of a masked table, of which something can be declared.
     """
 
     above: int = 0
@@ -23,7 +74,7 @@ class Allowance:
     masked: bool = False
 
     def remark(self, here: int, there: int) -> str:
-        """What the declarations allow, or which one would be needed."""
+        """Words for a fault: what the declarations allow, or which one would be needed."""
         most = self.above if here > there else self.below
         if most:
             return f", where at most {most} can be explained by what is declared"
@@ -40,9 +91,14 @@ EXACT = Allowance()
 
 
 def allowance(perturbation: Perturbation, cells: int, sums: int, missing: int, label: int = 0) -> Allowance:
-    """What a masking declares of its sums of `cells` counts, of which it has `sums`, with so many records missing.
+    """What a masking declares of its sums.
 
-    `label`: by how much what they are compared with may be off itself.
+    Args:
+        perturbation: what it declares.
+        cells: the counts that each sum adds up.
+        sums: how many such sums there are.
+        missing: the records that may have been left out.
+        label: by how much what they are compared with may be off itself.
     """
     slack = perturbation.slack(cells, sums) + label
     return Allowance(slack, slack + missing, masked=True)
@@ -66,12 +122,12 @@ def count_faults(
 
 
 def total_faults(
-    path: Path, counts: IntArray, records: int, allowed: Allowance = EXACT, says: str = "there are"
+    path: Path, counts: IntArray, records: int, allowed: Allowance = EXACT, source: str = "there are"
 ) -> Iterator[Fault]:
     """A fault unless the counts add up to the records."""
-    found = total(counts)
-    if not -allowed.below <= found - records <= allowed.above:
-        yield Fault(path, differ("adds up to", found, says, records, allowed.remark(found, records)))
+    counted = total(counts)
+    if not -allowed.below <= counted - records <= allowed.above:
+        yield Fault(path, differ("adds up to", counted, source, records, allowed.remark(counted, records)))
 
 
 def column_faults(
@@ -79,24 +135,24 @@ def column_faults(
     table: IntArray,
     expected: IntArray,
     allowed: Allowance = EXACT,
-    says: str = "the label's histogram counts",
+    source: str = "the label's histogram counts",
 ) -> Iterator[Fault]:
     """Faults of the columns of a table (rows, columns) against the records (columns,) that they should have."""
     columns = table.sum(axis=0)
     for (column,) in places(allowed.excludes(columns, expected)):
         here, there = int(columns[column]), int(expected[column])
-        said = f"column {column} adds up to"
-        yield Fault(path, differ(said, here, says, there, allowed.remark(here, there)))
+        sum_of = f"column {column} adds up to"
+        yield Fault(path, differ(sum_of, here, source, there, allowed.remark(here, there)))
 
 
 def row_faults(
-    path: Path, table: IntArray, expected: IntArray, says: str, allowed: Allowance = EXACT
+    path: Path, table: IntArray, expected: IntArray, source: str, allowed: Allowance = EXACT
 ) -> Iterator[Fault]:
     """Faults of the rows of a table (rows, labels) against the records (rows,) that they should have."""
     rows = table.sum(axis=1)
     for place in places(allowed.excludes(rows, expected)):
         here, there = int(rows[place]), int(expected[place])
-        yield Fault((*path, *place), differ("adds up to", here, says, there, allowed.remark(here, there)))
+        yield Fault((*path, *place), differ("adds up to", here, source, there, allowed.remark(here, there)))
 
 
 def is_summable(table: IntArray) -> bool:

@@ -1,12 +1,32 @@
-"""Which masked tables are known exactly: published counts, and counts that follow from others."""
+"""Which counts follow from others by folding: maskings that are functions of others, and tables known exactly."""
 
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, IntArray, fold
-from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
 
 
-def determined_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
+def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | None:
+    """The function that makes one mapping of another, if there is one.
+
+    Two mappings of the same partition are each a function of the other. The identity, whose mapping is
+    `arange(values)`, is finer than every mapping.
+
+    Args:
+        finer: (values,) groups below `groups`.
+        coarser: (values,) groups.
+        groups: how many the finer mapping has.
+
+    Returns:
+        (groups,) the coarser group of each finer one, 0 for those that no value maps to: they count nothing. None if
+        the coarser mapping tells values apart that the finer one does not.
+    """
+    outer = np.zeros(groups, dtype=np.int64)
+    outer[finer] = coarser
+    return outer if np.array_equal(outer[finer], coarser) else None
+
+
+def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
     """The exact counts (groups, labels) of a deterministic masking, or None if they are not certain.
 
     They are certain if they are published; if the unmasked counts are; or if every group is a union of groups
@@ -36,8 +56,8 @@ def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) 
         splitting = np.zeros(groups, dtype=bool)
         splitting[mapping[~whole[view.mapping]]] = True
         united = fold(view.joint[whole], group_of[whole], groups)
-        found = missing & ~splitting
-        counts[found] = united[found]
+        whole_here = missing & ~splitting
+        counts[whole_here] = united[whole_here]
         missing &= splitting
     return None if missing.any() else counts
 

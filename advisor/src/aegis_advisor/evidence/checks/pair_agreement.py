@@ -8,16 +8,15 @@ from typing import Self
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.evidence.attribute import AttributeEvidence
-from aegis_advisor.evidence.fault import Fault, differ, places
-from aegis_advisor.evidence.pairs import PairCounts
-from aegis_advisor.evidence.refinement import coarsening, groups_of, mapping_of
+from aegis_advisor.evidence.attribute import AttributeEvidence, PairCounts
+from aegis_advisor.evidence.checks.tables import Fault, differ, places
+from aegis_advisor.evidence.folding import coarsening
 
 Group = list[tuple[int, PairCounts]]
 """Tables of the same two attributes, in the same order of these, each with its place in the list of pairs."""
 
 
-def agreement_faults(
+def refinement_faults(
     evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], sound: Sequence[int]
 ) -> Iterator[Fault]:
     """Cells of tables that are not what a finer table of the same two attributes adds up to.
@@ -56,15 +55,15 @@ class _Nesting:
     @classmethod
     def of(cls, evidence: AttributeEvidence, maskings: Collection[str]) -> Self:
         """Compare every two maskings; one without mapping is a function of itself only."""
-        mappings = {masking: mapping_of(evidence, masking) for masking in maskings}
-        groups = {masking: groups_of(evidence, masking) for masking in maskings}
+        mappings = {masking: evidence.mapping_of(masking) for masking in maskings}
+        groups = {masking: evidence.groups_of(masking) for masking in maskings}
         outer = {(masking, masking): np.arange(groups[masking]) for masking in maskings}
         for finer, ours in mappings.items():
             for coarser, theirs in mappings.items():
                 if finer == coarser or ours is None or theirs is None:
                     continue
-                if (found := coarsening(ours, theirs, groups[finer])) is not None:
-                    outer[finer, coarser] = found
+                if (group_of := coarsening(ours, theirs, groups[finer])) is not None:
+                    outer[finer, coarser] = group_of
         refines = np.array([[(finer, coarser) in outer for coarser in maskings] for finer in maskings])
         first = np.argmax(refines & refines.T, axis=1)
         code = dict(zip(maskings, map(int, first), strict=True))
@@ -73,13 +72,13 @@ class _Nesting:
 
 def _by_attributes(pairs: Sequence[PairCounts], sound: Sequence[int]) -> dict[tuple[int, int], Group]:
     """The tables of each two attributes that have several, turned so that the attributes are in order."""
-    found = defaultdict(list)
+    groups = defaultdict(list)
     for index in sound:
         pair = pairs[index]
         if pair.attributes[0] > pair.attributes[1]:
             pair = PairCounts(pair.attributes[::-1], pair.maskings[::-1], pair.joint.T)
-        found[pair.attributes].append((index, pair))
-    return {attributes: group for attributes, group in found.items() if len(group) > 1}
+        groups[pair.attributes].append((index, pair))
+    return {attributes: group for attributes, group in groups.items() if len(group) > 1}
 
 
 def _refined(group: Group, nesting: tuple[_Nesting, _Nesting]) -> Iterator[tuple[int, int]]:
@@ -97,9 +96,9 @@ def _refined(group: Group, nesting: tuple[_Nesting, _Nesting]) -> Iterator[tuple
             sizes[first, second] = table.joint.size
     for (first, second), place in place_of.items():
         finer = nesting[0].finer[first], nesting[1].finer[second]
-        found = sizes[np.ix_(*finer)]
-        found[finer[0] == first, finer[1] == second] = np.iinfo(np.int64).max
-        row, column = np.unravel_index(np.argmin(found), found.shape)
+        others = sizes[np.ix_(*finer)]
+        others[finer[0] == first, finer[1] == second] = np.iinfo(np.int64).max
+        row, column = np.unravel_index(np.argmin(others), others.shape)
         if (smallest := place_of.get((int(finer[0][row]), int(finer[1][column])), place)) != place:
             yield place, smallest
 

@@ -1,7 +1,11 @@
-"""Views that contradict each other, or the unmasked counts. Those that declare how they differ are not asked."""
+"""Everything in an attribute's evidence that does not add up, in plain words.
 
-from collections.abc import Iterator, Mapping
-from itertools import combinations
+Which checks there are, and why no more: model, section 5. Views that agree pairwise may still admit no
+table; such evidence is accepted, and its reconstruction says that it did not converge.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -10,8 +14,67 @@ from scipy.sparse.csgraph import connected_components
 from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.atoms import common_refinement, per_atom
 from aegis_advisor.evidence.attribute import AttributeEvidence
-from aegis_advisor.evidence.fault import Fault, differ, listing, places, undeclared
-from aegis_advisor.evidence.refinement import coarsening
+from aegis_advisor.evidence.checks.maskings import declaration_faults, masking_faults
+from aegis_advisor.evidence.checks.tables import (
+    FAULTS_PER_TABLE,
+    LARGEST_COUNT,
+    Fault,
+    Path,
+    column_faults,
+    count_faults,
+    differ,
+    label_allowances,
+    listing,
+    places,
+    row_faults,
+    table_faults,
+    total,
+    total_faults,
+    undeclared,
+)
+from aegis_advisor.evidence.folding import coarsening
+
+
+def find_faults(evidence: AttributeEvidence) -> tuple[Fault, ...]:
+    """Find everything that does not add up; an empty answer is evidence that can be reconstructed from.
+
+    Arrays may hold any integers and have any shape. At most 100 faults are named per table.
+    """
+    label = list(count_faults((), evidence.label_histogram, (evidence.label_histogram.size,)))
+    label += [Fault((), fault.detail) for fault in declaration_faults((), evidence.label_perturbation)]
+    if label or total(evidence.label_histogram) > LARGEST_COUNT:
+        return (*label, Fault((), "the label's histogram adds up to more records than can be counted"))[:1]
+    histogram = list(_histogram_faults(evidence))
+    joint = list(_joint_faults(evidence, histogram_is_sound=not histogram))
+    sound = evidence.value_counts if not histogram and not joint else None
+    maskings = [list(masking_faults(evidence, index, sound)) for index in range(len(evidence.maskings))]
+    comparable = [
+        index for index, masking in enumerate(evidence.maskings) if masking.constrains and not maskings[index]
+    ]
+    agreement: Iterator[Fault] = iter(())
+    if evidence.joint is None:
+        agreement = agreement_faults(evidence, comparable, sound)
+    elif not joint:
+        agreement = unmasked_faults(evidence, evidence.joint, comparable)
+    return (*histogram, *joint, *(fault for faults in maskings for fault in faults), *agreement)
+
+
+def _histogram_faults(evidence: AttributeEvidence) -> Iterator[Fault]:
+    if evidence.histogram is None:
+        return
+    path = ("histogram",)
+    malformed = list(count_faults(path, evidence.histogram, (evidence.values,)))
+    _, whole = label_allowances(evidence)
+    yield from malformed or total_faults(path, evidence.histogram, total(evidence.label_histogram), whole)
+
+
+def _joint_faults(evidence: AttributeEvidence, *, histogram_is_sound: bool) -> Iterator[Fault]:
+    if evidence.joint is None:
+        return
+    table = list(table_faults(("joint",), evidence.joint, evidence.values, evidence))
+    yield from table
+    if evidence.histogram is not None and histogram_is_sound and not table:
+        yield from row_faults(("joint",), evidence.joint, evidence.histogram, "the histogram counts")
 
 
 def agreement_faults(evidence: AttributeEvidence, comparable: list[int], histogram: IntArray | None) -> Iterator[Fault]:
@@ -81,10 +144,10 @@ def _coarsening_faults(
     ours, theirs = _united(tables[1], parts[1], size), _united(tables[0], parts[0], size)
     for part, label in places(ours != theirs):
         groups, others = (listing(parts[side] == part) for side in (1, 0))
-        said = f"masked values {groups} count in column {label}"
+        counted = f"masked values {groups} count in column {label}"
         other = f"masking {evidence.maskings[pair[0]].id!r} counts in {others}, which hold the same values,"
         here, there = int(ours[part, label]), int(theirs[part, label])
-        detail = differ(said, here, other, there, undeclared(here, there))
+        detail = differ(counted, here, other, there, undeclared(here, there))
         yield Fault(("maskings", pair[1], "joint"), detail)
 
 
@@ -104,3 +167,42 @@ def unmasked_faults(evidence: AttributeEvidence, joint: IntArray, comparable: li
             here, there = int(masking.joint[place]), int(folded[place])
             detail = differ("is", here, "the unmasked counts add up to", there, undeclared(here, there))
             yield Fault(("maskings", index, "joint", *place), detail)
+
+
+def find_label_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
+    """Find exact tables that count other records of the label than the first does, and histograms; at most 100.
+
+    Where the label's histogram is exact each has been compared with it; where it is not, that told little. The
+    evidence is sound otherwise. Paths start at the list of attributes.
+    """
+    return tuple(islice(_label_faults(evidence), FAULTS_PER_TABLE))
+
+
+def _label_faults(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
+    if not evidence or evidence[0].label_perturbation.is_none:
+        return
+    exact = [table for place, attribute in enumerate(evidence) for table in _exact_tables(place, attribute)]
+    for path, table in exact[1:]:
+        first, label = exact[0]
+        yield from column_faults(path, table, label.sum(axis=0), source=f"{_pointer(first)} counts")
+    histograms = [
+        ((place, "histogram"), attribute.histogram)
+        for place, attribute in enumerate(evidence)
+        if attribute.histogram is not None
+    ]
+    for path, counts in histograms:
+        first, known = (exact or histograms)[0]
+        yield from total_faults(path, counts, int(known.sum()), source=f"{_pointer(first)} counts")
+
+
+def _pointer(path: Path) -> str:
+    return "/".join(("", "attributes", *map(str, path)))
+
+
+def _exact_tables(place: int, evidence: AttributeEvidence) -> Iterator[tuple[Path, IntArray]]:
+    """Every exact table (groups, labels) of an attribute, and where it is."""
+    if evidence.joint is not None:
+        yield (place, "joint"), evidence.joint
+    for index, masking in enumerate(evidence.maskings):
+        if masking.joint is not None and masking.perturbation.is_none:
+            yield (place, "maskings", index, "joint"), masking.joint

@@ -1,0 +1,181 @@
+"""What of pair counts does not add up: against what is known of each attribute, and against each other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.evidence.checks.pair_agreement import refinement_faults
+from aegis_advisor.evidence.checks.tables import (
+    Fault,
+    Path,
+    column_faults,
+    count_faults,
+    differ,
+    is_summable,
+    label_allowances,
+    places,
+    row_faults,
+    total_faults,
+)
+from aegis_advisor.evidence.folding import coarsening
+
+MOST_FAULTS = 100
+"""Of tens of thousands of tables all can be wrong, and nobody reads on."""
+
+
+Place = tuple[int, str]
+"""An attribute, by its place in the evidence, and a masking of it, by its id or `identity`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskedMargin:
+    """The records of each masked value.
+
+    Attributes:
+        counts: (groups,) int64.
+        source: the words for where they are known from.
+    """
+
+    counts: IntArray
+    source: str
+
+
+@dataclass(slots=True)
+class MaskedMargins:
+    """What each masking counts: known from its attribute's evidence, or else learnt from the first pair that has it."""
+
+    evidence: Sequence[AttributeEvidence]
+    _known: dict[Place, MaskedMargin | None] = field(default_factory=dict)
+
+    def of(self, place: Place) -> MaskedMargin | None:
+        """What is known now."""
+        if place not in self._known:
+            self._known[place] = _known_margin(self.evidence[place[0]], place[1])
+        return self._known[place]
+
+    def learn(self, place: Place, margin: MaskedMargin) -> None:
+        """Keep what a pair counts, if nothing is known yet."""
+        if self.of(place) is None:
+            self._known[place] = margin
+
+    def faults(self, path: Path, place: Place, counts: IntArray) -> Iterator[Fault]:
+        """Faults of counts (groups,) of which nothing is known directly, against those of nesting maskings."""
+        evidence = self.evidence[place[0]]
+        mapping = evidence.mapping_of(place[1])
+        if mapping is None:
+            return
+        reached = np.bincount(mapping, minlength=counts.size) > 0
+        for (group,) in places(~reached & (counts > 0)):
+            what = f"no value is mapped to masked value {group} of {place[1]!r}"
+            yield Fault(path, f"{what}, yet it counts {counts[group]} records")
+        for other in (IDENTITY, *(masking.id for masking in evidence.maskings)):
+            known, theirs = self.of((place[0], other)), evidence.mapping_of(other)
+            if known is not None and theirs is not None:
+                names = place[1], other
+                yield from _nesting_faults(path, names, (mapping, theirs), counts, known)
+
+
+def find_pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
+    """Find what of pair counts does not add up, the first 100 faults; paths start at the list of pairs.
+
+    The evidence is known to be sound, and attributes and maskings of the pairs to exist. Arrays may hold any integers
+    and have any shape. Tables that agree with everything they are compared with may still admit no table of all
+    attributes; such evidence is accepted.
+    """
+    return tuple(islice(_all_faults(evidence, pairs), MOST_FAULTS))
+
+
+def _all_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> Iterator[Fault]:
+    margins, sound = MaskedMargins(evidence), list[int]()
+    for index, pair in enumerate(pairs):
+        wrong = [*_table_faults(margins, index, pair)]
+        yield from wrong
+        if not wrong:
+            sound.append(index)
+    yield from refinement_faults(evidence, pairs, sound)
+
+
+def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iterator[Fault]:
+    """Faults of one table by itself; the margins of a sound one become known."""
+    sides = tuple(zip(pair.attributes, pair.maskings, strict=True))
+    malformed = [*_inexact_faults(margins.evidence, index, pair)]
+    malformed += count_faults((index, "joint"), pair.joint, tuple(margins.evidence[a].groups_of(m) for a, m in sides))
+    yield from malformed
+    if malformed:
+        return
+    wrong = [*_total_faults((index, "joint"), pair, margins.evidence)]
+    if is_summable(pair.joint):  # otherwise the total says enough
+        wrong += _margin_faults(margins, index, pair)
+    yield from wrong
+    if not wrong:
+        for axis, side in enumerate(sides):
+            margins.learn(side, MaskedMargin(pair.joint.sum(axis=1 - axis), f"pair {index} counts"))
+
+
+def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
+    """A fault unless the counts add up to the records, as far as these are known."""
+    known = next((evidence[place] for place in pair.attributes if evidence[place].knows_label), None)
+    if known is not None:
+        yield from total_faults(path, pair.joint, known.records)
+    else:
+        _, whole = label_allowances(evidence[0])
+        yield from total_faults(path, pair.joint, evidence[0].records, whole)
+
+
+def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, pair: PairCounts) -> Iterator[Fault]:
+    """Exact counts beside inexact ones of the same masking give away what these hide, and contradict them."""
+    for side, (attribute, masking) in enumerate(zip(pair.attributes, pair.maskings, strict=True)):
+        if masking != IDENTITY and not evidence[attribute].masking(masking).perturbation.is_none:
+            detail = (
+                f"the counts of {masking!r} are declared inexact (noise, rounded_to or records), and pair counts are "
+                "exact: they would give away what the declaration hides"
+            )
+            yield Fault((index, "maskings", side), detail)
+
+
+def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iterator[Fault]:
+    """Rows and columns that count otherwise than what is known of their masking."""
+    path, (first, second) = (index, "joint"), zip(pair.attributes, pair.maskings, strict=True)
+    rows, columns = margins.of(first), margins.of(second)
+    if rows is None:
+        yield from margins.faults(path, first, pair.joint.sum(axis=1))
+    else:
+        yield from row_faults(path, pair.joint, rows.counts, rows.source)
+    if columns is None:
+        yield from margins.faults(path, second, pair.joint.sum(axis=0))
+    else:
+        yield from column_faults(path, pair.joint, columns.counts, source=columns.source)
+
+
+def _nesting_faults(
+    path: Path, names: tuple[str, str], mappings: tuple[IntArray, IntArray], counts: IntArray, known: MaskedMargin
+) -> Iterator[Fault]:
+    """Groups of the coarser of two mappings (values,) of which they count otherwise; none where they do not nest."""
+    ours, theirs, coarser = counts, known.counts, names[1]
+    if (outer := coarsening(*mappings, ours.size)) is not None:
+        ours = fold(ours, outer, theirs.size)
+    elif (outer := coarsening(*mappings[::-1], theirs.size)) is not None:
+        theirs, coarser = fold(theirs, outer, ours.size), names[0]
+    else:
+        return
+    for (group,) in places(ours != theirs):
+        sum_of = f"masked value {group} of {coarser!r} adds up to"
+        yield Fault(path, differ(sum_of, int(ours[group]), known.source, int(theirs[group])))
+
+
+def _known_margin(evidence: AttributeEvidence, masking: str) -> MaskedMargin | None:
+    """What an attribute's own evidence says of the records (groups,) of each masked value."""
+    counts = evidence.value_counts
+    if masking == IDENTITY:
+        source = "the unmasked counts add up to" if evidence.histogram is None else "the histogram counts"
+        return None if counts is None else MaskedMargin(counts, source)
+    known = evidence.masking(masking)
+    if known.joint is not None:
+        return MaskedMargin(known.joint.sum(axis=1), f"the counts of {masking!r} add up to")
+    if known.mapping is None or counts is None:
+        return None
+    return MaskedMargin(fold(counts, known.mapping, known.groups), "the histogram of its values counts")
