@@ -12,7 +12,7 @@ from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json
 from app.api.bodies import invalid_document
 from app.api.errors import InterruptedCheckError, MalformedRequestError
-from app.api.mapping import published_entry
+from app.api.published import published_entry
 from app.child_process import ChildProcess
 from app.domain.entries import Publication
 from app.domain.errors import InvalidDocumentError
@@ -90,8 +90,8 @@ def _read_counts(raw: msgspec.Raw) -> object:
     text = bytes(raw)
     shape = _shape(text.translate(None, _INTEGERS))
     if shape is not None:
-        numbers = np.fromstring(text.translate(None, b"[]"), dtype=np.int64, sep=",")
-        if numbers.size == prod(shape):  # brackets around nothing look like brackets around one
+        numbers = np.fromstring(text.translate(None, b"[] \t\r\n"), dtype=np.int64, sep=",")
+        if numbers.size == prod(shape):  # brackets around nothing look like those around one number
             return numbers.reshape(shape)
     return read_json(text)
 

@@ -10,7 +10,6 @@ from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
 from app.api.bodies import validated
-from app.api.uploads import read_publication_in
 from app.api.dependencies import (
     BodyDependency,
     CallerDependency,
@@ -26,6 +25,7 @@ from app.api.describe import answers, body
 from app.api.mapping import entry_head_json, entry_json, head_body, page_body, visibility_of
 from app.api.responses import JsonResponse
 from app.api.state import State
+from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
 from app.domain.documents import is_small
 from app.domain.entries import CountTable, Head

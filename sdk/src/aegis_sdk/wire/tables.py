@@ -13,7 +13,6 @@ from aegis_sdk.wire.values import (
     all_counts,
     as_list,
     count_fault,
-    counts_in,
     instead_of_pydantic,
     is_count_array,
     item_faults,
@@ -46,8 +45,7 @@ def _probability_fault(value: object) -> str | None:
 
 def _checked(value: object, fault_of: FaultOf, *, least: int = 0) -> list[list[int]]:
     """A table of integers from `least` up whose rows have one length, or a fault per cell and row."""
-    value = counts_in(value, 2, least)
-    if is_count_array(value, 2):
+    if is_count_array(value, 2, least):
         return cast("list[list[int]]", value)
     table = _as_table(value)
     if not all_counts(lambda: chain.from_iterable(table), least):

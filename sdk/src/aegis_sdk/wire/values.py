@@ -9,7 +9,7 @@ they are.
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, TypeGuard, cast
+from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, WrapValidator
 
@@ -69,21 +69,17 @@ def item_faults(values: list[object], fault_of: Callable[[object], str | None]) 
             yield (index,), detail
 
 
-def is_count_array(value: object, dimensions: int) -> TypeGuard[Any]:
-    """Whether a value is a NumPy array of int64, not empty. Nothing that JSON holds is one."""
-    shape = getattr(value, "shape", ())
-    return len(shape) == dimensions and 0 not in shape and str(getattr(value, "dtype", "")) == "int64"
-
-
-def counts_in(value: object, dimensions: int, least: int) -> object:
-    """An array of counts as it is; one that has other numbers as the lists that it was made of, to find them in."""
-    if is_count_array(value, dimensions) and not (value.min() >= least and value.max() <= COUNT_MAX):
-        return value.tolist()
-    return value
+def is_count_array(value: Any, dimensions: int, least: int = 0) -> bool:  # noqa: ANN401 -- any value
+    """Whether a value is a NumPy array of int64, not empty, all of counts from `least` up. JSON holds no such thing."""
+    if not hasattr(value, "dtype") or value.dtype.str[1:] != "i8" or value.ndim != dimensions or not value.size:
+        return False
+    return bool(value.min() >= least and value.max() <= COUNT_MAX)
 
 
 def as_list(value: object) -> list[object]:
-    """The value, if it is a list."""
+    """The value, if it is a list or an array of what was one."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if not isinstance(value, list):
         raise fault(f"A list is expected, not {json_name(value)}")
     return value
@@ -99,7 +95,6 @@ def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
 
 def _count_list(value: object) -> list[int]:
     """A list of counts, or a fault per item."""
-    value = counts_in(value, 1, 0)
     if is_count_array(value, 1):
         return cast("list[int]", value)
     values = as_list(value)
