@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from aegis_provider.plots import PlotError, Scored, best_promise, frontier, page, pareto, scored
-from aegis_provider.plots.ticks import tick_numbers
+from aegis_provider.report.plots import PlotError, Scored, best_promise, frontier, page, pareto, scored
+from aegis_provider.report.plots.labels import tick_numbers
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
-from tests.provider.plotting import (
+from tests.provider.report.plots.plotting import (
     PRIVACY,
     UTILITIES,
     advice_of,

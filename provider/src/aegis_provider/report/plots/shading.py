@@ -6,7 +6,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from aegis_provider.plots.style import INK
+from aegis_provider.report.plots.style import INK
 from aegis_sdk.reading import reference_known, utility_bounds
 from aegis_sdk.wire import DROP, IDENTITY, Advice, AttributeAdvice, MaskingScore
 
@@ -27,18 +27,18 @@ def losses_of(advice: Advice | None, attribute: str) -> Mapping[str, float]:
     much of what the unmasked attribute tells, which the advice does not know. By errors, of which less is better, it is
     not known what all would be: then it is the share of the most that a masking of the attribute loses.
     """
-    found = next((each for each in (advice.attributes if advice else None) or () if each.name == attribute), None)
-    if found is None or advice is None:
+    scored = next((each for each in (advice.attributes if advice else None) or () if each.name == attribute), None)
+    if scored is None or advice is None:
         return {}
     if advice.better == "lower":
-        most = max((score.deviation for score in found.maskings.values()), default=0.0)
-        return {IDENTITY: 0.0, **{name: _share(score.deviation, most) for name, score in found.maskings.items()}}
+        most = max((score.deviation for score in scored.maskings.values()), default=0.0)
+        return {IDENTITY: 0.0, **{name: _share(score.deviation, most) for name, score in scored.maskings.items()}}
     known = {
-        name: _share(score.deviation, found.reference_utility)
-        for name, score in found.maskings.items()
-        if _is_certain(found, score)
+        name: _share(score.deviation, scored.reference_utility)
+        for name, score in scored.maskings.items()
+        if _is_certain(scored, score)
     }
-    return {**known, IDENTITY: 0.0, DROP: float(found.reference_utility > 0)}
+    return {**known, IDENTITY: 0.0, DROP: float(scored.reference_utility > 0)}
 
 
 def _share(deviation: float, whole: float) -> float:
@@ -70,15 +70,15 @@ def draw_key(axes: Axes, left: float, middle: float, advice: Advice) -> None:
     """The shades from nothing lost to all of it, and that of what is not known; in inches, as the axes are."""
     for place, loss in enumerate(_KEY):
         _swatch(axes, left + place * _SWATCH, middle, f"{loss:.0%}", loss)
-    told = "of the most that a masking loses" if advice.better == "lower" else "of its attribute's utility lost"
+    whole = "of the most that a masking loses" if advice.better == "lower" else "of its attribute's utility lost"
     after = left + len(_KEY) * _SWATCH + 0.1
-    axes.text(after, middle, told, fontsize=9, color="#555555", va="center")
+    axes.text(after, middle, whole, fontsize=9, color="#555555", va="center")
     unknown = after + 2.4
     _swatch(axes, unknown, middle, "", None)
     axes.text(unknown + _SWATCH + 0.1, middle, "not known", fontsize=9, color="#555555", va="center")
 
 
-def _swatch(axes: Axes, left: float, middle: float, told: str, loss: float | None) -> None:
+def _swatch(axes: Axes, left: float, middle: float, text: str, loss: float | None) -> None:
     fill = fill_of(loss, advised=True)
     axes.add_patch(Rectangle((left, middle - _HIGH / 2), _SWATCH, _HIGH, facecolor=fill, edgecolor="#666666"))
-    axes.text(left + _SWATCH / 2, middle, told, fontsize=7.5, color=ink_on(loss), ha="center", va="center")
+    axes.text(left + _SWATCH / 2, middle, text, fontsize=7.5, color=ink_on(loss), ha="center", va="center")

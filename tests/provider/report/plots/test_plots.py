@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from aegis_provider.errors import OutputError, PlotError
-from aegis_provider.plots import (
+from aegis_provider.report.plots import (
     costs,
     drawable,
     lattice,
@@ -21,10 +21,10 @@ from aegis_provider.plots import (
     write_image,
     write_page,
 )
-from aegis_provider.plots.layered import layered
+from aegis_provider.report.plots.layered import layered
 from aegis_sdk.reading import Lattice, Node, lattice_of
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
-from tests.provider.plotting import PRIVACY, advice_of, annotations_of, entry_of, many, note_of
+from tests.provider.report.plots.plotting import PRIVACY, advice_of, annotations_of, entry_of, many, note_of
 
 UNKNOWN = "#d6d6d6"
 HOSTILE = "<script>alert(1)</script> & $x^{$"

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from aegis_provider.errors import PlotError
-from aegis_provider.plots.style import (
+from aegis_provider.report.figures import Drawing, Subject
+from aegis_provider.report.model import Part, Plot
+from aegis_provider.report.page import drawing, figure_svg
+from aegis_provider.report.plots.style import (
     BLUE,
     INK,
     LONGEST_NAME,
@@ -23,23 +26,23 @@ from aegis_provider.plots.style import (
     quiet,
     refuse_vast,
 )
-from aegis_provider.report.figure import drawing
-from aegis_sdk.reading import maskings_in, reference_known, shown, told_deviation, utility_bounds
+from aegis_sdk.reading import maskings_in, reference_known, shown, some, stated_deviation, utility_bounds
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
 
 _ROW = 0.25
 """Inches of a row."""
+_MOST_NAMES = 8
 
 
 @dataclass(frozen=True)
 class _Row:
     """A bar, or the heading of an attribute (no `cost`).
 
-    `told`: what stands beside it; `whole`: all that there is to lose, as well as it is `known`.
+    `beside`: what stands beside it; `whole`: all that there is to lose, as well as it is `known`.
     """
 
     name: str
-    told: str
+    beside: str
     known: bool
     cost: float | None = None
     whole: float | None = None
@@ -55,16 +58,16 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
     told. The maskings of the best configuration are marked. `attributes`: their names; by default all.
     Raises `PlotError` if the advice scores none of them.
     """
-    found = _chosen(advice, attributes)
+    chosen = _chosen(advice, attributes)
     rows = list(
-        _rows(found[:MOST_ATTRIBUTES], maskings_in(entry, advice.configuration), whole_known=advice.better != "lower")
+        _rows(chosen[:MOST_ATTRIBUTES], maskings_in(entry, advice.configuration), whole_known=advice.better != "lower")
     )
     figure = Figure(figsize=(9, 1.7 + _ROW * len(rows)))
     axes = figure.subplots()
     _bars(axes, rows)
     axes.set_xlabel(f"deviation from the attribute's reference utility: {measure_of(advice)}", fontsize=10)
     _legend(axes, advice, rows)
-    entitle(figure, shown(f"What each masking costs: {entry.name}", 70), _left_out(found), _unknown(rows))
+    entitle(figure, shown(f"What each masking costs: {entry.name}", 70), _left_out(chosen), _unknown(rows))
     return figure
 
 
@@ -86,9 +89,9 @@ def _rows(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, who
         for masking, score in cheapest_first[:MOST_MASKINGS]:
             # A share of what is known would pass for a share of all.
             share = f"  {score.deviation / whole:.0%}" if whole and known else ""
-            told = told_deviation(each, masking) + share
+            beside = stated_deviation(each, masking) + share
             is_best = best.get(each.name) == masking
-            yield _Row(shown(masking, LONGEST_NAME), told, known, score.deviation, whole, is_best)
+            yield _Row(shown(masking, LONGEST_NAME), beside, known, score.deviation, whole, is_best)
 
 
 def _of_what_is_known(attribute: AttributeAdvice) -> str:
@@ -103,12 +106,12 @@ def _bars(axes: Axes, rows: Sequence[_Row]) -> None:
     axes.grid(visible=False, axis="y")
     for place, row in enumerate(rows):
         if row.cost is None:
-            axes.text(0, place, f" {row.told}", va="center", fontsize=9, fontstyle="italic", color="#555555")
+            axes.text(0, place, f" {row.beside}", va="center", fontsize=9, fontstyle="italic", color="#555555")
             continue
         axes.barh(place, row.whole or 0, height=0.72, **_kept(known=row.known))
         axes.barh(place, row.cost, height=0.72, color=VERMILION if row.is_best else BLUE)
         end = max(row.cost, row.whole or 0)
-        axes.annotate(row.told, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=9, color=INK)
+        axes.annotate(row.beside, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=9, color=INK)
     _names(axes, rows)
     axes.margins(x=0.17 if all(row.known for row in rows) else 0.3)
     axes.set_xlim(left=0)
@@ -157,3 +160,27 @@ def _unknown(rows: Sequence[_Row]) -> str:
     if all(row.known for row in rows):
         return ""
     return "of what is known: unmasked joint counts are not, so more may be lost; in brackets what is certain"
+
+
+def _parts(subject: Subject) -> Iterator[Part]:
+    entry, advice, attributes = subject.entry, subject.answer, subject.attributes
+    yield (
+        "Of each attribute, how far every masking is from its reference utility: what the unmasked attribute tells of "
+        "the label, or as much of that as is known. A long bar costs much; where all bars are short the attribute "
+        "tells little in any case, if its joint counts are known."
+    )
+    yield Plot(figure_svg(costs(entry, advice, attributes)), "Deviation of every masking, by attribute.")
+    chosen = [each for each in advice.attributes or () if not attributes or each.name in attributes]
+    if unknown := [each.name for each in chosen if each.maskings and not reference_known(each)]:
+        yield (
+            f"The unmasked joint counts of {some(unknown, _MOST_NAMES)} are not known. Their reference utility is only "
+            "what the published tables tell: the attribute may tell more, and each masking may lose more than its bar "
+            "shows. Numbers in brackets enclose the true one for certain."
+        )
+
+
+DRAWING: Final = Drawing(
+    figure=lambda subject: costs(subject.entry, subject.answer, subject.attributes),
+    parts=_parts,
+    is_possible=lambda subject: any(each.maskings for each in subject.answer.attributes or ()),
+)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,10 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.textpath import TextPath
 
-from aegis_provider.plots.layered import Layered, layered
-from aegis_provider.plots.shading import draw_key, fill_of, ink_on, losses_of
-from aegis_provider.plots.style import INK, LONGEST_NAME, few, left_out
-from aegis_provider.report.figure import drawing
+from aegis_provider.report.figures import Drawing, Subject
+from aegis_provider.report.model import Part, Plot
+from aegis_provider.report.page import drawing, figure_svg
+from aegis_provider.report.plots.layered import Layered, layered
+from aegis_provider.report.plots.shading import draw_key, fill_of, ink_on, losses_of
+from aegis_provider.report.plots.style import INK, LONGEST_NAME, few, left_out
 from aegis_sdk.reading import lattice_of, shown, unit_of
 from aegis_sdk.wire import Advice, Attribute, EntryDocument
 
@@ -206,10 +209,32 @@ def _heading(axes: Axes, height: float, entry: EntryDocument, advice: Advice | N
     """The title, what the boxes mean, and what is left out."""
     title = shown(f"Which masking follows from which: {entry.name}", 70)
     axes.text(_MARGIN, height - 0.2, title, fontsize=13, fontweight="bold", color=INK, va="top")
-    told = "a masking is a function of what is below and joined to it"
-    axes.text(_MARGIN, height - 0.5, told, fontsize=_POINTS + 0.5, color="#555555", va="top")
+    rule = "a masking is a function of what is below and joined to it"
+    axes.text(_MARGIN, height - 0.5, rule, fontsize=_POINTS + 0.5, color="#555555", va="top")
     if advice is not None:
         draw_key(axes, _MARGIN, height - 0.87, advice)
     unknown = any(each.mapping is None for attribute in entry.attributes for each in attribute.maskings)
     notes = [*(["dashed: without a mapping"] if unknown else []), *([note] if note else [])]
     axes.text(_MARGIN, 0.15, "; ".join(notes), fontsize=_POINTS, color="#555555")
+
+
+def _figure(subject: Subject) -> Figure:
+    return lattice(subject.entry, subject.advice, subject.attributes)
+
+
+def _parts(subject: Subject) -> Iterator[Part]:
+    yield (
+        "A masking stands above those that it can be computed from: it tells no more than they do, and is as private "
+        "or more. Maskings in one box group the values alike. Where no way leads up from one to another, neither can "
+        "be computed from the other."
+    )
+    if subject.advice is not None:
+        yield (
+            "The darker a box, the more of the reference utility of its attribute is lost; to drop the attribute loses "
+            "all of it. Of a grey box that is not known: no configuration that was asked about uses it, or the "
+            "unmasked joint counts are not known, and it may lose little or much of what they would tell."
+        )
+    yield Plot(figure_svg(_figure(subject)), "The Hasse diagram of the maskings of every attribute.")
+
+
+DRAWING: Final = Drawing(figure=_figure, parts=_parts)
