@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import orjson
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -18,10 +19,9 @@ from aegis_advisor.arrays import IntArray
 from aegis_provider import document_of
 from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding, Roles, apply_controls
 from aegis_sdk.wire import EntryDocument
-from app.domain.documents import Document
+from app.api.uploads import read_publication
+from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of
-from app.services.publications import publication_of
 from bench import example
 from bench.evaluation.effectiveness import levels
 from bench.evaluation.plots import COLOURS, MARKERS
@@ -154,7 +154,7 @@ def _controlled(control: Control) -> Document:
 
 def _read(document: Document) -> Entry:
     """An entry as the service reads it: one that it refuses ends the benchmark."""
-    content = publication_of(document).content  # turns counts into arrays, in place
+    content = read_publication(orjson.dumps(document)).content
     evidence = evidence_of(document)
     configurations = unpack_configurations(content.configuration_table, content.outline)
     return Entry(evidence, configurations, utilities(evidence, configurations)[0])
