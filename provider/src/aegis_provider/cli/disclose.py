@@ -3,13 +3,13 @@ from typing import Annotated
 
 import typer
 
-from aegis_provider.cli.disclose_report import all_attributes, as_document, attributes_in_full
 from aegis_provider.disclosure import Disclosure, EntryError
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
+from aegis_provider.report.disclosure import disclosure_document, disclosure_text
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
@@ -70,7 +70,10 @@ def disclose(
         raise InputError(f"{entry}: {error}") from error
     if html is not None:
         write_disclosure_page(found, html)
-    _tell(found, in_full=bool(attribute), as_json=as_json)
+    if as_json:
+        print_json(disclosure_document(found))
+    else:
+        typer.echo("\n".join(disclosure_text(found, in_full=bool(attribute))))
     if check:
         _refuse_small(entry, found)
 
@@ -80,13 +83,6 @@ def _plan(table: str | None, path: Path | None) -> Plan | None:
     if (table is None) != (path is None):
         raise InputError("--table and --plan go together: the plan says what of the table the entry counts")
     return None if path is None else load_plan(path, configurations_needed=False)
-
-
-def _tell(found: Disclosure, *, in_full: bool, as_json: bool) -> None:
-    if as_json:
-        print_json(as_document(found))
-    else:
-        typer.echo("\n".join(attributes_in_full(found) if in_full else all_attributes(found)))
 
 
 def _refuse_small(entry: Path, found: Disclosure) -> None:
