@@ -9,7 +9,7 @@ from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
 from aegis_provider.report.risk import compared_with_itself, risk_document, risk_text
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import (
@@ -63,7 +63,7 @@ def risk(
             progress=progress,
         )
     if html is not None:
-        write_risk_page(assessment, Path(shown(table)).name, html)
+        write_risk_page(assessment, Path(table_name(table)).name, html)
     in_full = configuration is not None or not intended.configurations
     if as_json:
         print_json(risk_document(assessment, in_full=in_full))

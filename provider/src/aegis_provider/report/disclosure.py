@@ -172,7 +172,7 @@ def _reservations(disclosure: Disclosure) -> Iterator[Section]:
         *((each.name, table) for each in disclosure.attributes for table in each.tables),
     ]
     rows = [
-        (shown(name), table_name(table), declared_in_words(table.declared))
+        (shown(name), count_table_name(table), declared_in_words(table.declared))
         for name, table in tables
         if not table.is_plain
     ]
@@ -188,7 +188,7 @@ def _reservations(disclosure: Disclosure) -> Iterator[Section]:
 def _table_of(tables: Sequence[PublishedTable], below: int) -> TextTable:
     rows = [
         (
-            table_name(each),
+            count_table_name(each),
             each.records,
             each.cells,
             each.occupied,
@@ -203,7 +203,7 @@ def _table_of(tables: Sequence[PublishedTable], below: int) -> TextTable:
     return TextTable(header, rows)
 
 
-def table_name(table: PublishedTable) -> str:
+def count_table_name(table: PublishedTable) -> str:
     """Which table of an attribute or of the label it is."""
     return _KINDS[table.kind] or shown(table.name, _WORDS)
 

@@ -9,7 +9,7 @@ from typing import Final
 from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, PublishedTable
 from aegis_provider.output import written_whole
 from aegis_provider.privacy import percent
-from aegis_provider.report.disclosure import declared_in_words, derived_table, table_name, where
+from aegis_provider.report.disclosure import count_table_name, declared_in_words, derived_table, where
 from aegis_provider.report.disclosure_figures import beside_the_truth, known_within, small_counts, smallest_counts
 from aegis_provider.report.model import Part, Section, Term, Terms, TextTable
 from aegis_provider.report.page import render_page
@@ -183,7 +183,7 @@ def _tables(disclosure: Disclosure) -> Iterator[Part]:
     rows = [
         (
             name,
-            table_name(each),
+            count_table_name(each),
             each.records,
             each.cells,
             each.occupied,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.independence.stars import is_independent, masked_codes, starred
+from aegis_provider.independence.vectors import is_independent, masked_codes, starred
 from tests.provider.independence.brute_force import is_exactly_independent
 
 rows = st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 1), st.integers(0, 2)), min_size=1, max_size=12)

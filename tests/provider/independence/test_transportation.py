@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from aegis_provider.independence.network import network
-from aegis_provider.independence.transport import paired
+from aegis_provider.independence.transportation import hub_network, paired
 from aegis_provider.independence.vectors import STAR, disagreements, distinct_rows
 
 
@@ -74,9 +73,9 @@ def test_equal_vectors_are_paired_as_often_as_both_sides_have_them(rows):
 def test_with_too_few_arcs_the_cost_is_a_lower_bound(rows, most_arcs):
     (left, left_counts), (right, right_counts) = map(collapsed, rows)
 
-    found = network(left, right, most_arcs).solved(left_counts, right_counts)
+    found = hub_network(left, right, most_arcs).cheapest_pairs(left_counts, right_counts)
 
-    assert found.cost <= least_cost(*rows)
+    assert found.least <= least_cost(*rows)
     np.testing.assert_array_equal(np.bincount(found.left, found.amounts, len(left)), left_counts)
     np.testing.assert_array_equal(np.bincount(found.right, found.amounts, len(right)), right_counts)
 
@@ -84,7 +83,7 @@ def test_with_too_few_arcs_the_cost_is_a_lower_bound(rows, most_arcs):
 def test_hubs_that_one_side_alone_reaches_are_left_out():
     left, right = np.array([[0, 1], [3, 1], [0, 4]]), np.array([[0, 2], [5, 2], [5, 6]])
 
-    found = network(left, right, most_arcs=17)
+    found = hub_network(left, right, most_arcs=17)
 
     # By the first attribute, from two to one; by none, from three to three.
     assert (found.left.tolist(), found.left_hubs.tolist()) == ([0, 2, 0, 1, 2], [0, 0, 1, 1, 1])
@@ -96,7 +95,7 @@ def test_hubs_that_one_side_alone_reaches_are_left_out():
 def test_far_pairs_count_as_far_as_hubs_reach(attributes):
     left, right = np.zeros((1, attributes), dtype=np.int64), np.ones((1, attributes), dtype=np.int64)
 
-    costs = [network(left, right, arcs).solved(np.array([4]), np.array([4])).cost for arcs in (1, 2)]
+    costs = [hub_network(left, right, arcs).cheapest_pairs(np.array([4]), np.array([4])).least for arcs in (1, 2)]
 
     # With room for no hub of the one vector all pairs are alike; with room for the pair it costs what it disagrees on.
     assert costs == [0, 4 * attributes]

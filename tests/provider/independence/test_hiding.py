@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from aegis_provider import OutputError, ProviderError, TableError, open_table
 from aegis_provider.independence import hide
-from aegis_provider.independence.checking import refuse_dependent
 from aegis_provider.independence.clustered_table import ClusteredTable
-from aegis_provider.independence.masked_records import MaskedRecords
+from aegis_provider.independence.hiding import refuse_dependent
+from aegis_provider.independence.output_files import MaskedRecords
 from tests.provider import oracle
 from tests.provider.independence.example_1 import EXAMPLE_1
 

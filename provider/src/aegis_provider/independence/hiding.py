@@ -1,62 +1,23 @@
 """Makes attributes of a table independent of others by masking as few values as it can (Tao et al. 2010)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Final
 
 import numpy as np
 
 from aegis_provider.errors import OutputError, ProviderError, TableError, nearest, shortened
-from aegis_provider.independence.checking import refuse_dependent
-from aegis_provider.independence.cluster_values import write_cluster_values
-from aegis_provider.independence.clustered_table import Cluster, ClusteredTable
+from aegis_provider.independence.association import associations
+from aegis_provider.independence.clustered_table import ClusteredTable, read_columns
 from aegis_provider.independence.grouping import SOLVERS, Grouping, Solver, group
-from aegis_provider.independence.masked_records import CLUSTER, PARQUET_ENDING, MaskedRecords
-from aegis_provider.independence.vectors import IntArray
+from aegis_provider.independence.model import STAR, Hidden
+from aegis_provider.independence.output_files import CLUSTER, MaskedRecords, is_parquet, write_cluster_values
+from aegis_provider.independence.transportation import require_ortools
+from aegis_provider.independence.vectors import is_independent
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
-
-STAR: Final = "*"
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """What was written, and what it cost.
-
-    `cluster`: the name of the column of clusters; `others`: the columns that stay as they are. `records`: how many are
-    published; `dropped`: how many a draw of that `seed` left out, so that all clusters are of one size. `groups`: of
-    records that were made alike, one of each cluster. `stars`: how many values are masked, by attribute; `lower_bound`:
-    no independent table of these clusters has fewer. `solver`: the one that found it. `unmasked`: (vectors, clusters)
-    how many records have each combination of the hidden attributes' values, before any is masked.
-    """
-
-    hidden: tuple[str, ...]
-    from_: tuple[str, ...]
-    cluster: str
-    others: tuple[str, ...]
-    clusters_output: Path
-    clusters: tuple[Cluster, ...]
-    records: int
-    dropped: int
-    seed: int
-    groups: int
-    stars: Mapping[str, int]
-    lower_bound: int
-    solver: Solver
-    unmasked: IntArray = field(compare=False, repr=False)
-
-    @property
-    def starred(self) -> int:
-        """How many values are masked."""
-        return sum(self.stars.values())
-
-    @property
-    def values(self) -> int:
-        """How many values the hidden attributes have, masked or not."""
-        return self.records * len(self.hidden)
 
 
 def hide(
@@ -71,6 +32,7 @@ def hide(
     seed: int = 0,
     seconds: float | None = None,
     star: str = STAR,
+    measure: bool = False,
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
@@ -79,13 +41,34 @@ def hide(
 
     The latter become one column with the number of a cluster, 1 to `clusters`, all equally large; of the former some
     values become the `star`. All other columns stay as they are, and so does the order of the records, of which at
-    most `clusters` - 1, drawn by the seed, are left out. A missing value is a value like others.
-    `output`: Parquet where it ends in `.parquet`, CSV otherwise. `clusters_output`: the values of each cluster, sorted;
-    by default `masked.clusters.csv` beside `masked.csv`. `seconds`: how long the solver `best` may try to improve.
-    What was written has been read again and found independent, by whole numbers; both files appear, or none.
+    most `clusters` - 1, drawn by the seed, are left out. A missing value is a value like others. What was written has
+    been read again and found independent, by whole numbers; both files appear, or none.
+
     Source: Tao et al., Correlation hiding by independence masking (ICDE 2010), section IV and problem 1.
-    Raises `ProviderError` for columns or clusters that make no sense, `TableError` and `OutputError`.
+
+    Args:
+        table: The table of the attributes.
+        hide: Attributes of which values are masked.
+        from_: Attributes that they are to be independent of.
+        clusters: How many clusters the latter become.
+        output: The masked table: Parquet where it ends in `.parquet`, CSV otherwise.
+        clusters_output: The values of each cluster, sorted; by default `masked.clusters.csv` beside `masked.csv`.
+        solver: What groups the records (`group`).
+        seed: What every draw comes from.
+        seconds: How long the solver `best` may try to improve.
+        star: What masked values become.
+        measure: Whether to measure what hiding did to what the attributes tell, too (`associations`).
+        delimiter: Between the fields of a CSV table.
+        memory_limit: What reading may hold in memory.
+        progress: Is told how far each pass over the table, and the search, is.
+
+    Raises:
+        ProviderError: The attributes, the clusters, the solver or the seed make no sense.
+        TableError: The table cannot be read, or lacks a column.
+        OutputError: The output has nowhere to go, or would overwrite an input.
+        AegisError: The extra `independence` is not installed.
     """
+    require_ortools()
     _refuse_unsound(hide, from_, clusters, solver, seed)
     refuse_overwriting(output, table)
     values = values_beside(output) if clusters_output is None else clusters_output
@@ -99,31 +82,25 @@ def hide(
         random = np.random.default_rng(seed)
         clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress)
         clustered.refuse_star(star)
-        stop = _after(seconds)
-        grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, stop)
-        records = clustered.masked(grouping, star)
-        records.write(part, progress, parquet=_is_parquet(output))
+        grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
+        records = MaskedRecords.of(clustered, grouping.group_of_record, star)
+        records.write(part, progress, parquet=is_parquet(output))
         separator = opened.delimiter or ","
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as written:
             refuse_dependent(written, records, output)
         write_cluster_values(
-            values_part,
-            clustered.basis,
-            clustered.kept,
-            records.clusters,
-            separator,
-            parquet=_is_parquet(values),
+            values_part, clustered.basis, clustered.kept, records.clusters, separator, parquet=is_parquet(values)
         )
-    return _found(clustered, records, grouping, values, seed)
+    hidden = _hidden(clustered, records, grouping, output, values, seed)
+    if not measure:
+        return hidden
+    measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
+    return replace(hidden, associations=measured)
 
 
 def values_beside(output: Path) -> Path:
     """Where the values of the clusters go by default: `masked.clusters.csv` for `masked.csv`."""
     return output.with_name(f"{output.stem}.clusters{output.suffix}")
-
-
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() == PARQUET_ENDING
 
 
 def _after(seconds: float | None) -> Callable[[], bool]:
@@ -149,35 +126,52 @@ def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, so
 
 
 def _refuse_values_output(output: Path, values: Path, table: Source) -> None:
-    """Raises `OutputError` where the values of the clusters would go to the output, or to an input."""
+    """Refuses to write the values of the clusters to the output, or to an input."""
     if output.resolve() == values.resolve():
         raise OutputError(f"{output}: the table and the values of its clusters need a file each")
     refuse_overwriting(values, table)
 
 
 def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:
-    """Raises `TableError` where a column is called as that of the clusters would be, in one of the files."""
+    """Refuses a column that is called as that of the clusters would be, in one of the files."""
     if CLUSTER in (table.columns if len(from_) > 1 else from_):
         raise TableError(f"{table.name}: a column is called {CLUSTER!r}, as that of the clusters will be; rename it")
 
 
-def _found(clustered: ClusteredTable, records: MaskedRecords, grouping: Grouping, values: Path, seed: int) -> Hidden:
+def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> None:
+    """Reads again what was written: nothing is published on the word of a solver.
+
+    `P[a, b] = P[a] P[b]` is looked at for every masked vector and every cluster, in whole numbers.
+
+    Raises:
+        OutputError: The written table has other records, or its hidden attributes are not independent.
+    """
+    *masked, cluster = read_columns(written, [*(each.name for each in records.masked), records.cluster])
+    if written.columns != records.names or len(cluster.codes) != np.count_nonzero(records.kept):
+        raise OutputError(f"{output}: does not hold what was written to it; was it changed?")
+    if not is_independent(np.stack([each.codes for each in masked], axis=1), cluster.codes):
+        raise OutputError(f"{output}: what was found is not independent, so nothing is written; report this")
+
+
+def _hidden(
+    clustered: ClusteredTable, records: MaskedRecords, grouping: Grouping, output: Path, values: Path, seed: int
+) -> Hidden:
     kept = int(np.count_nonzero(clustered.kept))
     clusters = clustered.clusters()
-    stars = records.stars.sum(axis=0).tolist()
     names = tuple(column.name for column in clustered.columns)
     return Hidden(
         hidden=names,
         from_=tuple(each.column.name for each in clustered.basis),
         cluster=records.cluster,
         others=records.others,
+        output=output,
         clusters_output=values,
         clusters=clusters,
         records=kept,
         dropped=clustered.dropped,
         seed=seed,
         groups=kept // len(clusters),
-        stars=dict(zip(names, stars, strict=True)),
+        stars=dict(zip(names, records.stars.sum(axis=0).tolist(), strict=True)),
         lower_bound=grouping.lower_bound,
         solver=grouping.method,
         unmasked=clustered.counts(),
