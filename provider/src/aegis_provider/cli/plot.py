@@ -12,7 +12,7 @@ from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import EntryArgument, JsonOption
 from aegis_sdk.cli.show import chosen
 from aegis_sdk.cli.terminal import print_json, say
-from aegis_sdk.wire import PRIVACY_NAMES, Advice, NotJsonError, faults_of, read_json
+from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, NotJsonError, faults_of, read_json
 
 
 class FigureName(StrEnum):
@@ -46,8 +46,8 @@ def plot(
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
     whole_page = _is_page(output, figure)
-    if privacy is not None and privacy not in PRIVACY_NAMES:
-        raise InputError(f"--privacy is one of {', '.join(PRIVACY_NAMES)}, not {privacy!r}")
+    if privacy is not None and privacy not in PRIVACY_CRITERIA:
+        raise InputError(f"--privacy is one of {', '.join(PRIVACY_CRITERIA)}, not {privacy!r}")
     with needs_extra("plots"):
         from aegis_provider import plots  # noqa: PLC0415 - an extra
     refuse_overwriting(output, entry, *([advice] if advice else []))

@@ -21,7 +21,7 @@ from aegis_provider.plots.style import (
     quiet,
 )
 from aegis_provider.plots.ticks import tick_numbers
-from aegis_provider.privacy import AT_LEAST
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.figure import drawing
 from aegis_sdk.reading import ids_of, shown
 from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
@@ -29,8 +29,6 @@ from aegis_sdk.wire import COUNT_MAX, Advice, EntryDocument
 Upward: TypeAlias = Callable[[Scored], float]
 
 _NAMES_AT_A_POINT = 2
-_COUNTED = ("k", "l")
-"""Privacy that is a number of records or values: there is nothing between two that occur."""
 _MANY = 500
 """Points that are drawn one by one; more become an image within an SVG."""
 
@@ -39,7 +37,7 @@ _MANY = 500
 def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Figure:
     """Every ranked configuration by the privacy that is vouched for (rightwards) and its utility (better is upwards).
 
-    `privacy`: one of `PRIVACY_NAMES`, by default that of `best_promise`. Where the ranking by deviation is not one by
+    `privacy`: the name of a criterion, by default that of `best_promise`. Where the ranking by deviation is not one by
     utility, the upward axis is the deviation, so that the best stands always on the frontier.
     Raises `PlotError` as `scored` and `best_promise` do.
     """
@@ -53,7 +51,7 @@ def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -
     _axes(axes, points, name, advice, upward)
     legend_above(axes)
     entitle(figure, shown(f"Utility against privacy: {entry.name}", 70), *_notes(entry, advice, points, name))
-    if name in _COUNTED or _alike(points):
+    if CRITERIA[name].is_whole or _alike(points):
         tick_numbers(figure, axes, [each.privacy for each in points], [each.privacy for each in edge])
     _labels(figure, axes, points, edge, upward)
     return figure
@@ -115,7 +113,7 @@ def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, up
     numbers = [each.privacy for each in points]
     if privacy == "k" and min(numbers) >= 1 and max(numbers) <= COUNT_MAX and not _alike(points):
         axes.set_xscale("log")
-    if privacy not in AT_LEAST:
+    if not CRITERIA[privacy].at_least:
         axes.invert_xaxis()
     told, better = "utility", advice.better or "higher"
     if upward is _by_deviation:

@@ -6,11 +6,11 @@ from aegis_provider.plots.costs import costs
 from aegis_provider.plots.frontier import frontier
 from aegis_provider.plots.hasse import lattice
 from aegis_provider.plots.pareto import best_promise, pareto, scored
-from aegis_provider.plots.style import measure_of, privacy_of
+from aegis_provider.plots.style import measure_of
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.report import Part, Plot, Section, Terms, TextTable, drawing, figure_svg, render_page
-from aegis_provider.report.risk_words import CRITERIA
 from aegis_sdk.reading import reference_known, shown, some, vouched_for
-from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
+from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument
 
 _MOST_ROWS = 100
 _MOST_NAMES = 8
@@ -20,7 +20,7 @@ def drawable(entry: EntryDocument, advice: Advice | None) -> list[str]:
     """The figures that there is something to draw of: of `frontier`, `costs` and `lattice`."""
     if advice is None:
         return ["lattice"]
-    vouched = bool(advice.ranking) and any(vouched_for(entry, name) for name in PRIVACY_NAMES)
+    vouched = bool(advice.ranking) and any(vouched_for(entry, name) for name in PRIVACY_CRITERIA)
     scores = any(each.maskings for each in advice.attributes or ())
     return [*(["frontier"] if vouched else []), *(["costs"] if scores else []), "lattice"]
 
@@ -77,7 +77,7 @@ def _frontier(entry: EntryDocument, advice: Advice, privacy: str) -> Iterator[Pa
     rows = [(each.configuration, each.privacy, each.utility, each.deviation) for each in edge[:_MOST_ROWS]]
     more = f"; the first {_MOST_ROWS} of {len(edge)}" if len(edge) > _MOST_ROWS else ""
     yield TextTable(("configuration", privacy, "utility", "deviation"), rows, f"The frontier{more}")
-    yield Terms([CRITERIA[privacy]]) if privacy in CRITERIA else f"{privacy_of(privacy)}."
+    yield Terms([(CRITERIA[privacy].word, CRITERIA[privacy].meaning)])
 
 
 def _costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None) -> Iterator[Part]:

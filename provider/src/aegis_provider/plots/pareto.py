@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from aegis_provider.errors import PlotError
 from aegis_provider.plots.style import refuse_vast
-from aegis_provider.privacy import AT_LEAST
+from aegis_provider.privacy import CRITERIA
 from aegis_sdk.reading import ids_of, vouched_for
-from aegis_sdk.wire import PRIVACY_NAMES, Advice, EntryDocument
+from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, EntryDocument
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
 
     They are those that the advice ranks, or else all. Raises `PlotError` if nothing is vouched for.
     """
-    vouched = {name: found for name in PRIVACY_NAMES if (found := vouched_for(entry, name))}
+    vouched = {name: found for name in PRIVACY_CRITERIA if (found := vouched_for(entry, name))}
     if not vouched:
         raise PlotError(f"no configuration of {entry.name!r} vouches for any privacy; write promises in the plan")
     ids = ids_of(entry) if advice is None else [row.configuration for row in advice.ranking or ()]
@@ -61,7 +61,7 @@ def pareto(configurations: Sequence[Scored], privacy: str) -> list[Scored]:
 
     What loses less is what has the smaller deviation, as in the ranking. Equally good ones stand on it together.
     """
-    sign = 1 if privacy in AT_LEAST else -1
+    sign = 1 if CRITERIA[privacy].at_least else -1
     most_private_first = sorted(configurations, key=lambda each: (-sign * each.privacy, each.deviation))
     return sorted(_undominated(most_private_first), key=lambda each: sign * each.privacy)
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from aegis_provider.errors import PlotError
-from aegis_provider.privacy import AT_LEAST
+from aegis_provider.privacy import CRITERIA
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import Advice, Attribute
 
@@ -20,22 +20,11 @@ MOST_MASKINGS = 24
 LONGEST_NAME = 32
 _VAST = 1e100
 
-_PRIVACY = {
-    "k": "k: records in the smallest equivalence class",
-    "l": "l: distinct sensitive values in every equivalence class, at least",
-    "entropy_l": "entropy l: effective number of sensitive values in every class, at least",
-    "t": "t: largest distance of a class's sensitive values from the table's",
-    "ordered_t": "ordered t: largest distance of a class's sensitive values from the table's",
-    "alpha": "alpha: largest share of one sensitive value in a class",
-    "beta": "beta: largest relative gain in confidence in a sensitive value",
-    "delta_disclosure": "delta: largest log ratio of a sensitive value's share in a class to the table's",
-    "epsilon": "epsilon: privacy budget of differential privacy",
-}
-
 
 def privacy_of(name: str) -> str:
     """What the name of privacy means, and whether more of it is more private or less."""
-    return f"{_PRIVACY.get(name, name)} ({'more' if name in AT_LEAST else 'less'} is more private)"
+    criterion = CRITERIA[name]
+    return f"{criterion.axis} ({'more' if criterion.at_least else 'less'} is more private)"
 
 
 def refuse_vast(numbers: Iterable[float]) -> None:

@@ -13,7 +13,7 @@ from aegis_provider import PlanError, TableError, apply
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.plan.model import DROP
 from aegis_provider.privacy import (
-    MEASURED,
+    CRITERIA,
     Classes,
     ClassSizes,
     PrivacyTable,
@@ -21,9 +21,9 @@ from aegis_provider.privacy import (
     assess,
     classes_of,
     measure_privacy,
+    percent,
     plan_of_roles,
 )
-from aegis_provider.report.risk_words import CRITERIA, consequence, percent
 from aegis_provider.table import open_table
 from tests.provider import oracle
 from tests.provider.privacy_tables import records_of
@@ -167,7 +167,7 @@ def test_a_wrong_number_of_suppressed_records_breaks_the_promise(table, plan):
 def test_a_broken_promise_is_found(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 3, "l": 1, "alpha": 0.7, "epsilon": 1})).releases
     assert [(each.name, each.reached) for each in release.broken] == [("k", 2), ("alpha", 1)]
-    assert (release.unseen, release.holds) == (("epsilon",), False)
+    assert (release.unmeasured, release.holds) == (("epsilon",), False)
 
 
 def test_the_stricter_of_promise_and_requirement_counts(table, plan):
@@ -180,7 +180,7 @@ def test_the_stricter_of_promise_and_requirement_counts(table, plan):
 def test_nothing_is_left_of_a_table_that_is_all_suppressed(table, plan):
     [release] = assess(table, with_promises(plan, privacy={"k": 8}, suppressed=7)).releases
     assert (release.privacy, release.risk, release.suppressed) == ({}, None, 7)
-    assert (release.broken, release.unseen, release.holds) == ((), (), True)
+    assert (release.broken, release.unmeasured, release.holds) == ((), (), True)
 
 
 def test_a_dropped_sensitive_attribute_is_not_measured_and_a_masked_one_is_as_masked(table, plan_of):
@@ -258,14 +258,16 @@ def test_what_is_left_to_chance_is_not_guessed(table, plan):
         ("alpha", 0.75, "75 % of the cases"),
         ("beta", 1.5, "2.5 times as likely"),
         ("delta_disclosure", np.log(4), "4 times more or less likely"),
+        ("epsilon", np.log(4), "at most 4 times as likely"),
     ],
 )
 def test_what_a_criterion_means_is_said_with_its_number(name, reached, said):
-    assert said in consequence(name, reached)
+    assert said in CRITERIA[name].consequence(reached)
 
 
-def test_every_criterion_is_explained():
-    assert tuple(CRITERIA) == MEASURED
+def test_an_unknown_name_cannot_be_required(table, plan):
+    with pytest.raises(PlanError, match="no privacy is called 'kk'; there is k, l, entropy_l, t"):
+        assess(table, plan, require={"kk": 5})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from aegis_provider.counting.partition import Places
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.classes import Classes, classes_of
-from aegis_provider.privacy.criteria import breaks
+from aegis_provider.privacy.measuring import breaks
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from pycanon import anonymity
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.plan.model import DROP, IDENTITY
-from aegis_provider.privacy import AT_LEAST, MEASURED, breaks, by_class, classes_of, holds, measure_privacy
+from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table
 from tests.provider.privacy_tables import groups_of, records_of, tables
 
@@ -91,9 +91,9 @@ def test_the_worst_class_and_the_worst_attribute_count(rows):
         for group in groups_of(rows, [0, 1], place)
     ]
     found = measure_privacy(classes_of_rows(rows, [0, 1], [2, 3]))
-    assert list(found) == list(MEASURED)
-    for name in MEASURED:
-        worst = (min if name in AT_LEAST else max)(each[name] for each in expected)
+    assert list(found) == list(measured_names())
+    for name in measured_names():
+        worst = (min if CRITERIA[name].at_least else max)(each[name] for each in expected)
         assert found[name] == pytest.approx(float(worst), abs=1e-12), name
 
 
@@ -104,7 +104,7 @@ def test_a_coarser_table_is_no_less_private(rows, data):
     compact = {place: number for number, place in enumerate(sorted(set(mapping)))}
     mappings = {"c0": np.array([compact[place] for place in mapping])}
     fine, coarse = (measure_privacy(classes_of_rows(rows, [0, 1], [2], each)) for each in ({}, mappings))
-    for name in MEASURED:
+    for name in measured_names():
         # Of delta-disclosure only the gain is monotone: the merged class may have a value rarely that one part lacked.
         if name != "delta_disclosure":
             assert holds(name, coarse[name], fine[name]), name
@@ -112,8 +112,9 @@ def test_a_coarser_table_is_no_less_private(rows, data):
 
 def test_delta_disclosure_is_not_monotone_with_absent_values_left_out():
     rows = [("0", "a")] * 8 + [("1", "a")] * 7 + [("1", "b")] + [("2", "b")] * 16
-    fine = by_class(classes_of_rows(rows, [0], [1]), "delta_disclosure")
-    merged = by_class(classes_of_rows(rows, [0], [1], {"c0": np.array([0, 0, 1])}), "delta_disclosure")
+    delta = CRITERIA["delta_disclosure"]
+    fine = delta.by_class(classes_of_rows(rows, [0], [1]))
+    merged = delta.by_class(classes_of_rows(rows, [0], [1], {"c0": np.array([0, 0, 1])}))
     assert merged.max() == pytest.approx(log(17 / 2))
     assert fine.max() == pytest.approx(log(17 / 4))
 
@@ -164,7 +165,7 @@ def test_rounding_breaks_no_promise(values):
     }
     assert not breaks(classes, promise).any()
     for name, limit in promise.items():
-        stricter = limit + 1e-6 if name in AT_LEAST else limit - 1e-6
+        stricter = limit + 1e-6 if CRITERIA[name].at_least else limit - 1e-6
         assert breaks(classes, {name: stricter}).all(), name
 
 
@@ -214,6 +215,6 @@ def test_configurations_of_the_example_are_measured_as_by_pycanon(health_table, 
 def test_the_numbers_are_plain():
     found = measure_privacy(classes_of_rows([("a", "x"), ("a", "y")], [0], [1]))
     assert {name: type(value) for name, value in found.items()} == {
-        name: int if name in {"k", "l"} else float for name in MEASURED
+        name: int if name in {"k", "l"} else float for name in measured_names()
     }
     assert isclose(found["entropy_l"], 2)
