@@ -144,7 +144,11 @@ def _summaries(table: Table, plan: Plan) -> dict[str, Any]:
 
 
 def _places(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:
-    """(records,) where in the domain each value stands. KeyError for a value that has another text there."""
+    """(records,) where in the domain each value stands.
+
+    Raises:
+        KeyError: a value has another text there.
+    """
     places = {text: place for place, text in enumerate(domain)}
     texts, inverse = np.unique(column, return_inverse=True)
     return np.array([places[text] for text in texts.tolist()], dtype=np.int64)[inverse]
