@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.control.promises import Roles, still_vouched
 from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
-from tests.provider.privacy_tables import records_of, tables
+from tests.provider.privacy.privacy_tables import records_of, tables
 
 COLUMNS = ("a", "b", "s")
 ROLES = Roles(("a", "b"), ("s",))

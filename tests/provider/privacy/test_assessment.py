@@ -26,7 +26,7 @@ from aegis_provider.privacy import (
 )
 from aegis_provider.table import open_table
 from tests.provider import oracle
-from tests.provider.privacy_tables import records_of
+from tests.provider.privacy.privacy_tables import records_of
 
 QUICK = settings(max_examples=60, deadline=None)
 

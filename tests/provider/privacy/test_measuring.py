@@ -17,7 +17,7 @@ from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table
-from tests.provider.privacy_tables import groups_of, records_of, tables
+from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
 
 QUICK = settings(max_examples=60, deadline=None)
 

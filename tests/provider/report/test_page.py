@@ -1,32 +1,15 @@
 """Pages, read back by Python's own HTML parser."""
 
 import re
-from collections import Counter
-from html.parser import HTMLParser
 
 import pytest
 from matplotlib.figure import Figure
 
-from aegis_provider.report import Plot, Section, Terms, TextTable, drawing, figure_svg, legend_above, render_page
+from aegis_provider.report.model import Plot, Section, Terms, TextTable
+from aegis_provider.report.page import drawing, figure_svg, legend_above, render_page
+from tests.provider.report.html_page import Reader
 
 HOSTILE = "</td><script>alert('x')</script>&amp;\"$x^2$"
-
-
-class Reader(HTMLParser):
-    """The elements of a page, the ids among them, and its text."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.elements, self.ids, self.texts, self.attributes = Counter(), Counter(), [], []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements[tag] += 1
-        self.attributes += attrs
-        self.ids.update(value for name, value in attrs if name == "id")
-
-    def handle_data(self, data):
-        self.texts.append(data.strip())
 
 
 def plot_of(name, heights):

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from aegis_provider.privacy import Assessment, ClassSizes, ReleasePrivacy
-from aegis_provider.report.figure import drawing, figure_svg, legend_above
-from aegis_provider.report.page import Plot
+from aegis_provider.report.model import Plot
+from aegis_provider.report.page import drawing, figure_svg, legend_above
 from aegis_sdk.reading import shown
 
 # Told apart by the colour-blind, and in grey.

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from aegis_provider.output import written_whole
 from aegis_provider.privacy import CRITERIA, IN_BINS, Assessment, ReleasePrivacy, maskings_in_short, percent, roles_of
-from aegis_provider.report.page import Part, Section, Terms, TextTable, render_page
+from aegis_provider.report.model import Part, Section, Terms, TextTable
+from aegis_provider.report.page import render_page
 from aegis_provider.report.risk_figures import class_sizes, class_sizes_of_all, risks, suppression
 from aegis_provider.report.risk_words import RECORDS, RISKS, ROLES
 
