@@ -6,7 +6,7 @@ import typer
 from aegis_provider.cli.independence_report import as_document, report
 from aegis_provider.independence import STAR, Solver
 from aegis_provider.independence import hide as hide_attributes
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, TableArgument, delimiter_of, names_of
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
 
@@ -39,7 +39,7 @@ def independence(
     file of their own, exactly, by cluster and sorted, so that it does not say whose is which; publish it if that is
     meant. The masked table can be ranked with other maskings: a plan names it by `masked_table`.
     """
-    say(f"hiding in {shown(table)} ...")
+    say(f"hiding in {table_name(table)} ...")
     with progress_bar("masking") as progress:
         hidden = hide_attributes(
             table,

@@ -9,7 +9,7 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import (
@@ -63,7 +63,7 @@ def risk(
             progress=progress,
         )
     if html is not None:
-        write_risk_page(found, Path(shown(table)).name, html)
+        write_risk_page(found, Path(table_name(table)).name, html)
     _tell(found, in_full=configuration is not None or not intended.configurations, as_json=as_json)
     if plan is None and intended.sensitive and not as_json:
         typer.echo(f"\n{compared_with_itself()}")

@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from app.domain.documents import attach, counts_to_arrays, decompress
-from app.services.evidence import evidence_of, pairs_of
-from app.services.publications import publication_of
+from app.domain.documents import attach, decompress, evidence_of, pairs_of
 from tests.pairs import PAIRED, VALUES, pair, paired_entry
+from tests.service import publication
 
 
 def document():
-    entry = paired_entry()
-    counts_to_arrays(entry)
-    return entry
+    content = publication(paired_entry()).content
+    return attach(decompress(content.schema), content.count_tables)
 
 
 @pytest.mark.parametrize("places", [None, (0, 1, 2), (2, 0), (1, 2), (1,), ()])
@@ -33,7 +31,7 @@ def test_positions_are_those_of_the_evidence():
 
 
 def test_the_counts_that_were_stored_are_attached_to_their_pairs():
-    content = publication_of(paired_entry()).content
+    content = publication(paired_entry()).content
     schema = decompress(content.schema)
     assert all(set(one) == {"attributes", "maskings"} for one in schema["pairs"])
     attached = attach(schema, content.count_tables)
@@ -41,7 +39,7 @@ def test_the_counts_that_were_stored_are_attached_to_their_pairs():
 
 
 def test_without_the_counts_of_pairs_the_others_are_attached():
-    content = publication_of(paired_entry()).content
+    content = publication(paired_entry()).content
     tables = tuple(table for table in content.count_tables if table.kind.value != "pairs")
     attached = attach(decompress(content.schema), tables)
     assert all("joint" not in one for one in attached["pairs"])

@@ -16,7 +16,7 @@ from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.address import Address
 from tests.postgres import create_database, drop_database
-from tests.provider.engine_table import COLUMNS, PLAN, definition, records, write_parquet
+from tests.provider.table.engine_table import COLUMNS, PLAN, definition, records, write_parquet
 
 
 @pytest.fixture(scope="module")
