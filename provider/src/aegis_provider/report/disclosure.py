@@ -11,8 +11,8 @@ from aegis_provider.disclosure import (
     Comparison,
     Declared,
     Disclosure,
+    LinkedTables,
     PublishedTable,
-    Together,
 )
 from aegis_provider.report.model import Part, Section, TextTable, text_lines
 from aegis_sdk.reading import shown
@@ -35,11 +35,19 @@ def disclosure_text(disclosure: Disclosure, *, in_full: bool) -> Iterator[str]:
 
 
 def disclosure_document(disclosure: Disclosure) -> dict[str, Any]:
-    """All of it as JSON values."""
-    document = asdict(disclosure)
-    for each, attribute in zip(document["attributes"], disclosure.attributes, strict=True):
-        each["given_away"] = None if attribute.given_away is None else asdict(attribute.given_away)
-    return {**document, "small_and_certain": dict(disclosure.small_and_certain)}
+    """All of it, as JSON values."""
+    attributes = [_attribute_document(each) for each in disclosure.attributes]
+    return {**asdict(disclosure), "attributes": attributes, "small_and_certain": dict(disclosure.small_and_certain)}
+
+
+def _attribute_document(attribute: AttributeDisclosure) -> dict[str, Any]:
+    return {
+        "name": attribute.name,
+        "tables": [asdict(each) for each in attribute.tables],
+        "together": asdict(attribute.linked),
+        "compared": None if attribute.compared is None else asdict(attribute.compared),
+        "given_away": None if attribute.given_away is None else asdict(attribute.given_away),
+    }
 
 
 def _head(disclosure: Disclosure) -> Section:
@@ -71,23 +79,23 @@ def _all_attributes(disclosure: Disclosure) -> Iterator[Section]:
 def _in_full(disclosure: Disclosure) -> Iterator[Section]:
     for each in disclosure.attributes:
         yield Section(f"{shown(each.name)}, each table by itself:", [_table_of(each.tables, disclosure.below)])
-        yield Section(f"{shown(each.name)}, all tables together:", list(_together(each.together, disclosure.below)))
+        yield Section(f"{shown(each.name)}, all tables together:", list(_linked(each.linked, disclosure.below)))
         if each.compared is not None:
             yield Section(f"{shown(each.name)}, beside the truth:", list(_beside_the_truth(each.compared)))
 
 
 def _row(each: AttributeDisclosure, disclosure: Disclosure, *, compared: bool) -> tuple[str | float, ...]:
-    together = each.together
+    linked = each.linked
     return (
         shown(each.name),
         len(each.tables),
         _count(each.smallest),
         each.below,
-        together.cells,
-        together.exact,
-        _count(together.smallest),
-        together.derived_below,
-        f"{together.share_within(disclosure.within):.1%}",
+        linked.cells,
+        linked.exact,
+        _count(linked.smallest),
+        linked.derived_below,
+        f"{linked.share_within(disclosure.within):.1%}",
         *(_distances(each.compared) if compared else ()),
     )
 
@@ -129,7 +137,7 @@ def derived_table(disclosure: Disclosure) -> TextTable:
     rows = [
         (shown(each.name), cell.count, where(cell), "smaller than any in its tables" if each.given_away else "")
         for each in disclosure.attributes
-        if (cell := each.together.derived) is not None and cell.count < disclosure.below
+        if (cell := each.linked.derived) is not None and cell.count < disclosure.below
     ]
     return TextTable(("attribute", "records", "where", ""), rows)
 
@@ -220,27 +228,27 @@ def declared_in_words(declared: Declared) -> str:
     return ", ".join(filter(None, reservations))
 
 
-def _together(together: Together, below: int) -> Iterator[Part]:
-    yield f"  {together.atoms} groups of values that no masking tells apart, {together.cells} cells"
+def _linked(linked: LinkedTables, below: int) -> Iterator[Part]:
+    yield f"  {linked.atoms} groups of values that no masking tells apart, {linked.cells} cells"
     rows = [
-        ("follow exactly", together.exact),
-        ("of them without a record", together.empty),
-        ("of them in a table as they are", together.in_tables),
-        (f"of them from 1 to {below - 1}", together.below),
-        (f"from 1 to {below - 1} and in no table", together.derived_below),
-        *((f"known to within {k}", cells) for k, cells in together.within.items()),
+        ("follow exactly", linked.exact),
+        ("of them without a record", linked.empty),
+        ("of them in a table as they are", linked.in_tables),
+        (f"of them from 1 to {below - 1}", linked.below),
+        (f"from 1 to {below - 1} and in no table", linked.derived_below),
+        *((f"known to within {k}", cells) for k, cells in linked.within.items()),
     ]
-    shares = [(name, cells, f"{cells / together.cells:6.1%}") for name, cells in rows]
+    shares = [(name, cells, f"{cells / linked.cells:6.1%}") for name, cells in rows]
     yield TextTable(("", "cells", "share"), shares)
-    if together.smallest is not None:
-        yield f"  smallest above 0 that follows: {_counted(together.smallest)}"
-    if together.derived is not None:
-        yield f"  smallest above 0 in no table: {_counted(together.derived)}"
-    if together.largest is not None:
-        groups = f"{together.alike} group{'s' * (together.alike != 1)}"
-        yield f"  all of one label value for certain: {groups}; the largest: {_counted(together.largest)}"
-    tightness = "no linear program finds tighter ones" if together.complete else "stopped early, not the tightest"
-    yield f"  bounds: {_METHODS[together.method].format(together.programs)}; {tightness}"
+    if linked.smallest is not None:
+        yield f"  smallest above 0 that follows: {_counted(linked.smallest)}"
+    if linked.derived is not None:
+        yield f"  smallest above 0 in no table: {_counted(linked.derived)}"
+    if linked.largest is not None:
+        groups = f"{linked.alike} group{'s' * (linked.alike != 1)}"
+        yield f"  all of one label value for certain: {groups}; the largest: {_counted(linked.largest)}"
+    tightness = "no linear program finds tighter ones" if linked.complete else "stopped early, not the tightest"
+    yield f"  bounds: {_METHODS[linked.method].format(linked.programs)}; {tightness}"
 
 
 def _beside_the_truth(compared: Comparison) -> Iterator[Part]:

@@ -72,7 +72,7 @@ def disclosure_page(disclosure: Disclosure) -> str:
     sections = [
         Section("At a glance", list(_glance(disclosure))),
         Section("Small counts", list(_small(disclosure))),
-        Section("What all tables say together", list(_together(disclosure))),
+        Section("What all tables say together", list(_linked(disclosure))),
     ]
     if any(each.compared for each in disclosure.attributes):
         sections.append(Section("Beside the truth", list(_truth(disclosure))))
@@ -91,10 +91,10 @@ def _glance(disclosure: Disclosure) -> Iterator[str]:
         f"The entry has {len(tables):,} table{'s' * (len(tables) != 1)} of counts of {disclosure.records:,} records. "
         f"{small:,} of their counts are of {few} records.{smallest}"
     )
-    cells = sum(each.together.cells for each in disclosure.attributes)
-    exact = sum(each.together.exact for each in disclosure.attributes)
-    derived = sum(each.together.derived_below for each in disclosure.attributes)
-    hidden = _smallest((each.name, each.together.derived) for each in disclosure.attributes)
+    cells = sum(each.linked.cells for each in disclosure.attributes)
+    exact = sum(each.linked.exact for each in disclosure.attributes)
+    derived = sum(each.linked.derived_below for each in disclosure.attributes)
+    hidden = _smallest((each.name, each.linked.derived) for each in disclosure.attributes)
     yield (
         f"From all tables of an attribute together, {exact:,} of {cells:,} cells ({percent(exact / cells)}) follow "
         f"exactly. {derived:,} of them are of {few} records and stand in no table: only differences of tables give "
@@ -117,10 +117,10 @@ def _smallest(cells: Iterable[tuple[str, Cell | None]]) -> str:
 
 
 def _one_label(disclosure: Disclosure) -> str:
-    cells = [(each, each.together.largest) for each in disclosure.attributes if each.together.largest is not None]
+    cells = [(each, each.linked.largest) for each in disclosure.attributes if each.linked.largest is not None]
     if not cells:
         return ""
-    groups = sum(each.together.alike for each in disclosure.attributes)
+    groups = sum(each.linked.alike for each in disclosure.attributes)
     attribute, cell = max(cells, key=lambda item: item[1].count)
     return (
         f" In {groups} group{'s' * (groups != 1)} of values all records have one label value for certain; the largest: "
@@ -136,7 +136,7 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
         yield replace(derived, caption="In no table, and known all the same: the smallest of each attribute.")
 
 
-def _together(disclosure: Disclosure) -> Iterator[Part]:
+def _linked(disclosure: Disclosure) -> Iterator[Part]:
     yield known_within(disclosure)
     header = (
         "attribute",
@@ -149,21 +149,21 @@ def _together(disclosure: Disclosure) -> Iterator[Part]:
         "in a table",
         f"within {disclosure.within}",
     )
-    yield TextTable(header, [_together_row(each, disclosure.within) for each in disclosure.attributes])
+    yield TextTable(header, [_linked_row(each, disclosure.within) for each in disclosure.attributes])
 
 
-def _together_row(each: AttributeDisclosure, within: int) -> tuple[str | float, ...]:
-    together = each.together
+def _linked_row(each: AttributeDisclosure, within: int) -> tuple[str | float, ...]:
+    linked = each.linked
     return (
         each.name,
         len(each.tables),
-        together.atoms,
-        together.alike,
-        together.cells,
-        together.exact,
-        together.empty,
-        together.in_tables,
-        percent(together.share_within(within)),
+        linked.atoms,
+        linked.alike,
+        linked.cells,
+        linked.exact,
+        linked.empty,
+        linked.in_tables,
+        percent(linked.share_within(within)),
     )
 
 

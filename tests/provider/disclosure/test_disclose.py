@@ -9,8 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, load_plan, summarize
-from aegis_provider.disclosure import Cell, Declared, EntryError, disclose
-from tests.provider.disclosing import AGES, PLAN, document, possible_tables, write_table, written
+from aegis_provider.disclosure import (
+    Cell,
+    Declared,
+    EntryError,
+    SmallCountsError,
+    disclose,
+    refuse_small_counts,
+)
+from tests.provider.disclosure.small_entries import AGES, PLAN, document, possible_tables, write_table, written
 
 
 @pytest.fixture
@@ -28,9 +35,9 @@ def test_bins_of_five_and_of_seven_years_give_away_a_person_that_neither_shows(a
     age = only_attribute(disclose(document(entry)))
     assert [(table.name, table.below) for table in age.tables] == [("", 0), ("five", 0), ("seven", 0)]
     assert age.smallest == Cell(5, ("0-4", "no"))
-    alone = Cell(1, ("6", "yes"))
-    assert (age.together.derived, age.together.derived_below) == (alone, 1)
-    assert age.given_away == alone
+    person = Cell(1, ("6", "yes"))
+    assert (age.linked.derived, age.linked.derived_below) == (person, 1)
+    assert age.given_away == person
     assert disclose(document(entry)).small_and_certain == {"age": 1}
 
 
@@ -39,16 +46,16 @@ def test_one_of_the_two_gives_nobody_away(tmp_path):
     _, _, entry = written(tmp_path, plan=plan)
     found = disclose(document(entry))
     assert found.small_and_certain == {}
-    assert (only_attribute(found).given_away, only_attribute(found).together.derived) == (None, None)
+    assert (only_attribute(found).given_away, only_attribute(found).linked.derived) == (None, None)
 
 
 def test_a_missing_value_is_no_end_of_a_run_of_values(tmp_path):
     plan = PLAN.split("      five")[0] + "      gone: {suppress: {}}\nconfigurations:\n  c: {age: gone}\n"
     _, _, entry = written(tmp_path, {("", "yes"): 8, ("1", "no"): 9, ("6", "no"): 9, ("8", "no"): 9}, plan)
-    assert only_attribute(disclose(document(entry))).together.smallest == Cell(8, ('"", 1, 6 and 1 more', "yes"))
+    assert only_attribute(disclose(document(entry))).linked.smallest == Cell(8, ('"", 1, 6 and 1 more', "yes"))
 
 
-def test_every_table_is_told_by_itself(ages):
+def test_every_table_is_looked_at_by_itself(ages):
     _, _, entry = ages
     found = disclose(document(entry), below=7)
     histogram, five, seven = only_attribute(found).tables
@@ -73,18 +80,18 @@ def test_what_follows_is_what_all_tables_with_these_sums_have(tmp_path_factory, 
     _, _, entry = written(tmp_path_factory.mktemp("drawn"), people)
     [attribute] = entry["attributes"]
     tables = possible_tables(attribute, entry["label"])
-    together = only_attribute(disclose(document(entry), below=2, within=within)).together
+    linked = only_attribute(disclose(document(entry), below=2, within=within)).linked
     ranges = {cell: (min(t[cell] for t in tables), max(t[cell] for t in tables)) for cell in tables[0]}
     exact = [least for least, most in ranges.values() if least == most]
-    assert together.cells == len(ranges)
-    assert together.exact == len(exact)
-    assert together.empty == exact.count(0)
-    assert together.below == exact.count(1)
-    assert together.within[within] == sum(most - least <= 2 * within for least, most in ranges.values())
+    assert linked.cells == len(ranges)
+    assert linked.exact == len(exact)
+    assert linked.empty == exact.count(0)
+    assert linked.below == exact.count(1)
+    assert linked.within[within] == sum(most - least <= 2 * within for least, most in ranges.values())
     above = [count for count in exact if count]
-    assert (together.smallest.count if together.smallest else None) == min(above, default=None)
+    assert (linked.smallest.count if linked.smallest else None) == min(above, default=None)
     held = {atom: [y for y in (0, 1) if ranges[atom, y][1]] for atom, _ in ranges}
-    assert together.alike == sum(len(labels) == 1 for labels in held.values())
+    assert linked.alike == sum(len(labels) == 1 for labels in held.values())
 
 
 def test_the_distance_is_half_the_difference_of_the_shares_of_records(tmp_path):
@@ -132,7 +139,7 @@ def test_groups_that_the_tables_leave_open_are_as_far_off_as_the_table_of_most_e
     people = {(value, "yes"): count for value, count in yes.items()} | {(value, "no"): 10 for value in yes}
     table, path, entry = written(tmp_path, people, CROSSED)
     attribute = only_attribute(disclose(document(entry), table=table, plan=load_plan(path)))
-    assert attribute.together.exact == 0
+    assert attribute.linked.exact == 0
     # All tables with these sums differ by t in one direction: a and d have t fewer that are ill, b and c t more.
     sizes = {value: count + 10 for value, count in yes.items()}
 
@@ -165,7 +172,7 @@ def test_of_noise_nothing_follows(ages):
     age = only_attribute(disclose(noisy, below=7))
     assert age.tables[1].declared == Declared(noise=2.0, epsilon=0.5)
     assert (age.tables[1].below, age.tables[1].certainly_below) == (2, 0)
-    assert age.together.derived is None
+    assert age.linked.derived is None
     assert age.smallest == Cell(6, ("7-13", "yes"))
 
 
@@ -187,9 +194,9 @@ def test_of_what_chance_decides_only_the_possible_follows(tmp_path):
     assert (age.tables[1].certainly_below, age.smallest) == (0, Cell(5, ("0-4", "no")))
     # Any value may have become any other: beside the bins, what was drawn says nothing for certain.
     ages, labels = entry["attributes"][0]["domain"], entry["label"]["domain"]
-    assert (age.together.atoms, age.together.cells) == (len(ages), len(ages) * len(labels))
+    assert (age.linked.atoms, age.linked.cells) == (len(ages), len(ages) * len(labels))
     assert age.compared.pooled.atoms < age.compared.margins.atoms
-    assert age.together.smallest == Cell(5, ("1", "no"))
+    assert age.linked.smallest == Cell(5, ("1", "no"))
 
 
 def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(ages):
@@ -205,7 +212,7 @@ def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(a
 
 
 @pytest.mark.parametrize(
-    ("people", "told"),
+    ("people", "message"),
     [
         ({**AGES, ("8", "no"): 10}, "table.csv: has 34 records, the entry 33"),
         ({**AGES, ("8", "no"): 8, ("9", "no"): 1}, "table.csv: age has the value '9', which the entry has not"),
@@ -222,12 +229,12 @@ def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(a
         ),
     ],
 )
-def test_another_table_is_refused(ages, people, told):
+def test_another_table_is_refused(ages, people, message):
     table, path, entry = ages
     write_table(table, people)
     with pytest.raises(TableError) as raised:
         disclose(document(entry), table=table, plan=load_plan(path))
-    assert str(raised.value).startswith(str(table.parent) + "/" + told)
+    assert str(raised.value).startswith(str(table.parent) + "/" + message)
     assert str(raised.value).endswith("it is not the table, or the plan, that the entry was made of")
 
 
@@ -239,8 +246,36 @@ def test_a_plan_of_something_else_is_refused(ages):
     path.write_text(PLAN.replace("ill", "sick"))
     with pytest.raises(PlanError, match="its label is 'sick', that of the entry 'ill'"):
         disclose(document(entry), table=table, plan=load_plan(path))
-    with pytest.raises(PlanError, match="give both"):
-        disclose(document(entry), table=table)
+
+
+def test_table_and_plan_go_together(ages):
+    table, path, entry = ages
+    for one in ({"table": table}, {"plan": load_plan(path)}):
+        with pytest.raises(PlanError, match="table and plan go together"):
+            disclose(document(entry), **one)
+
+
+class TestTheCheckForSmallCounts:
+    def test_refuses_what_differences_give_away(self, ages):
+        disclosed = disclose(document(ages[2]))
+
+        with pytest.raises(SmallCountsError) as raised:
+            refuse_small_counts(disclosed, "entry.json")
+
+        assert str(raised.value) == "entry.json: counts below 5 are certain: 1 of age"
+
+    def test_takes_an_entry_whose_counts_are_all_large(self, tmp_path):
+        _, _, entry = written(tmp_path, {(age, label): 10 for age in ("1", "6", "8") for label in ("yes", "no")})
+
+        refuse_small_counts(disclose(document(entry)), "entry.json")
+
+    def test_refuses_one_of_which_bounds_stopped_early(self, tmp_path):
+        _, _, entry = written(tmp_path, {(value, y): 10 for value in "abcd" for y in ("yes", "no")}, CROSSED)
+        disclosed = disclose(document(entry), seconds=0)
+        assert disclosed.unfinished == ["age"]
+
+        with pytest.raises(SmallCountsError, match=r"^entry\.json: bounds stopped early.*: age$"):
+            refuse_small_counts(disclosed, "entry.json")
 
 
 def test_counts_that_contradict_each_other_are_refused_with_their_place(ages):
@@ -268,7 +303,7 @@ def test_tables_that_agree_two_by_two_but_not_all_together_are_refused():
         "configurations": [{"id": "c", "maskings": {"v": "ab"}}],
     }
     # a + b, a + c and a + d are 1 of 3: so a is 0, as are 2 a = 1 + 1 + 1 - 3, and b, c and d are 1 each.
-    cells = only_attribute(disclose(document(entry))).together
+    cells = only_attribute(disclose(document(entry))).linked
     assert (cells.exact, cells.empty, cells.smallest.count) == (8, 2, 1)
     for each in maskings:
         each["joint"] = [[0, 0], [3, 3]]
@@ -287,12 +322,12 @@ def test_the_health_example_beside_its_table(health_table, health_plan):
     assert [each.name for each in found.attributes] == ["visits", "chronic_diseases"]
     assert len(found.pairs) == sum(bool({"visits", "chronic_diseases"} & set(each.attributes)) for each in entry.pairs)
     for each in found.attributes:
-        together = each.together
+        linked = each.linked
         # Bins of one order that overlap: between two cuts nothing is left open, whatever the width of the bins.
-        assert (together.exact, together.complete) == (together.cells, True)
+        assert (linked.exact, linked.complete) == (linked.cells, True)
         assert each.compared.pooled.atoms == 0 < each.compared.margins.atoms
         assert each.compared.pooled.values < each.compared.margins.values
     records = [line.split(",") for line in Path(health_table).read_text().splitlines()[1:]]
-    alone = found.attributes[0].together.derived
-    values, label = alone.place
-    assert alone.count == sum(line[0] in values.split(", ") and line[-1] == label for line in records) == 1
+    person = found.attributes[0].linked.derived
+    values, label = person.place
+    assert person.count == sum(line[0] in values.split(", ") and line[-1] == label for line in records) == 1
