@@ -63,7 +63,7 @@ migration: $(STAMP) ## draft a revision from the tables: make migration m="what 
 	@$(BIN)/aegis-server migrate --draft "$(m)"
 
 docs: $(STAMP) ## run the documents' commands and write what they print
-	@$(BIN)/python -m tests.documents --all
+	@$(BIN)/python -m docs.generate --all
 
 bench: $(STAMP) ## the benchmarks, printed as ratios and medians
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
