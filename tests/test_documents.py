@@ -169,7 +169,7 @@ def test_the_measures_are_those_there_are_with_their_check_values():
 
 
 def test_the_plan_that_shows_everything_can_be_read(tmp_path):
-    lines = text_of(ROOT / "sdk/README.md").splitlines()
+    lines = text_of(ROOT / "provider/README.md").splitlines()
     [block] = [block for block in blocks(lines) if block.info == "yaml"]
     plan_file = tmp_path / "plan.yaml"
     plan_file.write_text("\n".join(lines[block.start : block.stop]), encoding="utf-8")
