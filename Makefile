@@ -68,7 +68,7 @@ figures: ## draw the figures of the documents from their text; needs Graphviz
 		{ dot -Tsvg $$text; echo "<!-- drawn from text of git hash $$(git hash-object $$text) -->"; } > $${text%.dot}.svg; done
 
 docs: $(STAMP) ## run the documents' commands and write what they print
-	@$(BIN)/python -m tests.documents --all
+	@$(BIN)/python -m docs.generate --all
 
 bench: $(STAMP) ## the benchmarks, printed as ratios and medians
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'

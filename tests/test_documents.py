@@ -27,8 +27,7 @@ from aegis_sdk.wire import (
 from app.api.errors import STATUS
 from app.catalog.tables import Base
 from app.settings import Settings
-from tests.documents import ROOT, abridged, blocks, documents, essence, run, running_service, steps
-from tests.postgres import throwaway_directory
+from docs.generate import ROOT, abridged, blocks, documents, essence, run, running_service, steps
 
 DOCUMENTS = documents()
 COMMANDS = {
@@ -67,8 +66,8 @@ everywhere = pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[tuple[Path, str]]:
-    with throwaway_directory() as directory, running_service(directory) as url:
-        yield directory, url
+    with running_service() as place_and_address:
+        yield place_and_address
 
 
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if steps(text_of(d).splitlines())], ids=name_of)
