@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from aegis_provider.entry_file import write_entry
     from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, PromiseError, ProviderError, TableError
     from aegis_provider.output import refuse_overwriting
-    from aegis_provider.plan.file import load_plan
     from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
-    from aegis_provider.plan.output import write_plan
+    from aegis_provider.plan.reading import load_plan
+    from aegis_provider.plan.writing import write_plan
     from aegis_provider.privacy import assess, plan_of_roles
     from aegis_provider.release.masked_table import Applied, apply
     from aegis_provider.revealing import counted_though_suppressed, revealing_attributes
@@ -82,9 +82,9 @@ _MODULES = (
     "aegis_provider.entry_file",
     "aegis_provider.errors",
     "aegis_provider.output",
-    "aegis_provider.plan.file",
+    "aegis_provider.plan.reading",
     "aegis_provider.plan.model",
-    "aegis_provider.plan.output",
+    "aegis_provider.plan.writing",
     "aegis_provider.privacy",
     "aegis_provider.release.masked_table",
     "aegis_provider.revealing",

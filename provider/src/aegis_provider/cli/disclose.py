@@ -8,8 +8,8 @@ from aegis_provider.disclosure import Disclosure, EntryError
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
+from aegis_provider.plan.reading import load_plan
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError

@@ -6,8 +6,8 @@ import typer
 from aegis_provider.cli.risk_report import all_releases, as_document, compared_with_itself, one_release
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
+from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
 from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError

@@ -17,7 +17,7 @@ from aegis_provider.control import (
 from aegis_provider.entry_file import write_entry
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.file import load_plan
+from aegis_provider.plan.reading import load_plan
 from aegis_provider.revealing import counted_though_suppressed, revealing_attributes
 from aegis_provider.summary import summarize as summarize_table
 from aegis_provider.table import table_name
