@@ -7,10 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aegis_provider.control import ControlError, Controls, Roles, control_entry
+from aegis_provider.control import ControlError, MinimumCell, Roles
 from aegis_sdk.wire import EntryDocument
-from app.services.publications import publication_of
 from tests.provider.control.counted_entries import RECORDS, all_counts, entry_of, masked_values, recounted
+from tests.provider.control.counted_entries import controlled as through
+from tests.service import publication
 
 ROLES = Roles(("a", "b"), ("y",))
 CONFIGURATIONS = [
@@ -23,7 +24,7 @@ PAIRS = [("identity", "identity"), ("twos", "as-it-is"), ("odd", "first")]
 
 
 def controlled(entry, least, roles=ROLES):
-    return control_entry(entry, Controls(min_cell=least), roles)
+    return through(entry, [MinimumCell(least)], roles)
 
 
 def hold(records, least, *, pairs=()):
@@ -41,7 +42,7 @@ def test_no_count_is_small_and_the_contract_and_the_service_take_the_entry(recor
     assert held.entry["disclosure_control"] == {"min_cell": least}
     assert before == entry_of(records, CONFIGURATIONS)
     EntryDocument.model_validate(copy.deepcopy(held.entry))
-    publication_of(copy.deepcopy(held.entry))
+    publication(held.entry)
 
 
 @given(RECORDS, st.integers(2, 9))
@@ -142,7 +143,9 @@ class TestOfOneEntry:
         with pytest.raises(ControlError, match=r"of the 1 configurations none is left .*shares b unmasked"):
             controlled(entry, 5)
 
-    @pytest.mark.parametrize("unmergeable", [{"deterministic": True}, {"transition": [[1.0]], "deterministic": False}])
+    @pytest.mark.parametrize(
+        "unmergeable", [{"deterministic": True}, {"transition": [[1.0, 0.0, 0.0]] * 3, "deterministic": False}]
+    )
     def test_what_has_no_mapping_is_left_out(self, unmergeable):
         entry = entry_of([*MANY, *FEW, *[("0", "ya", "n"), ("0", "ya", "y")] * 5], CONFIGURATIONS[1:])
         masking = entry["attributes"][1]["maskings"][1]

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from aegis_provider.control import ControlError, Controls, Roles, control_entry
+from aegis_provider.control import ControlError, Roles
 from aegis_provider.control.noise import epsilon_of, scale_for, shares_of
 from aegis_sdk.wire import EntryDocument
-from app.services.publications import publication_of
-from tests.provider.control.counted_entries import all_counts, entry_of
+from tests.provider.control.counted_entries import all_counts, controlled, controls_of, entry_of
+from tests.service import publication
 
 ROLES = Roles(("a", "b"), ("y",))
 CONFIGURATIONS = [
@@ -28,7 +28,7 @@ CELLS = st.lists(st.integers(1, 10**7), min_size=1, max_size=40)
 
 def noisy(epsilon=1.0, split="equal", entry=None):
     entry = entry or entry_of(RECORDS, CONFIGURATIONS, joint=("a",))
-    return control_entry(entry, Controls(epsilon=epsilon, split=split), ROLES)
+    return controlled(entry, controls_of(epsilon=epsilon, split=split), ROLES)
 
 
 def declared(entry):
@@ -78,7 +78,7 @@ def test_an_entry_declares_what_each_table_took_and_is_taken(split):
     assert "suppressed" not in entry["configurations"][0]
     assert not any({"histogram", "joint"} & each.keys() for each in entry["attributes"])
     EntryDocument.model_validate(copy.deepcopy(entry))
-    publication_of(copy.deepcopy(entry))
+    publication(entry)
 
 
 def test_cells_without_records_get_noise_too_and_may_be_negative():
@@ -129,6 +129,8 @@ def test_what_is_left_to_chance_and_pairs_are_refused():
     with pytest.raises(ControlError, match="pair counts are exact"):
         noisy(entry=entry)
     entry = entry_of(RECORDS, CONFIGURATIONS)
-    entry["attributes"][1]["maskings"][0]["deterministic"] = False
+    masking = entry["attributes"][1]["maskings"][0]
+    del masking["mapping"]
+    masking["deterministic"] = False
     with pytest.raises(ControlError, match="'b': 'first' is left to chance"):
         noisy(entry=entry)

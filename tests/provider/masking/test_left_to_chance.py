@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from aegis_provider import PlanError, TableError, load_plan, summarize
+from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.draw import random_for
 from aegis_provider.masking.noise import Noise
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
+from tests.provider.documents import summarize
 
 DISTRIBUTIONS = {"laplace": stats.laplace, "gaussian": stats.norm}
 YES_NO = Pram({"yes": {"yes": 0.9, "no": 0.1}, "no": {"no": 0.7, "unsure": 0.3}})

@@ -1,0 +1,77 @@
+"""Little tables, the entries that the provider makes of them, and what follows from these by trying all tables."""
+
+import csv
+from collections import Counter, defaultdict
+from itertools import product
+
+from aegis_provider import load_plan
+from aegis_sdk.wire import EntryDocument
+from tests.provider.documents import summarize
+
+AGES = {("1", "yes"): 6, ("1", "no"): 5, ("6", "yes"): 1, ("6", "no"): 6, ("8", "yes"): 6, ("8", "no"): 9}
+"""By age and label value, how many people. Nobody is alone in a bin of 5 or of 7 years, one is in both of two."""
+
+PLAN = """
+label: ill
+attributes:
+  age:
+    type: integer
+    maskings:
+      five: {bucketize: {width: 5}}
+      seven: {bucketize: {width: 7}}
+configurations:
+  fives: {age: five}
+  sevens: {age: seven}
+"""
+
+
+def write_table(path, counts, names=("age", "ill")):
+    """A CSV of that many records of each value and label value."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        for pair, count in counts.items():
+            writer.writerows([pair] * count)
+    return path
+
+
+def written(folder, counts=AGES, plan=PLAN):
+    """The table's path, that of the plan, and the entry that `summarize` makes of them, as JSON values."""
+    table = write_table(folder / "table.csv", counts)
+    path = folder / "plan.yaml"
+    path.write_text(plan)
+    return table, path, summarize(table, load_plan(path), name="ages")
+
+
+def document(entry, **changed):
+    """The entry as a model, its fields replaced."""
+    return EntryDocument.model_validate({**entry, **changed})
+
+
+def possible_tables(attribute, label):
+    """
+    Every table of whole counts that has the sums of the entry: by groups of values and label value, its counts.
+
+    For two label values: of each value, any number of its records may have the first.
+    """
+    views = [(each["mapping"], each["joint"]) for each in attribute["maskings"]]
+    atoms = list(zip(*(mapping for mapping, _ in views), strict=True))
+    found = set()
+    for first in product(*(range(count + 1) for count in attribute["histogram"])):
+        rows = [(one, all_ - one) for one, all_ in zip(first, attribute["histogram"], strict=True)]
+        if tuple(map(sum, zip(*rows, strict=True))) != tuple(label["histogram"]):
+            continue
+        if all(folded(rows, mapping, len(joint)) == joint for mapping, joint in views):
+            table = defaultdict(Counter)
+            for atom, row in zip(atoms, rows, strict=True):
+                table[atom].update(dict(enumerate(row)))
+            found.add(tuple((atom, y, table[atom][y]) for atom in dict.fromkeys(atoms) for y in (0, 1)))
+    return [{(atom, y): count for atom, y, count in one} for one in found]
+
+
+def folded(rows, mapping, size):
+    sums = [[0, 0] for _ in range(size)]
+    for row, group in zip(rows, mapping, strict=True):
+        for y, count in enumerate(row):
+            sums[group][y] += count
+    return sums
