@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from aegis_provider.privacy import assess, plan_of_roles
     from aegis_provider.release.masked_table import Applied, apply
     from aegis_provider.revealing import counted_though_suppressed, revealing_attributes
-    from aegis_provider.search import Found, Requirement, find_configurations
+    from aegis_provider.search import Requirement, SearchResult, find_configurations
     from aegis_provider.summary import summarize
     from aegis_provider.table import Source, open_table, table_name
 
@@ -45,7 +45,6 @@ __all__ = [
     "ControlError",
     "Controlled",
     "Controls",
-    "Found",
     "Masking",
     "NothingHoldsError",
     "OutputError",
@@ -55,6 +54,7 @@ __all__ = [
     "ProviderError",
     "Requirement",
     "Roles",
+    "SearchResult",
     "Source",
     "TableError",
     "apply",
