@@ -26,9 +26,13 @@ _MOST_ONE_BY_ONE = 100_000
 class Evaluation:
     """What is required of a release of these records, and which nodes of the lattice hold it.
 
-    `records`: of the attributes of the lattice and of the `sensitive` columns; `require`: privacy by name;
-    `suppressed`: how many records at most may be left out because their equivalence class breaks it. `masked`: of
-    sensitive columns that every release masks, the place of each value's masked value.
+    Attributes:
+        lattice: The combinations of choices.
+        records: Of the attributes of the lattice and of the `sensitive` columns.
+        sensitive: The sensitive columns of every release.
+        require: Privacy by name.
+        suppressed: How many records at most may be left out because their equivalence class breaks it.
+        masked: Of sensitive columns that every release masks, the place of each value's masked value.
     """
 
     lattice: Lattice
@@ -83,8 +87,12 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class Minimal:
-    """`nodes`: (minimal, attributes) that hold while nothing finer by a step does; `evaluated`: how many were looked
-    at; `complete`: whether these are all.
+    """The minimal nodes of a lattice.
+
+    Attributes:
+        nodes: (minimal, attributes) that hold while nothing finer by a step does.
+        evaluated: How many were looked at.
+        complete: Whether these are all.
     """
 
     nodes: Places

@@ -21,8 +21,12 @@ Node: TypeAlias = tuple[int, ...]
 class Choices:
     """The ways to mask an attribute that differ in how they group its values, the finest first.
 
-    `ids`: the masking id of each (`identity` and `drop` among them); `partitions`: the groups that each makes.
     Not every two can be compared: of buckets of 5 and of 7 neither is a function of the other.
+
+    Attributes:
+        attribute: Its name.
+        ids: The masking id of each (`identity` and `drop` among them).
+        partitions: The groups that each makes.
     """
 
     attribute: str

@@ -109,7 +109,12 @@ def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """`holds`: an array of the lattice's shape; `evaluated`: how many nodes were looked at to know."""
+    """What is known of all nodes.
+
+    Attributes:
+        holds: An array of the lattice's shape.
+        evaluated: How many nodes were looked at to know.
+    """
 
     holds: NDArray[np.bool_]
     evaluated: int
