@@ -16,8 +16,8 @@ from app.api.state import State
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
-from app.child_process import ChildProcess
 from app.factory import Factory
+from app.process.child import ChildProcess
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.settings import Settings

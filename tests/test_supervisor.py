@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from app.supervisor import GroupMember, Supervisor
+from app.process.supervisor import GroupMember, Supervisor
 
 GROUP = """
 import json, sys
-from app.supervisor import GroupMember, Supervisor
+from app.process.supervisor import GroupMember, Supervisor
 children, grace = json.loads(sys.argv[1])
 sys.exit(Supervisor([GroupMember(**child) for child in children], grace=grace).run())
 """

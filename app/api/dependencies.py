@@ -12,7 +12,7 @@ from app.domain.callers import DEVELOPER, Caller
 from app.domain.entries import Head
 from app.domain.errors import UnknownKeyError
 from app.factory import Factory
-from app.services.cataloguing import require_publisher
+from app.services.catalogue import require_publisher
 
 
 def get_state(request: Request) -> State:

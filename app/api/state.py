@@ -6,7 +6,7 @@ from procrastinate import App
 
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
-from app.child_process import ChildProcess
+from app.process.child import ChildProcess
 from app.services.policy import Policy
 
 

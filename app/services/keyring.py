@@ -33,10 +33,10 @@ class Keyring:
 
     async def caller(self, key: str) -> Caller:
         """Who holds `key`. Raises UnknownKeyError, which does not say whether it is unknown, expired or revoked."""
-        found = await self._keys.find(hash_key(key))
-        if found is None or not found.is_valid(datetime.now(UTC)):
+        holder = await self._keys.find(hash_key(key))
+        if holder is None or not holder.is_valid(datetime.now(UTC)):
             raise UnknownKeyError("This API key is unknown, expired or revoked.")
-        return Caller(found.tenant, found.role)
+        return Caller(holder.tenant, holder.role)
 
     async def all(self) -> list[ApiKey]:
         """Every key ever made, revoked and expired ones too."""

@@ -28,7 +28,7 @@ router = APIRouter(tags=["tally"])
 @router.get("/v1/tally", summary="Count the entries", responses=answers(200, Tally, "How many", 422))
 async def read_tally(caller: CallerDependency, factory: FactoryDependency) -> JsonResponse:
     """Those that the caller may see."""
-    page = await factory.cataloguing().page(caller, Search(), 200, None)
+    page = await factory.catalogue().page(caller, Search(), 200, None)
     return JsonResponse({"visible": len(page.items)})
 
 

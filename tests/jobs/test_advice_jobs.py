@@ -10,8 +10,8 @@ from procrastinate.jobs import Status
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue, queue_app
 from app.catalog.session import Database
-from app.child_process import ChildProcess
 from app.jobs.tasks import Tasks
+from app.process.child import ChildProcess
 from app.services import computation
 from tests.jobs.database import jobs, rows, until
 from tests.service import ask, example_entry, publish

@@ -31,7 +31,7 @@ async def services(database, database_url):
 async def computed(database, database_url, version_id, places):
     """The references of some attributes, computed and not stored."""
     async with services(database, database_url) as factory:
-        given = await factory.reconstructing().load(version_id, places)
+        given = await factory.references().load(version_id, places)
     return compute_references(given, seconds=60)
 
 
@@ -41,7 +41,7 @@ async def all_but_the_last_two(database, database_url, version_id):
     one = (await computed(database, database_url, version_id, places[:1]))[0]
     same = [replace(one, attribute=place) for place in places[:-2]]
     async with services(database, database_url) as factory:
-        await factory.reconstructing().store(version_id, places[:-2], same)
+        await factory.references().store(version_id, places[:-2], same)
     return [await computed(database, database_url, version_id, [place]) for place in places[-2:]]
 
 
@@ -69,10 +69,10 @@ async def test_of_two_last_chunks_at_once_one_wakes_the_advice(api, database, da
 
     async def store(which):
         async with services(database, database_url) as factory:
-            await factory.reconstructing().store(version_id, [last[which][0].attribute], last[which])
+            await factory.references().store(version_id, [last[which][0].attribute], last[which])
 
     async with services(database, database_url) as factory:
-        await factory.reconstructing().store(version_id, [last[first][0].attribute], last[first])
+        await factory.references().store(version_id, [last[first][0].attribute], last[first])
         other = asyncio.create_task(store(1 - first))
         await until(lambda: rows(database_url, LOCK_AWAITED))
         assert jobs(database_url) == []
@@ -87,7 +87,7 @@ async def test_a_question_asked_while_the_last_chunk_is_stored_has_one_job(api, 
     version_id = version_of(database_url)
     references = await computed(database, database_url, version_id, [0])
     async with services(database, database_url) as factory:
-        await factory.reconstructing().store(version_id, [0], references)
+        await factory.references().store(version_id, [0], references)
         asking = asyncio.create_task(ask(api, head["id"]))
         await until(lambda: rows(database_url, LOCK_AWAITED))
     asked = await asking
@@ -100,8 +100,8 @@ async def test_the_last_chunk_stored_while_a_question_is_asked_wakes_it(api, wor
     head = await publish(api)
     version_id = version_of(database_url)
     async with services(database, database_url) as factory:
-        found = await factory.cataloguing().head(OPERATOR, head["id"])
-        asked = await factory.advising().ask(found, AdviceQuestion("g3"))
+        found = await factory.catalogue().head(OPERATOR, head["id"])
+        asked = await factory.advice().ask(found, AdviceQuestion("g3"))
         working = asyncio.create_task(worker.run())
         await until(lambda: rows(database_url, LOCK_AWAITED))
         assert jobs(database_url) == [("reference", "doing")]
@@ -145,7 +145,7 @@ async def test_a_claim_that_is_given_up_does_not_bar_the_next_question(api, work
     await ask(api, head["id"], measure="g3")
     assert jobs(database_url) == [("reference", "doing")]
     async with services(database, database_url) as factory:
-        await factory.reconstructing().give_up(version_of(database_url), [0], Problem("too_heavy", "It was."))
+        await factory.references().give_up(version_of(database_url), [0], Problem("too_heavy", "It was."))
     again = await ask(api, head["id"])
     assert jobs(database_url) == [("reference", "doing"), ("reference", "todo")]
     await manager.retry_job(doing)

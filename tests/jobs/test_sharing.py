@@ -10,8 +10,8 @@ import psycopg
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
-from app.child_process import ChildProcess
 from app.jobs.tasks import Tasks
+from app.process.child import ChildProcess
 from app.services import computation
 from app.services.computation import compute_references
 from tests.jobs.database import jobs, rows

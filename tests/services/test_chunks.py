@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.entries import AttributeOutline, MaskingOutline
-from app.services.chunks import MOST, SMALLEST, chunks, cost
+from app.services.references import MOST, SMALLEST, chunks, cost
 
 
 def attribute(values: int = 100, views: int = 4, groups: int = 10, labels: int = 4, **changes) -> AttributeOutline:

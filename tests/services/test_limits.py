@@ -19,8 +19,8 @@ from app.api.bodies import SMALL_BODY
 from app.api.errors import InterruptedCheckError
 from app.api.uploads import read_publication_in
 from app.catalog.stores.advice import AdviceStore
-from app.child_process import ChildProcess
 from app.domain.advice import Problem, Status
+from app.process.child import ChildProcess
 from app.services.limits import PAIR_CELLS, PAIR_TABLES, PAIRS, excess_pairs
 from tests.service import ask, example_entry, publish
 

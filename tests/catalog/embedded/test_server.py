@@ -10,17 +10,17 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from app.catalog.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
-from app.catalog.embedded.account import server_account
-from app.catalog.embedded.bound import bound_command
-from app.catalog.embedded.cluster import drop_stale_pid_file, postmaster_of
-from app.catalog.embedded.processes import program_of
+from app.process.bound import bound_command
+from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
+from app.process.embedded.account import server_account
+from app.process.embedded.cluster import drop_stale_pid_file, postmaster_of
+from app.process.embedded.lock import program_of
 from tests.postgres import FAST, create_database, drop_database
 
 LAUNCHER = """
 import sys
 from pathlib import Path
-from app.catalog.embedded import EmbeddedPostgres
+from app.process.embedded import EmbeddedPostgres
 with EmbeddedPostgres(Path(sys.argv[1])) as server:
     print(server.url, flush=True)
     sys.stdin.read()

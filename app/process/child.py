@@ -14,10 +14,10 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from anyio import CapacityLimiter, Lock, fail_after, to_process
 from threadpoolctl import threadpool_limits
 
-from app.catalog.embedded.bound import die_with_parent
+from app.process.bound import die_with_parent
 
 Given = TypeVarTuple("Given")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class ChildProcess:
@@ -36,7 +36,7 @@ class ChildProcess:
         """Start it, so that the first call does not wait for its imports."""
         await self.run(_prepare, self._module)
 
-    async def run(self, function: Callable[[Unpack[Given]], Found], *given: *Given) -> Found:
+    async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
         """What `function` returns or raises. When the caller is cancelled, so is the work: the process is killed.
 
         Raises TimeoutError. The time that others take before does not count.
@@ -48,7 +48,7 @@ class ChildProcess:
                 )
 
 
-def _prepared(module: str, function: Callable[[*Given], Found], *given: *Given) -> Found:
+def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given) -> Result:
     _prepare(module)
     return function(*given)
 

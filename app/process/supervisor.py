@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
-from app.catalog.embedded.bound import bound_command
+from app.process.bound import bound_command
 
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Advice: which questions an entry can answer, and the answers that there are."""
+"""Advice, from both sides: the callers', who ask and read, and the workers', who compute the answers."""
 
 from dataclasses import replace
 
@@ -7,16 +7,18 @@ from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore, Asked
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
-from app.domain.advice import Advice, AdviceQuestion, Status
+from app.catalog.stores.references import ReferenceStore
+from app.domain.advice import Advice, AdviceQuestion, Problem, Status
 from app.domain.callers import Caller
 from app.domain.entries import Head
 from app.domain.errors import NotFoundError
+from app.services.computation import AdviceInput
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
-from app.services.reconstructing import Reconstructing
+from app.services.references import ReferenceService
 
 
-class Advising:
+class AdviceService:
     """Questions and answers about entries that the caller may see."""
 
     def __init__(
@@ -24,13 +26,13 @@ class Advising:
         entries: EntryStore,
         contents: ContentStore,
         advice: AdviceStore,
-        reconstructing: Reconstructing,
+        reconstruction: ReferenceService,
         queue: JobQueue,
     ) -> None:
         self._entries = entries
         self._contents = contents
         self._advice = advice
-        self._reconstructing = reconstructing
+        self._reconstruction = reconstruction
         self._queue = queue
 
     async def ask(self, head: Head, question: AdviceQuestion) -> Asked:
@@ -52,7 +54,7 @@ class Advising:
         table = unpack_configurations(packed, frame.outline)
         refuse_unanswerable(question, frame.outline, table, has_pairs=has_pairs)
         places = selected_places(question, frame.outline)
-        complete = await self._reconstructing.ensure(head.version_id, frame.outline, places)
+        complete = await self._reconstruction.ensure(head.version_id, frame.outline, places)
         asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
         if asked.is_new and complete:
             await self._queue.advise(asked.id)
@@ -67,3 +69,56 @@ class Advising:
         if advice.status.is_final:
             return advice
         return replace(advice, progress=await self._advice.progress(advice_id, MODEL_VERSION))
+
+
+class AdviceWork:
+    """Loads the input of computations and stores their outcome; each call belongs in a short transaction."""
+
+    def __init__(
+        self,
+        contents: ContentStore,
+        references: ReferenceStore,
+        advice: AdviceStore,
+        reconstruction: ReferenceService,
+    ) -> None:
+        self._contents = contents
+        self._references = references
+        self._advice = advice
+        self._reconstruction = reconstruction
+
+    async def begin(self, advice_id: str) -> AdviceInput | None:
+        """Mark an advice as running, and what its answer is computed from.
+
+        None if it is answered or gone already, or has to wait for references: the last of these enqueues it anew.
+        """
+        advice = await self._advice.find(advice_id)
+        if advice is None or advice.status is Status.SUCCEEDED:
+            return None
+        frame = await self._contents.hold(advice.version_id)
+        schema = await self._contents.schema(advice.version_id)
+        if frame is None or schema is None:
+            return None
+        places = selected_places(advice.question, frame.outline)
+        if not await self._reconstruction.ensure(advice.version_id, frame.outline, places):
+            await self._advice.wait(advice_id)
+            return None
+        await self._advice.start(advice_id)
+        pairs = needs_pairs(advice.question, frame.outline)
+        return AdviceInput(
+            version_id=advice.version_id,
+            question=advice.question,
+            outline=frame.outline,
+            places=tuple(places),
+            schema=schema,
+            count_tables=await self._contents.count_tables(advice.version_id, places, pairs=pairs),
+            configurations=await self._contents.configuration_table(advice.version_id, frame),
+            references=await self._references.load(advice.version_id, MODEL_VERSION, places),
+        )
+
+    async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
+        """Keep the answer and tell those who wait."""
+        await self._advice.succeed(advice_id, result, elapsed_ms)
+
+    async def fail(self, advice_id: str, problem: Problem) -> None:
+        """Keep the reason why there is no answer and tell those who wait."""
+        await self._advice.fail(advice_id, problem)

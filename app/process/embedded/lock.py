@@ -4,6 +4,8 @@ import contextlib
 import fcntl
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -11,8 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from app.catalog.embedded.errors import EmbeddedPostgresError
-from app.catalog.embedded.processes import program_of
+from app.process.embedded.account import EmbeddedPostgresError
 
 _NAME = "launcher.lock"
 _POLL_SECONDS = 0.02
@@ -99,6 +100,23 @@ def current_launch(home: Path) -> Launch | None:
         return None if _try_lock(file, fcntl.LOCK_SH) else _read(file)
     finally:
         os.close(file)
+
+
+def program_of(pid: int) -> str:
+    """The file name of the program that a process was started with; empty if none runs under this id.
+
+    A zombie does not run. It still answers to `kill(pid, 0)`, for ever where nothing reaps orphans, as in
+    many containers.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            command_line = Path(f"/proc/{pid}/cmdline").read_bytes()  # a zombie's is empty
+            return Path(os.fsdecode(command_line.split(b"\0")[0])).name
+        return ""
+    listed = subprocess.run(  # noqa: S603 - our own command line
+        ["/bin/ps", "-o", "comm=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return Path(listed.stdout.strip()).name
 
 
 def _try_lock(file: int, kind: int) -> bool:

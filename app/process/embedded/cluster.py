@@ -7,11 +7,10 @@ import signal
 import subprocess
 from pathlib import Path
 
-from app.catalog.embedded.account import Account
-from app.catalog.embedded.binaries import Binaries
-from app.catalog.embedded.bound import bound_command
-from app.catalog.embedded.errors import EmbeddedPostgresError
-from app.catalog.embedded.processes import program_of
+from app.process.bound import bound_command
+from app.process.embedded.account import Account, EmbeddedPostgresError
+from app.process.embedded.binaries import Binaries
+from app.process.embedded.lock import program_of
 
 _KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Pythons find their own library by these alone
 

@@ -16,18 +16,17 @@ from urllib.parse import quote
 
 import psycopg
 
-from app.catalog.embedded.account import Account, server_account
-from app.catalog.embedded.binaries import Binaries, binaries_for
-from app.catalog.embedded.bound import bound_command
-from app.catalog.embedded.cluster import (
+from app.process.bound import bound_command
+from app.process.embedded.account import Account, EmbeddedPostgresError, server_account
+from app.process.embedded.binaries import Binaries, binaries_for
+from app.process.embedded.cluster import (
     drop_stale_pid_file,
     make_cluster,
     server_environment,
     stop_orphan,
 )
-from app.catalog.embedded.errors import EmbeddedPostgresError
-from app.catalog.embedded.lock import Launch, LauncherLock, current_launch
-from app.catalog.embedded.places import home_of, make_home
+from app.process.embedded.lock import Launch, LauncherLock, current_launch
+from app.process.embedded.places import home_of, make_home
 
 _DATABASE = "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}

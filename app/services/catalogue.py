@@ -15,10 +15,10 @@ from app.domain.errors import (
     RoleNotAllowedError,
     StaleVersionError,
 )
-from app.services.chunks import chunks
+from app.services.references import chunks
 
 
-class Cataloguing:
+class CatalogueService:
     """Entries and their versions, for callers."""
 
     def __init__(self, entries: EntryStore, contents: ContentStore, queue: JobQueue) -> None:

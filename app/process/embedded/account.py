@@ -6,10 +6,12 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.catalog.embedded.errors import EmbeddedPostgresError
-
 _ENTER = 0o1
 _READ_AND_ENTER = 0o5
+
+
+class EmbeddedPostgresError(Exception):
+    """The embedded server cannot be used: a line says what, where and what to do; a log may follow."""
 
 
 @dataclass(frozen=True)
