@@ -73,7 +73,11 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
 
 
 async def refuse_open_door(keyring: Keyring, host: str) -> bool:
-    """Whether this is development mode: no key was ever created. Raises OpenDoorError if others can reach `host`."""
+    """Whether this is development mode: no key was ever created.
+
+    Raises:
+        OpenDoorError: it is, and others can reach `host`.
+    """
     development_mode = not await keyring.any_created()
     if development_mode and host not in _LOOPBACK:
         raise OpenDoorError(host)
@@ -82,7 +86,11 @@ async def refuse_open_door(keyring: Keyring, host: str) -> bool:
 
 @asynccontextmanager
 async def running_state(settings: Settings) -> AsyncIterator[State]:
-    """Connections and child processes for as long as the block runs. Raises OpenDoorError."""
+    """Connections and child processes for as long as the block runs.
+
+    Raises:
+        OpenDoorError: nobody has a key yet, and others can reach the host.
+    """
     if settings.database_url is None:
         message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
         raise ValueError(message)

@@ -86,7 +86,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A question with its answer; `result` is compressed JSON in the contract's names, None until it has succeeded."""
+    """A question with its answer.
+
+    Attributes:
+        result: compressed JSON in the contract's names; None until it has succeeded.
+    """
 
     id: str
     status: Status

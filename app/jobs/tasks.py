@@ -87,7 +87,11 @@ class Tasks:
 
 
 async def _problem(context: JobContext, work: Callable[[], Awaitable[None]]) -> Problem | None:
-    """Why a job's work fails for good, if it does. Raises what may go better at the next attempt."""
+    """Why a job's work fails for good, if it does.
+
+    Raises:
+        Exception: what may go better at the next attempt.
+    """
     if context.job.attempts >= ATTEMPTS:
         return _GIVEN_UP
     try:

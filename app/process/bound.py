@@ -18,11 +18,15 @@ _CANNOT_RUN = 127
 def bound_command(
     argv: Sequence[str], *, on_parent_death: signal.Signals, account: tuple[int, int] | None = None
 ) -> list[str]:
-    """The command line that runs `argv` (its first item an absolute path) as a child bound to this process.
+    """The command line that runs a command as a child bound to this process.
 
-    Start it from the main thread: Linux sends `on_parent_death` when the *thread* that forked ends. macOS
-    has no such signal; there the child is an ordinary one. `account` is the (user id, group id) to become,
-    for root only.
+    Start it from the main thread: Linux sends the signal when the *thread* that forked ends. macOS has no such signal;
+    there the child is an ordinary one.
+
+    Args:
+        argv: the command; its first item is an absolute path.
+        on_parent_death: the signal that the child gets when its parent ends.
+        account: the user id and group id to become, for root only.
     """
     uid, gid = account or (os.geteuid(), os.getegid())
     return [

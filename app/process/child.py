@@ -21,9 +21,11 @@ Result = TypeVar("Result")
 
 
 class ChildProcess:
-    """Runs functions of `module` one at a time in a process of their own, which is started anew if it dies.
+    """Runs functions one at a time in a process of their own, which is started anew if it dies.
 
-    A function that takes longer than `deadline` seconds is ended with its process: input can be made to take for ever.
+    Args:
+        module: imported beforehand; it has the functions.
+        deadline: seconds after which a function is ended with its process: input can be made to take for ever.
     """
 
     def __init__(self, module: str, deadline: float) -> None:
@@ -39,7 +41,8 @@ class ChildProcess:
     async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
         """What `function` returns or raises. When the caller is cancelled, so is the work: the process is killed.
 
-        Raises TimeoutError. The time that others take before does not count.
+        Raises:
+            TimeoutError: it takes longer than the deadline; the time that others take before does not count.
         """
         async with self._turn:
             with fail_after(self._deadline):

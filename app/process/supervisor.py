@@ -26,9 +26,13 @@ _FIRST_DELAY_SECONDS = 0.1  # doubles with every failure in the window
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMember:
-    """A process of the group: `argv` with an absolute program, never a shell; `env` over ours.
+    """A process of the group.
 
-    When it ends unasked, it is started again if `restart`, else the whole group stops.
+    Attributes:
+        name: what the log calls it.
+        argv: its command line, with an absolute program, never a shell.
+        env: what its environment has besides ours.
+        restart: start it again when it ends unasked; else the whole group stops then.
     """
 
     name: str

@@ -40,7 +40,9 @@ class AdviceService:
 
         A new one has its job enqueued, or waits for references whose last job will do that.
 
-        Raises InvalidDocumentError for a question that this version cannot answer, NotFoundError if it has just gone.
+        Raises:
+            InvalidDocumentError: this version cannot answer the question.
+            NotFoundError: it has just gone.
         """
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
         # To ask again brings back references whose jobs were lost, so one that is still queued goes on.
@@ -61,7 +63,11 @@ class AdviceService:
         return asked
 
     async def read(self, caller: Caller, advice_id: str) -> Advice:
-        """An advice on an entry that the caller may see now. Raises NotFoundError."""
+        """An advice on an entry that the caller may see now.
+
+        Raises:
+            NotFoundError: there is none.
+        """
         advice = await self._advice.find(advice_id)
         head = None if advice is None else await self._entries.find(advice.entry_id)
         if advice is None or head is None or not head.is_visible_to(caller):

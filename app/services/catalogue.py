@@ -27,7 +27,12 @@ class CatalogueService:
         self._queue = queue
 
     async def publish(self, caller: Caller, publication: Publication) -> Head:
-        """Add an entry and enqueue its reconstruction. Raises RoleNotAllowedError, NameTakenError."""
+        """Add an entry and enqueue its reconstruction.
+
+        Raises:
+            RoleNotAllowedError: the caller may not publish.
+            NameTakenError: the tenant has an entry of this name.
+        """
         require_publisher(caller)
         entry_id = await self._entries.add(publication.name, caller.tenant, publication.visibility)
         if entry_id is None:
@@ -41,8 +46,19 @@ class CatalogueService:
     ) -> Head:
         """Add a version, unless the content is that of the latest one.
 
-        `is_current` tells whether the caller has seen the latest version: StaleVersionError if not. The name stays
-        (InvalidDocumentError), and so does the visibility, which `set_visibility` changes.
+        The visibility stays; `set_visibility` changes it.
+
+        Args:
+            caller: who replaces it.
+            entry_id: the entry.
+            publication: the new version.
+            is_current: tells of a head whether the caller has seen that version.
+
+        Raises:
+            NotFoundError: there is no such entry, or none that the caller may see.
+            RoleNotAllowedError: the caller may not change it.
+            StaleVersionError: the caller has not seen the latest version.
+            InvalidDocumentError: the name is another one.
         """
         head = await self._owned(caller, entry_id)
         if not is_current(head):
@@ -57,12 +73,20 @@ class CatalogueService:
         return await self.head(caller, entry_id)
 
     async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
-        """The head of an entry that the caller may see, the latest version by default. Raises NotFoundError."""
+        """The head of an entry that the caller may see, the latest version by default.
+
+        Raises:
+            NotFoundError: there is none.
+        """
         head = await self._entries.find(entry_id, version)
         return _seen(caller, head, entry_id, version)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
-        """A page of what the caller may see. Raises InvalidDocumentError for a token that is not ours."""
+        """A page of what the caller may see.
+
+        Raises:
+            InvalidDocumentError: the token is not ours.
+        """
         return await self._entries.page(caller, search, limit, page_token)
 
     async def schema(self, head: Head) -> tuple[bytes, bytes]:
@@ -77,7 +101,12 @@ class CatalogueService:
     async def summaries(
         self, caller: Caller, entry_id: str, version: int | None = None
     ) -> tuple[Head, bytes, bytes, tuple[CountTable, ...]]:
-        """The entry as published, in parts: head, schema, configurations, counts. Raises RoleNotAllowedError."""
+        """The entry as published, in parts: head, schema, configurations, counts.
+
+        Raises:
+            NotFoundError: there is none, or none that the caller may see.
+            RoleNotAllowedError: the caller may not read its counts.
+        """
         head = await self.head(caller, entry_id, version)
         if not head.belongs_to(caller):
             raise RoleNotAllowedError("Summaries are for provider keys of the entry's own tenant and for operators.")
@@ -112,7 +141,11 @@ class CatalogueService:
 
 
 def require_publisher(caller: Caller) -> None:
-    """Raises RoleNotAllowedError for a caller that may not publish."""
+    """Refuse a caller that may not publish.
+
+    Raises:
+        RoleNotAllowedError: it is a consumer.
+    """
     if not caller.may_publish:
         raise RoleNotAllowedError("Consumer keys may not publish; use a provider's key.")
 

@@ -90,15 +90,15 @@ def compute_advice(given: AdviceInput) -> bytes:
     table = unpack_configurations(given.configurations, given.outline)
     meeting = table.meeting(given.question.require)
     kept = np.flatnonzero(meeting)
-    question, together = _advisor_question(given), needs_pairs(given.question, given.outline)
+    question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     recommendation = recommend(
         evidence_of(document, given.places),
         [_unpack(reference) for reference in given.references],
         table.codes[np.ix_(kept, np.array(given.places))],
         [table.options[place] for place in given.places],
         question,
-        pairs_of(document, given.places) if together else (),
-        table.codes[np.ix_(~meeting, np.array(given.places))] if together else None,
+        pairs_of(document, given.places) if is_joint else (),
+        table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
     )
     return compress(_result(recommendation, [table.ids[place] for place in kept], question.measure))
 

@@ -95,12 +95,12 @@ def test_a_small_count_is_found_in_every_kind_of_table():
 
 
 def test_small_counts_at_one_place_are_told_alike_whichever_they_are():
-    told = set()
+    faults = set()
     for count in (1, 2, 3, 4):
         document = entry()
         document["label"]["histogram"][1] = count
-        told.add(broken(document, Policy(min_cell=5))[0])
-    assert len(told) == 1
+        faults.add(broken(document, Policy(min_cell=5))[0])
+    assert len(faults) == 1
 
 
 def test_a_count_of_just_as_many_is_taken():

@@ -38,13 +38,13 @@ def test_counts_of_another_version_with_the_same_schema_play_no_part():
     bare = shared_entry(ATTRIBUTES)
     for attribute in bare["attributes"]:
         del attribute["histogram"]
-    alone = computed(bare, 0)
+    bare_references = computed(bare, 0)
     known = computed(shared_entry(ATTRIBUTES), 0)
     bare = shared_entry(ATTRIBUTES)
     for attribute in bare["attributes"]:
         del attribute["histogram"]
     assert given(bare, 0).schema == given(shared_entry(ATTRIBUTES), 0).schema
-    assert computed(bare, 0) == alone != known
+    assert computed(bare, 0) == bare_references != known
 
 
 def test_when_its_seconds_are_over_a_reference_says_that_it_has_not_converged():

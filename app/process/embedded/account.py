@@ -16,7 +16,13 @@ class EmbeddedPostgresError(Exception):
 
 @dataclass(frozen=True)
 class Account:
-    """The account of the server process; `foreign` where it is not the one that starts it."""
+    """The account of the server process.
+
+    Attributes:
+        uid: its user id.
+        gid: its group id.
+        foreign: it is not the account that starts the server.
+    """
 
     uid: int
     gid: int

@@ -24,11 +24,18 @@ def server_environment() -> dict[str, str]:
 
 
 def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
-    """Make a new cluster (UTF-8, builtin locale C.UTF-8) beside its place, then rename: none is ever seen
-    half-made.
+    """Make a new cluster (UTF-8, builtin locale C.UTF-8) beside its place, then rename: none is seen half-made.
 
     It trusts whoever can open its socket: the socket's private directory is what keeps others out.
-    `durable` syncs the files to disk. Raises EmbeddedPostgresError with what initdb said.
+
+    Args:
+        cluster: its directory.
+        binaries: the programs that make it.
+        account: whose it becomes.
+        durable: sync the files to disk.
+
+    Raises:
+        EmbeddedPostgresError: with what initdb said.
     """
     draft = cluster.with_name(f"{cluster.name}.draft")
     shutil.rmtree(draft, ignore_errors=True)  # of a launcher that was killed here

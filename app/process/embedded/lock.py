@@ -31,8 +31,12 @@ class LauncherLock:
     """The exclusive right to run a server in `home`.
 
     Every process of the server inherits the locked file: the lock is free exactly when launcher and server
-    are both gone, however they went, and no process id needs guessing. `evict` asks a server to stop whose
-    launcher is gone; `patience` is how many seconds it may take.
+    are both gone, however they went, and no process id needs guessing.
+
+    Args:
+        home: the directory of the server's files.
+        patience: how many seconds a server may take that is asked to stop.
+        evict: asks a server to stop whose launcher is gone.
     """
 
     def __init__(self, home: Path, *, patience: float, evict: Callable[[], None]) -> None:

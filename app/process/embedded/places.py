@@ -11,9 +11,13 @@ SHARED_ROOT = Path("/var/lib/aegis")
 
 
 def home_of(data_dir: Path, account: Account, shared_root: Path = SHARED_ROOT) -> Path:
-    """The directory that holds a server's lock, log, cluster and socket: `data_dir`, or one named after it below
-    `shared_root` when the server's account cannot reach `data_dir`. Creates nothing.
-    Raises EmbeddedPostgresError where a file is in the way.
+    """The directory that holds a server's lock, log, cluster and socket. Creates nothing.
+
+    Returns:
+        `data_dir`, or one named after it below `shared_root` when the server's account cannot reach `data_dir`.
+
+    Raises:
+        EmbeddedPostgresError: a file is in the way.
     """
     data_dir = data_dir.absolute().resolve()
     existing = next(step for step in (data_dir, *data_dir.parents) if step.exists())

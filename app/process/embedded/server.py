@@ -41,9 +41,18 @@ _LOG_TAIL_LINES = 12
 class EmbeddedPostgres:
     """A PostgreSQL server that lives as long as a `with` block, and never longer than this process.
 
-    Its files stand in `home`: `data_dir`, or for root, where `nobody` cannot reach that, a directory named
-    after it below /var/lib/aegis. `settings` are server settings by name, over the defaults. Enter from the
-    main thread: the server ends with the thread that started it. Raises EmbeddedPostgresError.
+    Enter from the main thread: the server ends with the thread that started it.
+
+    Args:
+        data_dir: where its files stand; for root, where `nobody` cannot reach that, they stand in a directory named
+            after it below /var/lib/aegis.
+        settings: server settings by name, over the defaults.
+
+    Attributes:
+        home: where the files do stand.
+
+    Raises:
+        EmbeddedPostgresError: the server cannot be used.
     """
 
     def __init__(self, data_dir: Path, *, settings: Mapping[str, str] = MappingProxyType({})) -> None:
