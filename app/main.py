@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from app.api import errors, registry, uploads
+from app.api.dependencies import State
 from app.api.describe import openapi
-from app.api.metrics import Metrics
-from app.api.state import State
+from app.api.routers.operation import Metrics
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
 from app.catalog.session import Database

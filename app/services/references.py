@@ -10,9 +10,8 @@ from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.references import ReferenceStore
-from app.domain.advice import Problem
+from app.domain.advice import PackedReference, Problem
 from app.domain.entries import AttributeOutline
-from app.domain.references import PackedReference
 from app.services.computation import ReferenceInput
 
 #: The least that is worth a job: 30 to 500 ms where references are iterated; a job costs 15 ms besides.

@@ -10,11 +10,9 @@ from fastapi import APIRouter, Header, Query, Response
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.api.bodies import validated
-from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, StateDependency
+from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, State, StateDependency
 from app.api.describe import answers, body
-from app.api.mapping import timestamp
-from app.api.responses import JsonResponse
-from app.api.state import State
+from app.api.mapping import JsonResponse, timestamp
 from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
 from app.domain.documents import decompress

@@ -18,13 +18,12 @@ from app.api.dependencies import (
     PreconditionDependency,
     PublisherDependency,
     SmallBodyDependency,
+    State,
     StateDependency,
     etag,
 )
 from app.api.describe import answers, body
-from app.api.mapping import entry_head_json, entry_json, head_body, page_body, visibility_of
-from app.api.responses import JsonResponse
-from app.api.state import State
+from app.api.mapping import JsonResponse, entry_head_json, entry_json, head_body, page_body, visibility_of
 from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
 from app.domain.documents import is_small

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from aegis_advisor.reconstruction import Certificate, Misfit
 from app.catalog.stores.contents import packed_columns, packed_values, to_packed
 from app.catalog.tables import ReferenceArrayRow, ReferenceRow
+from app.domain.advice import PackedReference
 from app.domain.arrays import PackedArray
-from app.domain.references import PackedReference
 
 
 class ReferenceStore:

