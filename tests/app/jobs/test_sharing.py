@@ -14,8 +14,8 @@ from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
 from app.services import computation
 from app.services.computation import compute_references
-from tests.jobs.database import jobs, rows
-from tests.jobs.shared import shared_entry
+from tests.app.jobs.database import jobs, rows
+from tests.app.jobs.shared import shared_entry
 from tests.service import ask, publish
 
 ATTRIBUTES = 8

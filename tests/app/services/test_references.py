@@ -5,8 +5,8 @@ from dataclasses import asdict
 import pytest
 
 from app.services.computation import ReferenceInput, _schema, compute_references
-from tests.jobs.heavy import heavy_entry
-from tests.jobs.shared import shared_entry
+from tests.app.jobs.heavy import heavy_entry
+from tests.app.jobs.shared import shared_entry
 from tests.service import publication
 
 ATTRIBUTES = 5

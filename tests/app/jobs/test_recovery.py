@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.database import jobs, rows, until
-from tests.jobs.heavy import ATTRIBUTES, heavy_entry
+from tests.app.jobs.database import jobs, rows, until
+from tests.app.jobs.heavy import ATTRIBUTES, heavy_entry
 from tests.running import process
 from tests.service import ask, publish
 

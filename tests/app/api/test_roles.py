@@ -16,7 +16,7 @@ from app.settings import Settings
 from tests.postgres import create_database, drop_database
 from tests.service import create_key, example_entry, publish, running_app
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "api.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "api.md"
 VISIBILITY: Mapping[str, Any] = {
     "other, private": "private",
     "other, all": "all",

@@ -12,8 +12,8 @@ from app.domain.advice import AdviceQuestion, Problem
 from app.domain.callers import Caller, Role
 from app.factory import Factory
 from app.services.computation import compute_references
-from tests.jobs.database import jobs, rows, until
-from tests.jobs.shared import shared_entry
+from tests.app.jobs.database import jobs, rows, until
+from tests.app.jobs.shared import shared_entry
 from tests.service import ask, publish
 
 OPERATOR = Caller("default", Role.OPERATOR)

@@ -13,7 +13,7 @@ from app.catalog.session import Database
 from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
 from app.services import computation
-from tests.jobs.database import jobs, rows, until
+from tests.app.jobs.database import jobs, rows, until
 from tests.service import ask, example_entry, publish
 
 

@@ -16,7 +16,7 @@ import structlog
 
 from app.cli import main
 from tests.answers import OPENAPI
-from tests.jobs.test_recovery import descendants, runs
+from tests.app.jobs.test_recovery import descendants, runs
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.running import address, environment, process
 from tests.service import example_entry
