@@ -33,13 +33,12 @@ if TYPE_CHECKING:
         TableError,
     )
     from aegis_provider.output import refuse_overwriting
-    from aegis_provider.plan.file import load_plan
     from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
-    from aegis_provider.plan.output import write_plan
+    from aegis_provider.plan.writing import write_plan
     from aegis_provider.prepare import PreparedEntry, prepare_entry
     from aegis_provider.privacy import assess, plan_of_roles
     from aegis_provider.release.masked_table import Applied, apply
-    from aegis_provider.search import Found, Requirement, find_configurations
+    from aegis_provider.search import Requirement, SearchResult, find_configurations
     from aegis_provider.summary import summarize
     from aegis_provider.table import Source, open_table, table_name
 
@@ -50,7 +49,6 @@ __all__ = [
     "Control",
     "ControlError",
     "Controlled",
-    "Found",
     "LaplaceNoise",
     "Masking",
     "MinimumCell",
@@ -64,6 +62,7 @@ __all__ = [
     "RandomRounding",
     "Requirement",
     "Roles",
+    "SearchResult",
     "Source",
     "TableError",
     "apply",
@@ -87,9 +86,9 @@ _MODULES = (
     "aegis_provider.entry_file",
     "aegis_provider.errors",
     "aegis_provider.output",
-    "aegis_provider.plan.file",
+    "aegis_provider.plan.reading",
     "aegis_provider.plan.model",
-    "aegis_provider.plan.output",
+    "aegis_provider.plan.writing",
     "aegis_provider.prepare",
     "aegis_provider.privacy",
     "aegis_provider.release.masked_table",
