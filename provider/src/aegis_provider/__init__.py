@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from aegis_provider.output import refuse_overwriting
     from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
+    from aegis_provider.plan.reading import load_plan
     from aegis_provider.plan.writing import write_plan
     from aegis_provider.prepare import PreparedEntry, prepare_entry
     from aegis_provider.privacy import assess, plan_of_roles
