@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegis_advisor.bounds import utility_ceilings
-from aegis_advisor.bounds.caps import Groups, Rows
 from aegis_advisor.evidence import AttributeEvidence, Masking
-from aegis_advisor.measures import MEASURES
+from aegis_advisor.measures import MEASURES, utility_ceilings
+from aegis_advisor.measures.partial_table import GroupLimits, RowLimits
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, random_table
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"
@@ -183,7 +182,7 @@ def test_there_is_none_where_views_contradict_each_other():
 @pytest.mark.parametrize("seed", range(30))
 def test_the_limits_hold_for_every_table_that_fits(seed):
     evidence = tiny(seed, histogram=True)
-    rows = Rows.of(evidence, evidence.histogram)
+    rows = RowLimits.of(evidence, evidence.histogram)
     majorant = np.cumsum(rows.majorant(), axis=1)
     for table in every_table(evidence):
         cells = table[rows.kind_of]
@@ -196,7 +195,7 @@ def test_merging_a_label_by_hand_is_never_more_even(seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 9, 4).astype(float)
     for values in (1, 2, 3, 4, 6):
-        even = np.cumsum(Groups(counts[np.newaxis], np.array([values]), None).merged()[0])
+        even = np.cumsum(GroupLimits(counts[np.newaxis], np.array([values]), None).merged()[0])
         assert even[-1] == pytest.approx(counts.sum())
         for classes in product(range(values), repeat=4):
             merged = -np.sort(-np.bincount(classes, counts, minlength=4))[:4]

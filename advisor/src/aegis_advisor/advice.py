@@ -11,7 +11,7 @@ from aegis_advisor.blocks import CodeBlocks, Codes
 from aegis_advisor.deviation import AttributeAssessment, assess
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
-from aegis_advisor.measures import MEASURES, Measure
+from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_advisor.ranking import Ranking, rank
 from aegis_advisor.recommendation import JointFinding, Question, RankedRows, Recommendation
 from aegis_advisor.reconstruction import Reference
@@ -167,10 +167,9 @@ def _rank(
     scores: Scores,
     question: Question,
 ) -> Ranking:
-    tie_break = MEASURES["mutual_information"]
     informed = assessments
-    if (question.measure, question.reference, question.bias_correction) != (tie_break.id, "pooled", False):
-        informed = [assess(one.evidence, one.reference, tie_break, one.used) for one in selected]
+    if (question.measure, question.reference, question.bias_correction) != (TIE_BREAK.id, "pooled", False):
+        informed = [assess(one.evidence, one.reference, TIE_BREAK, one.used) for one in selected]
     return rank(
         blocks,
         deviations=scores.deviations,

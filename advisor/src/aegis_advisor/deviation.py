@@ -9,7 +9,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Knowledge, Masking
 from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.measures import MEASURES, Measure
+from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import entropy
 from aegis_advisor.reconstruction import Certificate, Reference
 from aegis_advisor.reconstruction.alone import fitted_alone
@@ -198,7 +198,7 @@ def _interval(evidence: AttributeEvidence, reference: Reference, measure: Measur
     if evidence.joint is not None:
         return {"lower_bound": certain, "upper_bound": certain}
     # One that is corrected for its bias is another measure by the same name.
-    beyond = reference.ceilings.get(measure.id) if measure is MEASURES.get(measure.id) else None
+    beyond = None if measure.is_corrected else reference.ceilings.get(measure.id)
     if certain is None and measure.monotone and evidence.knows_label:
         certain = measure(drop_table(evidence))
     if beyond is not None and certain is not None:  # they may meet, but for rounding

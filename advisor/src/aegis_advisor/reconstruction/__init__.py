@@ -9,9 +9,8 @@ from scipy.special import entr
 
 from aegis_advisor.arrays import AtomArray, FloatArray
 from aegis_advisor.atoms import AtomStatistics, common_refinement
-from aegis_advisor.bounds import utility_ceilings
 from aegis_advisor.evidence import AttributeEvidence
-from aegis_advisor.measures import mutual_information
+from aegis_advisor.measures import mutual_information, utility_ceilings
 from aegis_advisor.reconstruction.closed_form import share_out
 from aegis_advisor.reconstruction.components import divide, essential, restrict, split, without_empty_atoms
 from aegis_advisor.reconstruction.consecutive import with_runs_joined

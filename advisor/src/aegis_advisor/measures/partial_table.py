@@ -1,9 +1,15 @@
-"""What the counts of an attribute leave open for its single values, and for the groups of its views."""
+"""A table of which margins and views are known: what they leave open for its rows, and for the groups of its views.
 
+Measures of such a table are monotone functions of a score, a sum over its rows, `F` their counts with sums `f`. Here
+is what the bounds of scores are made of.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy.special import xlogy
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.atoms import common_refinement, per_atom
@@ -14,7 +20,7 @@ ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class RowLimits:
     """The unknown rows of the values that have records (variant I), the largest first, those of one kind once.
 
     Values are of one kind when they share every group and have equally many records: what holds for one of
@@ -43,7 +49,7 @@ class Rows:
         array given its marginals").
         """
         _, size = np.unique(histogram, return_inverse=True)
-        mappings = [mapping for mapping, _ in views_of(evidence)]
+        mappings = [mapping for mapping, _ in constraining_views(evidence)]
         kind_of_value = common_refinement((*mappings, size.astype(np.int64)), evidence.values)
         kinds = int(kind_of_value.max(initial=-1)) + 1
         values = np.bincount(kind_of_value, minlength=kinds).astype(np.float64)
@@ -66,7 +72,7 @@ class Rows:
         return within and bool(np.all((sums[0] <= self.records) & (self.records <= sums[1])))
 
     def _tighten(self, evidence: AttributeEvidence) -> None:
-        for mapping, counts in views_of(evidence):
+        for mapping, counts in constraining_views(evidence):
             group_of, many = mapping[self.kind_of], self.values[:, np.newaxis]
             most = counts - fold(many * self.lower, group_of, counts.shape[0])
             least = counts - fold(many * self.upper, group_of, counts.shape[0])
@@ -95,7 +101,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class GroupLimits:
     """The groups of a view: known counts, and what is known of their values.
 
     Attributes:
@@ -109,8 +115,8 @@ class Groups:
     largest: FloatArray | None
 
     @classmethod
-    def of(cls, mapping: IntArray, counts: FloatArray, rows: Rows | None) -> Self:
-        """Groups of a mapping (values,); with rows, in variant I."""
+    def of(cls, mapping: IntArray, counts: FloatArray, rows: RowLimits | None) -> Self:
+        """GroupLimits of a mapping (values,); with rows, in variant I."""
         groups, labels = counts.shape
         if rows is None:
             return cls(counts, np.bincount(mapping, minlength=groups).astype(np.int64), None)
@@ -145,16 +151,40 @@ class Groups:
         Vaccaro 2018, "Maximum entropy interval aggregations"). Labels below the number of values stay all.
         """
         ordered = -np.sort(-self.counts, axis=1)
-        left, found = ordered.sum(axis=1), np.zeros_like(ordered)
+        left, classes = ordered.sum(axis=1), np.zeros_like(ordered)
         for place in range(ordered.shape[1]):
             places = self.values - place
             share = np.maximum(ordered[:, place], left / np.maximum(places, 1))
-            found[:, place] = np.where(places > 0, np.minimum(share, left), 0.0)
-            left = left - found[:, place]
-        return found
+            classes[:, place] = np.where(places > 0, np.minimum(share, left), 0.0)
+            left = left - classes[:, place]
+        return classes
 
 
-def views_of(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialTable:
+    """The margins of the unknown table, as far as they are known.
+
+    Attributes:
+        label: (labels,) the label's histogram.
+        rows: the rows of its values; None in variant II.
+    """
+
+    label: FloatArray
+    rows: RowLimits | None
+
+    @property
+    def records(self) -> float:
+        """The number of records."""
+        return float(self.label.sum())
+
+    @property
+    def freedom(self) -> tuple[float, int]:
+        """How many values and labels have records."""
+        values = np.inf if self.rows is None else float(self.rows.values.sum())
+        return values, int(np.count_nonzero(self.label))
+
+
+def constraining_views(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
     """Mapping (values,) and counts (groups, labels) of every view that constrains, the label's histogram first."""
     everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_counts[np.newaxis, :].astype(np.float64)
     constraining = (
@@ -163,3 +193,42 @@ def views_of(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
         if view.constrains and view.mapping is not None and view.joint is not None
     )
     return [everything, *constraining]
+
+
+def logs(counts: FloatArray) -> FloatArray:
+    """`sum x log2 x` along the last axis."""
+    sums: FloatArray = np.sum(xlogy(counts, counts), axis=-1) / np.log(2)
+    return sums
+
+
+def squares(counts: FloatArray) -> FloatArray:
+    """`sum x^2` along the last axis."""
+    sums: FloatArray = np.sum(counts**2, axis=-1)
+    return sums
+
+
+def most_by_chords(rows: RowLimits, cell: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """The most that `sum cell(F)` can be, each convex function replaced by its chord between the limits.
+
+    What remains is linear: the cells of the steepest chords are filled first.
+    """
+    low, room = cell(rows.lower), rows.upper - rows.lower
+    slope = np.divide(cell(rows.upper) - low, room, out=np.zeros_like(low), where=room > 0)
+    order = np.argsort(-slope, axis=1, kind="stable")
+    free = rows.records - rows.lower.sum(axis=1)
+    filled = np.minimum(np.cumsum(np.take_along_axis(room, order, axis=1), axis=1), free[:, np.newaxis])
+    taken = np.diff(filled, axis=1, prepend=0.0)
+    most: FloatArray = low.sum(axis=1) + np.sum(taken * np.take_along_axis(slope, order, axis=1), axis=1)
+    return most
+
+
+def largest_sum(counts: FloatArray, many: IntArray) -> FloatArray:
+    """(groups,) the sum of the `many` (groups,) largest of each row of counts (groups, labels)."""
+    ordered = -np.sort(-counts, axis=1)
+    sums: FloatArray = np.sum(ordered * (np.arange(counts.shape[1]) < many[:, np.newaxis]), axis=1)
+    return sums
+
+
+def inverse(counts: FloatArray) -> FloatArray:
+    """One over each count; 0 where there is none."""
+    return np.divide(1.0, counts, out=np.zeros_like(counts), where=counts > 0)
