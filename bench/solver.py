@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction import DualNewton, fit
-from aegis_advisor.reconstruction.two_margins import fit_two_margins
+from aegis_advisor.reconstruction.ipf import fit_two_margins
 from bench import solver_cases
 from bench.figures import MILLISECONDS, heading, run, table, timed, verdict
 from bench.solver_cases import CASES, CROSSING, Case

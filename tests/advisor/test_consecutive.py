@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.reconstruction import reconstruct
-from aegis_advisor.reconstruction.consecutive import with_runs_joined
+from aegis_advisor.reconstruction.decomposition import with_runs_joined
 from aegis_advisor.reconstruction.problem import Margin, Problem
 from tests.advisor.cases import evidence_of, mapped
 

@@ -210,8 +210,8 @@ def test_g2_is_exact_where_the_cells_that_have_to_be_empty_are_found(monkeypatch
     assert found.certificate.iterations > 0
     assert found.certificate.support_known
     assert not found.reference_estimated
-    monkeypatch.setattr("aegis_advisor.reconstruction.CLEAR", np.inf)
-    monkeypatch.setattr("aegis_advisor.reconstruction.support", lambda *_: None)
+    monkeypatch.setattr("aegis_advisor.reconstruction.reference.CLEAR", np.inf)
+    monkeypatch.setattr("aegis_advisor.reconstruction.reference.support", lambda *_: None)
     unknown = measured(evidence, MEASURES["g2"])
     assert unknown.reference_estimated
     assert not measured(evidence, G3).reference_estimated

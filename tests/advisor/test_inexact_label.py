@@ -15,7 +15,7 @@ from aegis_advisor.evidence import Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults, find_label_faults
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import DualNewton, reconstruct
-from aegis_advisor.reconstruction.alone import fitted_alone
+from aegis_advisor.reconstruction.exact import nearest_with_label
 from aegis_advisor.sufficiency import ranking_basis
 from tests.advisor.cases import evidence_of, full_table, mapped, random_mapping, random_table
 from tests.advisor.inexact import drawn, laplace, noisy, randomised_response
@@ -153,7 +153,7 @@ def test_a_view_by_itself_and_the_label_give_way_to_each_other(seed):
 
     options = {"ftol": 1e-14, "maxiter": 500}
     expected = minimize(distance, table.ravel(), method="SLSQP", bounds=[(0, None)] * 10, options=options)
-    np.testing.assert_allclose(fitted_alone(masking, evidence), expected.x.reshape(5, 2), atol=1e-3)
+    np.testing.assert_allclose(nearest_with_label(masking, evidence), expected.x.reshape(5, 2), atol=1e-3)
 
 
 @pytest.mark.parametrize("histogram", [True, False])

@@ -12,7 +12,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.own import assess_own
 from aegis_advisor.reconstruction import DualNewton, reconstruct
-from aegis_advisor.reconstruction.alone import fitted_alone
+from aegis_advisor.reconstruction.exact import nearest_with_label
 from aegis_advisor.sufficiency import lacks_evidence, ranking_basis
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_mapping, random_table
 from tests.advisor.inexact import lacking, laplace, noisy, rounded
@@ -139,7 +139,7 @@ def test_a_class_whose_noisy_counts_are_all_negative_keeps_its_records():
         (score,) = assess(evidence, reference, INFORMATION, ["m"]).maskings.values()
         assert np.isfinite(score.utility)
         assert reference.joint.min() >= 0
-    np.testing.assert_allclose(fitted_alone(masking, evidence).sum(axis=0), [150, 3])
+    np.testing.assert_allclose(nearest_with_label(masking, evidence).sum(axis=0), [150, 3])
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -159,7 +159,7 @@ def test_a_view_by_itself_is_projected_on_tables_with_the_histogram_of_the_label
         constraints=LinearConstraint(np.tile(np.eye(2), 6), table.sum(axis=0), table.sum(axis=0)),
         options={"ftol": 1e-13, "maxiter": 500},
     )
-    np.testing.assert_allclose(fitted_alone(masking, evidence), expected.x.reshape(6, 2), atol=1e-3)
+    np.testing.assert_allclose(nearest_with_label(masking, evidence), expected.x.reshape(6, 2), atol=1e-3)
 
 
 def test_the_misfit_of_a_view_is_about_one_if_it_says_the_truth_and_large_if_not():
@@ -185,7 +185,7 @@ def test_the_misfit_is_the_difference_from_the_fit():
     gap = np.abs(reference.fold(view.mapping, 4) - view.joint)
     assert misfits["v"].largest == pytest.approx(gap.max() / 400)
     assert misfits["v"].standardised == pytest.approx(np.sqrt(np.mean(gap**2 / view.perturbation.count_variance)))
-    alone = np.abs(fitted_alone(evidence.maskings[1], evidence) - evidence.maskings[1].joint)
+    alone = np.abs(nearest_with_label(evidence.maskings[1], evidence) - evidence.maskings[1].joint)
     assert misfits["id"].largest == pytest.approx(alone.max() / 400)
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from aegis_advisor.arrays import fold
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.reconstruction import DualNewton, IterativeProportionalFitting, reconstruct
-from aegis_advisor.reconstruction.determined import only_table
-from aegis_advisor.reconstruction.dual import design_of
-from aegis_advisor.reconstruction.problem import Margin, Problem
+from aegis_advisor.reconstruction.exact import unique_table
+from aegis_advisor.reconstruction.problem import Margin, Problem, design_of
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, permuted
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
@@ -74,8 +73,8 @@ def test_the_ways_to_a_direction_lead_to_one_table(limits, monkeypatch):
     evidence = evidence_of(table, views)
     expected = reconstruct(evidence).joint
     small, dense = limits
-    monkeypatch.setattr("aegis_advisor.reconstruction.curvature.SMALL", small)
-    monkeypatch.setattr("aegis_advisor.reconstruction.curvature.DENSE", dense)
+    monkeypatch.setattr("aegis_advisor.reconstruction.newton_direction.SMALL", small)
+    monkeypatch.setattr("aegis_advisor.reconstruction.newton_direction.DENSE", dense)
     reference = reconstruct(evidence)
     assert reference.certificate.converged
     np.testing.assert_allclose(reference.joint, expected, atol=1e-6 * table.sum())
@@ -120,7 +119,7 @@ def test_equations_with_one_solution_that_is_no_table_have_none():
     # Three overlapping pairs of three atoms: 1 + 2, 2 + 3, 1 + 3 determine each, and one would be negative.
     pairs = [([0, 0, 1], [[3.0], [7.0]]), ([1, 0, 0], [[1.0], [9.0]]), ([0, 1, 0], [[10.0], [0.0]])]
     margins = tuple(Margin(np.arange(3), np.array(groups), np.array(counts)) for groups, counts in pairs)
-    assert only_table(Problem(np.ones(3), None, margins, 1, 10.0)) is None
+    assert unique_table(Problem(np.ones(3), None, margins, 1, 10.0)) is None
 
 
 def test_when_time_is_up_it_says_how_far_it_came():
@@ -134,7 +133,7 @@ def test_when_time_is_up_it_says_how_far_it_came():
     assert np.isfinite(reference.joint).all()
 
 
-def test_equations_that_are_singular_but_for_rounding_have_no_only_table():
+def test_equations_that_are_singular_but_for_rounding_have_no_unique_table():
     counts = [[446, 891], [819, 294], [94, 101], [738, 482], [583, 731], [611, 324], [980, 899], [843, 214]]
     maps = [[0, 0, 0, 1, 0, 0, 0, 0], [0, 1, 0, 2, 2, 0, 1, 0], [1, 2, 0, 0, 2, 1, 0, 2]]
     table = np.array(counts)
@@ -151,13 +150,13 @@ def test_equations_that_are_singular_but_for_rounding_have_no_only_table():
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.integers(3, 9), st.integers(2, 4), st.booleans())
-def test_an_only_table_is_one_whose_equations_have_full_rank(seed, values, views, histogram):
+def test_an_unique_table_is_one_whose_equations_have_full_rank(seed, values, views, histogram):
     rng = np.random.default_rng(seed)
     table = rng.poisson(rng.choice([1.0, 300.0]), (values, 2))
     evidence = evidence_of(table, overlapping(rng, table, views=views, groups=3), histogram=histogram)
     atom_of_value = common_refinement(evidence.partitions, values)
     problem = Problem.of(evidence, atom_of_value, int(atom_of_value.max()) + 1)
-    found = only_table(problem)
+    found = unique_table(problem)
     if found is not None:
         design = design_of(problem).toarray()
         assert np.linalg.matrix_rank(design) == design.shape[0]

@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import hstack
 
-from aegis_advisor import reconstruction
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures.determination import g2
-from aegis_advisor.reconstruction import IterativeProportionalFitting, forced, proof, reconstruct
+from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct, reference, zeros
 from aegis_advisor.reconstruction.equations import Equations
 from aegis_advisor.reconstruction.problem import Problem
-from aegis_advisor.reconstruction.proof import is_proven
 from aegis_advisor.reconstruction.support import support
+from aegis_advisor.reconstruction.zeros import proves_zeros
 from tests.advisor.cases import evidence_of, mapped, overlapping, random_table
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
@@ -30,7 +29,7 @@ def problem_of(evidence):
 
 def solved(problem):
     """The solver's table, with what it has left in cells that have to be empty."""
-    return reconstruction._solve(problem, reconstruction.SOLVER).table
+    return reference._solve(problem, reference.SOLVER).table
 
 
 def margins_of(problem):
@@ -82,14 +81,14 @@ def sparse_evidence(seed, *, histogram):
 
 @BOTH_VARIANTS
 def test_it_is_what_a_programme_per_cell_finds(histogram):
-    forced_somewhere = 0
+    implied_somewhere = 0
     for seed in range(30):
         problem = problem_of(sparse_evidence(seed, histogram=histogram))
         expected = by_programmes(problem)
         hint = solved(problem_of(sparse_evidence(seed, histogram=histogram)))
         assert np.array_equal(support(problem, hint), expected), seed
-        forced_somewhere += bool(np.any(by_margins(problem) & ~expected))
-    assert forced_somewhere >= 3
+        implied_somewhere += bool(np.any(by_margins(problem) & ~expected))
+    assert implied_somewhere >= 3
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -198,11 +197,11 @@ def test_an_answer_whose_proof_does_not_hold_is_not_given(monkeypatch):
     problem = problem_of(evidence_of(table, views))
     equations = Equations.of(problem)
     zero = ~by_programmes(problem).ravel()[equations.cells]
-    raised = forced._raise(equations, np.ones(zero.size, dtype=bool))
-    assert is_proven(equations, raised.dual, zero)
-    assert not is_proven(equations, raised.dual + 1.0, zero)
-    assert not is_proven(equations, raised.dual, ~zero)
-    monkeypatch.setattr(forced, "STEPS", 0)
+    raised = zeros._raise(equations, np.ones(zero.size, dtype=bool))
+    assert proves_zeros(equations, raised.dual, zero)
+    assert not proves_zeros(equations, raised.dual + 1.0, zero)
+    assert not proves_zeros(equations, raised.dual, ~zero)
+    monkeypatch.setattr(zeros, "STEPS", 0)
     assert support(problem, np.zeros_like(problem.start())) is None
 
 
@@ -217,16 +216,16 @@ def crowded_evidence(seed, *, histogram=True, values=36, views=7):
 
 @BOTH_VARIANTS
 def test_zeros_whose_proofs_are_no_small_fractions(histogram, monkeypatch):
-    monkeypatch.setattr(proof, "_common_multiple", lambda _: None)
-    monkeypatch.setattr(forced, "STEPS", 0)
-    forced_somewhere = 0
+    monkeypatch.setattr(zeros, "_common_multiple", lambda _: None)
+    monkeypatch.setattr(zeros, "STEPS", 0)
+    implied_somewhere = 0
     for seed in range(5):
         evidence = crowded_evidence(seed, histogram=histogram)
         problem = problem_of(evidence)
         expected = by_programmes(problem)
         assert np.array_equal(support(problem, solved(problem)), expected), seed
-        forced_somewhere += bool(np.any(by_margins(problem) & ~expected))
-    assert forced_somewhere >= 3
+        implied_somewhere += bool(np.any(by_margins(problem) & ~expected))
+    assert implied_somewhere >= 3
 
 
 def test_a_combination_proves_no_more_than_its_error_leaves_room_for():
@@ -234,10 +233,10 @@ def test_a_combination_proves_no_more_than_its_error_leaves_room_for():
     views = [mapped("v", [0, 0, 1, 1], table), mapped("w", [0, 1, 1, 2], table)]
     equations = Equations.of(problem_of(evidence_of(table, views)))
     zero = ~by_programmes(problem_of(evidence_of(table, views))).ravel()[equations.cells]
-    dual = forced._raise(equations, np.ones(zero.size, dtype=bool)).dual
+    dual = zeros._raise(equations, np.ones(zero.size, dtype=bool)).dual
     noise = np.random.default_rng(0).normal(size=dual.size)
-    whole = {error: proof._scaled(equations, dual + error * noise) for error in (0.0, 1e-9, 1e-3)}
-    assert {error: proof._proves(equations, one, zero) for error, one in whole.items()} == {
+    whole = {error: zeros._scaled(equations, dual + error * noise) for error in (0.0, 1e-9, 1e-3)}
+    assert {error: zeros._leaves_nothing(equations, one, zero) for error, one in whole.items()} == {
         0.0: True,
         1e-9: True,
         1e-3: False,
@@ -246,8 +245,8 @@ def test_a_combination_proves_no_more_than_its_error_leaves_room_for():
 
 def test_small_fractions_are_recovered_exactly():
     rounded = np.array([1 / 3, -2 / 7, 0.25, 1e-12, 5.0]) + 1e-9
-    assert proof._common_multiple(rounded).tolist() == [28, -24, 21, 0, 420]
-    assert proof._common_multiple(np.array([1 / 64, 1 / 63, 1 / 61, 1 / 59])) is None
+    assert zeros._common_multiple(rounded).tolist() == [28, -24, 21, 0, 420]
+    assert zeros._common_multiple(np.array([1 / 64, 1 / 63, 1 / 61, 1 / 59])) is None
 
 
 @pytest.mark.parametrize("seed", range(4))

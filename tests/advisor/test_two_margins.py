@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.reconstruction.two_margins import fit_two_margins
+from aegis_advisor.reconstruction.ipf import fit_two_margins
 
 
 def by_sweeps(seed, rows, columns, sweeps=4_000):

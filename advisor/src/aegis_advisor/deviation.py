@@ -12,7 +12,7 @@ from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import entropy
 from aegis_advisor.reconstruction import Certificate, Reference
-from aegis_advisor.reconstruction.alone import fitted_alone
+from aegis_advisor.reconstruction.exact import nearest_with_label
 
 __all__ = [
     "DROP",
@@ -163,7 +163,7 @@ def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Ma
     """The table of a masking whose counts are inexact: the reference was fitted to them, or they are fitted alone."""
     if masking.mapping is not None:
         return _folded_table(evidence, reference, masking, masking.mapping)
-    return fitted_alone(masking, evidence) if masking.transition is None else reference.drawn(masking.transition)
+    return nearest_with_label(masking, evidence) if masking.transition is None else reference.drawn(masking.transition)
 
 
 def _folded_table(evidence: AttributeEvidence, reference: Reference, masking: Masking, mapping: IntArray) -> FloatArray:

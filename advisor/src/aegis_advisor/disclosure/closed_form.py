@@ -4,9 +4,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, inv
 
 from aegis_advisor.arrays import FloatArray, fold
-from aegis_advisor.reconstruction.determined import only_table
-from aegis_advisor.reconstruction.dual import design_of
-from aegis_advisor.reconstruction.problem import Margin, Problem
+from aegis_advisor.reconstruction.exact import unique_table
+from aegis_advisor.reconstruction.problem import Margin, Problem, design_of
 
 Bounds = tuple[FloatArray, FloatArray]
 """Lower and upper, both (atoms, labels)."""
@@ -36,11 +35,11 @@ def contradicts(margin: Margin, rows: FloatArray) -> bool:
 def proven_table(problem: Problem) -> FloatArray | None:
     """The one table (atoms, labels) that meets the margins, with a proof that there is no other; or None.
 
-    `only_table` finds it and checks the margins. That the atoms' rows `D` of the design are independent, so that no
+    `unique_table` finds it and checks the margins. That the atoms' rows `D` of the design are independent, so that no
     other table has the same sums, follows from an approximate inverse `X` of `G = D D'` (Rump 2010, "Verification
     methods: rigorous results using floating-point arithmetic"): a matrix `G` with `||I - X G|| < 1` is not singular.
     """
-    table = only_table(problem)
+    table = unique_table(problem)
     if table is None:
         return None
     design = design_of(problem)

@@ -13,8 +13,14 @@ from aegis_advisor.disclosure.limits import Known, Limits
 from aegis_advisor.disclosure.programs import Search
 from aegis_advisor.disclosure.simplex import InfeasibleError
 from aegis_advisor.disclosure.sums import Sums
-from aegis_advisor.reconstruction.components import divide, essential, restrict, split, without_empty_atoms
-from aegis_advisor.reconstruction.consecutive import with_runs_joined
+from aegis_advisor.reconstruction.decomposition import (
+    divide,
+    essential,
+    restrict,
+    split,
+    with_runs_joined,
+    without_empty_atoms,
+)
 from aegis_advisor.reconstruction.problem import Problem
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.evidence import AttributeEvidence
-from aegis_advisor.reconstruction.closed_form import share_out
+from aegis_advisor.reconstruction.exact import share_out
 from aegis_advisor.reconstruction.problem import Margin
 
 

@@ -35,10 +35,9 @@ class NewtonDirections:
     """Directions down one dual, from one point after the other.
 
     Without rows the labels do not know of each other: a factor for each, if these are affordable. With rows they do,
-    mostly a little: then
-    conjugate gradients, guided by the inverses of the labels' blocks, are fastest. The guide may be of an earlier
-    point, and is made anew where it no longer helps. Close to the boundary no guide does, and the whole matrix is
-    factorised if it is not too large.
+    mostly a little: then conjugate gradients, guided by the inverses of the labels' blocks, are fastest. The guide may
+    be of an earlier point, and is made anew where it no longer helps. Close to the boundary no guide does, and the
+    whole matrix is factorised if it is not too large.
     """
 
     def __init__(self, dual: Dual) -> None:
@@ -56,20 +55,20 @@ class NewtonDirections:
         """
         if self._dual.rows is None and self._cubes <= BY_LABELS:
             return -_by_labels(self._dual, point, damping)
-        found = self._guided(point, damping, FEW if self._size <= DENSE else MANY) if self._guidable else None
-        if found is None:
+        inverse = self._guided(point, damping, FEW if self._size <= DENSE else MANY) if self._guidable else None
+        if inverse is None:
             self._guidable = False
-            found = _as_a_whole(self._dual, point, damping)
-        return -found
+            inverse = _as_a_whole(self._dual, point, damping)
+        return -inverse
 
     def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
         """The direction by conjugate gradients; None where `most` steps do not get near it."""
         if point.gradient.shape[0] > GUIDING:
             return _by_conjugate_gradients(self._dual, point, damping, _inverse_diagonal(self._dual, point), most)
         if self._guide is not None:
-            found = _by_conjugate_gradients(self._dual, point, damping, self._guide, FEW)
-            if found is not None:
-                return found
+            inverse = _by_conjugate_gradients(self._dual, point, damping, self._guide, FEW)
+            if inverse is not None:
+                return inverse
         self._guide = _inverse_blocks(self._dual, point)
         return _by_conjugate_gradients(self._dual, point, damping, self._guide, most)
 
@@ -126,21 +125,21 @@ def _by_conjugate_gradients(
         steps = guide * columns if guide.ndim == columns.ndim else (guide @ columns[..., np.newaxis])[..., 0]
         return np.ascontiguousarray(steps.T).ravel()
 
-    found, stopped = cg(
+    solution, stopped = cg(
         LinearOperator((size, size), matvec=times, dtype=np.float64),
         point.gradient.ravel(),
         rtol=min(0.1, float(np.sqrt(point.gap))),
         maxiter=most,
         M=LinearOperator((size, size), matvec=guided, dtype=np.float64),
     )
-    return None if stopped and most < MANY else np.asarray(found).reshape(shape)
+    return None if stopped and most < MANY else np.asarray(solution).reshape(shape)
 
 
 def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
     """The inverse (labels, groups, groups) of what ties the groups of each label together."""
     identity = np.eye(point.gradient.shape[0])
     blocks = []
-    for weights, ridge, free in zip(_own(dual, point.table).T, dual.ridge.T, dual.free.T, strict=True):
+    for weights, ridge, free in zip(_responses(dual, point.table).T, dual.ridge.T, dual.free.T, strict=True):
         block = _product(dual.design, weights) + np.diag(np.where(free, ridge, 1.0))
         blocks.append(cho_solve(_factor(block), identity, check_finite=False))
     return np.stack(blocks)
@@ -148,7 +147,7 @@ def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
 
 def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:
     """One over the Hessian's diagonal (labels, groups)."""
-    diagonal = dual.transposed @ _own(dual, point.table) + dual.ridge
+    diagonal = dual.transposed @ _responses(dual, point.table) + dual.ridge
     return (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
 
 
@@ -157,8 +156,8 @@ def _ridge(dual: Dual, damping: float) -> FloatArray:
     return dual.ridge + damping * np.abs(dual.targets)
 
 
-def _own(dual: Dual, table: FloatArray) -> FloatArray:
-    """By how much each cell (atoms, labels) grows with its own exponent."""
+def _responses(dual: Dual, table: FloatArray) -> FloatArray:
+    """By how much each cell (atoms, labels) grows with the exponent of that cell."""
     return table if dual.rows is None else table * (1.0 - table / dual.rows[:, np.newaxis])
 
 

@@ -1,8 +1,8 @@
-"""Taking a problem apart: implied groups are dropped, then parts that share no group are solved apart."""
+"""Taking a problem apart: runs are joined, implied groups dropped, parts that share no group solved apart."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, compress, pairwise
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -10,6 +10,51 @@ from scipy.sparse.csgraph import connected_components
 
 from aegis_advisor.arrays import BoolArray, IntArray
 from aegis_advisor.reconstruction.problem import Margin, Problem
+
+
+def with_runs_joined(problem: Problem) -> Problem:
+    """The same problem with one view in place of all those whose groups are runs of consecutive atoms.
+
+    Bins, dates and sorted hierarchies are such views. The counts up to any of their cuts are known, hence, as
+    differences, those between any two cuts, to the last record: however the cuts of several views overlap,
+    all of them are one view. Iterative methods creep towards it (model, section 5).
+
+    Atoms are taken to be in the order of the domain. The problem comes back as it is where there is nothing to
+    join, and where a difference is negative: then the views contradict each other, and no table fits.
+    """
+    are_runs = [_consists_of_runs(margin, problem.prior.size) for margin in problem.margins]
+    if not any(are_runs):
+        return problem
+    joined = _joined(list(compress(problem.margins, are_runs)))
+    if joined.counts.min() < 0:
+        return problem
+    others = (margin for margin, is_run in zip(problem.margins, are_runs, strict=True) if not is_run)
+    return Problem(problem.prior, problem.rows, (joined, *others), problem.labels, problem.records)
+
+
+def _consists_of_runs(margin: Margin, atoms: int) -> bool:
+    """Whether an exact margin speaks of all atoms, in order, and has each group in one piece."""
+    if not margin.is_exact or margin.atoms.size != atoms:
+        return False
+    return int(np.count_nonzero(_cuts(margin))) + 1 == margin.groups
+
+
+def _cuts(margin: Margin) -> BoolArray:
+    """Between which atoms (atoms - 1,) a group ends and another begins."""
+    cuts: BoolArray = margin.group_of[1:] != margin.group_of[:-1]
+    return cuts
+
+
+def _joined(runs: Sequence[Margin]) -> Margin:
+    """The common refinement of margins that consist of runs of the same atoms."""
+    atoms = runs[0].atoms
+    cut = np.logical_or.reduce([_cuts(run) for run in runs])
+    group_of: IntArray = np.concatenate(([0], np.cumsum(cut)))
+    cumulative = np.zeros((int(group_of[-1]) + 2, runs[0].counts.shape[1]))
+    for run in runs:
+        last = np.flatnonzero(np.append(_cuts(run), [True]))
+        cumulative[group_of[last] + 1] = np.cumsum(run.counts[run.group_of[last]], axis=0)
+    return Margin(atoms, group_of, np.diff(cumulative, axis=0))
 
 
 def without_empty_atoms(problem: Problem) -> IntArray:
@@ -56,7 +101,7 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
     """The atoms that are in a single group each, and the atoms of every other part of the problem.
 
     Atoms are of one part when they share a group, directly or through others. Parts that are a single group
-    have a closed form; there can be as many as values, so they come together.
+    have a closed form; there can be as many as values, so they come joined.
     """
     atoms = problem.prior.size
     offsets = np.cumsum([atoms, *(margin.groups for margin in problem.margins)])
@@ -66,26 +111,26 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
     links = coo_array((np.ones(members.size), (members, groups)), shape=(size, size))
     parts, part = connected_components(links.tocsr(), directed=False)
     used = np.unique(groups)
-    alone = np.bincount(part[used], minlength=parts)[part[:atoms]] == 1
-    rest = np.flatnonzero(~alone)
+    single = np.bincount(part[used], minlength=parts)[part[:atoms]] == 1
+    rest = np.flatnonzero(~single)
     rest = rest[np.argsort(part[rest], kind="stable")]
     cuts = np.flatnonzero(np.diff(part[rest])) + 1
-    return np.flatnonzero(alone), np.split(rest, cuts) if rest.size else []
+    return np.flatnonzero(single), np.split(rest, cuts) if rest.size else []
 
 
 def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
     """The problem of each part (atoms of it), in one pass over all: there can be as many parts as atoms."""
     if not parts:
         return
-    together = restrict(problem, np.concatenate(parts))
-    margins = [_in_order(margin) for margin in together.margins]
+    joined = restrict(problem, np.concatenate(parts))
+    margins = [_in_order(margin) for margin in joined.margins]
     starts = np.cumsum([0, *(part.size for part in parts)])
     members = [np.searchsorted(margin.atoms, starts) for margin in margins]
     for at, (start, stop) in enumerate(pairwise(starts)):
         pieces = (_slice(m, cuts[at], cuts[at + 1], start) for m, cuts in zip(margins, members, strict=True))
-        rows = None if together.rows is None else together.rows[start:stop]
+        rows = None if joined.rows is None else joined.rows[start:stop]
         kept = tuple(piece for piece in pieces if piece.atoms.size)
-        yield Problem(together.prior[start:stop], rows, kept, problem.labels, problem.records)
+        yield Problem(joined.prior[start:stop], rows, kept, problem.labels, problem.records)
 
 
 def _in_order(margin: Margin) -> Margin:
