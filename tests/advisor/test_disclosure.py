@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import linprog
 
 from aegis_advisor.arrays import fold
-from aegis_advisor.disclosure import CellBounds, cell_bounds
+from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.errors import ContradictoryViewsError
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
 
@@ -78,7 +78,7 @@ def assert_between(lower, table, upper):
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_are_those_of_a_program_for_each_cell_of_the_whole_table(seed, histogram):
     evidence, table = evidence_and_truth(seed, histogram=histogram)
-    bounds = cell_bounds(evidence)
+    bounds = bound_cells(evidence)
     assert bounds.complete
     assert_between(bounds.lower, truth_of(table, bounds), bounds.upper)
     lower, upper = by_programs(evidence, bounds)
@@ -90,7 +90,7 @@ def test_bounds_are_those_of_a_program_for_each_cell_of_the_whole_table(seed, hi
 @pytest.mark.parametrize("seed", range(12))
 def test_no_table_of_whole_numbers_that_fits_is_outside(seed, histogram):
     evidence, table = evidence_and_truth(seed, histogram=histogram, values=4, labels=2, records=7)
-    bounds = cell_bounds(evidence)
+    bounds = bound_cells(evidence)
     lower, upper = by_enumeration(evidence, bounds)
     assert_between(bounds.lower, lower, bounds.upper)
     assert_between(bounds.lower, upper, bounds.upper)
@@ -100,7 +100,7 @@ def test_no_table_of_whole_numbers_that_fits_is_outside(seed, histogram):
 def test_bins_of_five_and_of_seven_give_away_what_lies_between_their_cuts():
     table = np.random.default_rng(1).integers(0, 9, (35, 2))
     views = [mapped(f"{width}", np.arange(35) // width, table) for width in (5, 7)]
-    bounds = cell_bounds(evidence_of(table, views, histogram=False))
+    bounds = bound_cells(evidence_of(table, views, histogram=False))
     cuts = sorted({*range(0, 35, 5), *range(0, 35, 7)})
     assert bounds.method == "closed_form"
     np.testing.assert_array_equal(bounds.lower, np.add.reduceat(table, cuts))
@@ -111,7 +111,7 @@ def test_a_group_of_known_rows_has_the_bounds_of_frechet():
     table = np.array([[5, 1], [0, 3], [2, 0], [4, 4]])
     told = mapped("told", np.arange(4), table, counted=False)
     halves = mapped("halves", np.array([0, 0, 1, 1]), table)
-    bounds = cell_bounds(evidence_of(table, [told, halves]))
+    bounds = bound_cells(evidence_of(table, [told, halves]))
     # Of the first half: rows 6 and 3, columns 5 and 4, of 9 records.
     np.testing.assert_array_equal(bounds.lower[:2], [[2, 1], [0, 0]])
     np.testing.assert_array_equal(bounds.upper[:2], [[5, 4], [3, 3]])
@@ -124,7 +124,7 @@ def test_views_that_nest_leave_every_atom_of_a_group_everything_or_nothing():
     table = np.array([[5, 1], [0, 3], [2, 0], [4, 4]])
     told = mapped("told", np.arange(4), table, counted=False)
     views = [told, mapped("halves", np.array([0, 0, 1, 1]), table), mapped("all", np.zeros(4), table)]
-    bounds = cell_bounds(evidence_of(table, views, histogram=False))
+    bounds = bound_cells(evidence_of(table, views, histogram=False))
     np.testing.assert_array_equal(bounds.lower, np.zeros((4, 2)))
     np.testing.assert_array_equal(bounds.upper, [[5, 4], [5, 4], [6, 4], [6, 4]])
 
@@ -132,14 +132,14 @@ def test_views_that_nest_leave_every_atom_of_a_group_everything_or_nothing():
 def test_views_without_an_order_that_leave_one_table_give_it_away():
     table = np.array([[3, 1], [0, 7], [2, 2]])
     pairs = [mapped(f"{at}", np.roll([0, 0, 1], at), table) for at in range(3)]
-    bounds = cell_bounds(evidence_of(table, pairs, histogram=False))
+    bounds = bound_cells(evidence_of(table, pairs, histogram=False))
     np.testing.assert_array_equal(bounds.lower, table)
     np.testing.assert_array_equal(bounds.upper, table)
 
 
 def test_unmasked_counts_are_their_own_bounds():
     table = np.array([[3, 1], [0, 7]])
-    bounds = cell_bounds(evidence_of(table, [], joint=True))
+    bounds = bound_cells(evidence_of(table, [], joint=True))
     np.testing.assert_array_equal(bounds.lower, table)
     np.testing.assert_array_equal(bounds.upper, table)
     assert bounds.method == "given"
@@ -148,7 +148,7 @@ def test_unmasked_counts_are_their_own_bounds():
 @BOTH_VARIANTS
 def test_without_views_all_that_is_known_is_of_the_whole(histogram):
     table = np.array([[3, 1], [0, 7]])
-    bounds = cell_bounds(evidence_of(table, [counted("unmapped", table, deterministic=True)], histogram=histogram))
+    bounds = bound_cells(evidence_of(table, [counted("unmapped", table, deterministic=True)], histogram=histogram))
     np.testing.assert_array_equal(bounds.lower, [[3, 8]])
     np.testing.assert_array_equal(bounds.upper, [[3, 8]])
 
@@ -157,7 +157,7 @@ def test_without_views_all_that_is_known_is_of_the_whole(histogram):
 def test_one_label_one_value_and_no_records_are_no_special_case(histogram):
     for table in (np.array([[4], [0], [2]]), np.array([[3, 0, 2]]), np.zeros((3, 2), dtype=np.int64)):
         views = [mapped("halves", np.arange(len(table)) // 2, table), mapped("all", np.zeros(len(table)), table)]
-        bounds = cell_bounds(evidence_of(table, views, histogram=histogram))
+        bounds = bound_cells(evidence_of(table, views, histogram=histogram))
         assert_between(bounds.lower, truth_of(table, bounds), bounds.upper)
 
 
@@ -165,7 +165,7 @@ def test_masked_values_that_no_value_has_change_nothing():
     table = np.array([[3, 1], [0, 7], [2, 2]])
     view = mapped("halves", np.array([0, 0, 1]), table)
     wide = replace(view, groups=4, joint=np.vstack([view.joint, np.zeros((2, 2), dtype=np.int64)]))
-    found, expected = (cell_bounds(evidence_of(table, [one])) for one in (wide, view))
+    found, expected = (bound_cells(evidence_of(table, [one])) for one in (wide, view))
     np.testing.assert_array_equal(found.lower, expected.lower)
     np.testing.assert_array_equal(found.upper, expected.upper)
 
@@ -197,14 +197,14 @@ def crossed_zeros():
 @pytest.mark.parametrize("make", [contradicting, negative, crossed_zeros])
 def test_counts_that_no_table_has_are_refused(make):
     with pytest.raises(ContradictoryViewsError, match="the counts of 'a' contradict each other"):
-        cell_bounds(make())
+        bound_cells(make())
 
 
 def test_bounds_that_time_ends_still_hold_and_say_that_they_may_be_wider():
     evidence, table = evidence_and_truth(3, histogram=True, values=20, records=400)
     answers = iter([False] * 4)
-    ended = cell_bounds(evidence, stop=lambda: next(answers, True))
-    whole = cell_bounds(evidence)
+    ended = bound_cells(evidence, stop=lambda: next(answers, True))
+    whole = bound_cells(evidence)
     assert (ended.complete, whole.complete) == (False, True)
     assert ended.programs == 4
     assert_between(ended.lower, truth_of(table, ended), ended.upper)
@@ -214,7 +214,7 @@ def test_bounds_that_time_ends_still_hold_and_say_that_they_may_be_wider():
 
 def test_progress_ends_where_all_bounds_are_settled():
     told = []
-    bounds = cell_bounds(evidence_and_truth(3, histogram=False, values=20, records=400)[0], progress=told_to(told))
+    bounds = bound_cells(evidence_and_truth(3, histogram=False, values=20, records=400)[0], progress=told_to(told))
     done = [done for done, _ in told]
     assert len(told) == bounds.programs > 0
     assert done == sorted(done)
@@ -228,9 +228,9 @@ def told_to(told):
 @pytest.mark.parametrize("factor", [10**6, 10**9, 10**13])
 def test_bounds_of_large_counts_are_whole_multiples_of_small_ones(factor):
     evidence, table = evidence_and_truth(5, histogram=True)
-    small = cell_bounds(evidence)
+    small = bound_cells(evidence)
     views = [mapped(one.id, one.mapping, table * factor) for one in evidence.maskings]
-    large = cell_bounds(evidence_of(table * factor, views))
+    large = bound_cells(evidence_of(table * factor, views))
     slack = 1 + factor * 1e-9  # where a multiplier of the program is no fraction of a power of two
     assert_between(large.lower, truth_of(table * factor, large), large.upper)
     assert np.all(np.abs(large.lower - small.lower * factor) <= factor)
@@ -247,7 +247,7 @@ def visits() -> tuple[CellBounds, list[int]]:
     edges = {"five": (0, 5, 10, 15, 20, 30), "seven": (0, 7, 14, 21, 28), "life": (0, 1, 2, 4, 7, 13, 25)}
     values = np.array(domain, dtype=np.int64)
     views = [mapped(name, np.searchsorted(at, values, "right") - 1, table) for name, at in edges.items()]
-    return cell_bounds(evidence_of(table, views)), [int(view.joint[view.joint > 0].min()) for view in views]
+    return bound_cells(evidence_of(table, views)), [int(view.joint[view.joint > 0].min()) for view in views]
 
 
 def test_of_the_health_example_single_people_follow_from_tables_that_show_none():

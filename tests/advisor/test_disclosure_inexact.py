@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from aegis_advisor.disclosure import UNLIMITED, cell_bounds
-from aegis_advisor.disclosure.limits import interval
-from aegis_advisor.disclosure.proof import proven_least
-from aegis_advisor.disclosure.sums import Sums
+from aegis_advisor.cell_bounds import UNLIMITED, bound_cells
+from aegis_advisor.cell_bounds.certain_sums import interval
+from aegis_advisor.cell_bounds.linear_programs import proven_least
+from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
@@ -55,7 +55,7 @@ def test_the_truth_is_never_outside(seed, kinds, histogram):
     rng = np.random.default_rng(seed)
     table = random_table(rng, int(rng.integers(2, 12)), int(rng.integers(1, 4)), int(rng.integers(1, 200)))
     views = [view_of(kind, rng, f"v{at}", table) for at, kind in enumerate(kinds)]
-    bounds = cell_bounds(evidence_of(table, views, histogram=histogram))
+    bounds = bound_cells(evidence_of(table, views, histogram=histogram))
     assert bounds.complete
     assert_between(bounds.lower, truth_of(table, bounds), bounds.upper)
 
@@ -90,7 +90,7 @@ def test_rounded_counts_and_those_that_lack_records_limit_cells_as_a_program_for
         mapped("exact", rng.permutation([0, 0, 1, 1, 2, 2]), table),
         mapped("told", np.arange(6), table, counted=False),
     ]
-    bounds = cell_bounds(evidence_of(table, views, histogram=histogram))
+    bounds = bound_cells(evidence_of(table, views, histogram=histogram))
     lower, upper = by_programs(table, views[:3], histogram=histogram)
     np.testing.assert_array_equal(bounds.lower, lower)
     np.testing.assert_array_equal(bounds.upper, upper)
@@ -118,7 +118,7 @@ def test_a_noisy_view_says_nothing_for_certain():
     table = rng.integers(1, 9, (4, 2))
     told = mapped("told", VALUES, table, counted=False)
     noise = noisy(rng, "noisy", VALUES // 2, table, 0.1)
-    found, expected = (cell_bounds(evidence_of(table, views)) for views in ([told, noise], [told]))
+    found, expected = (bound_cells(evidence_of(table, views)) for views in ([told, noise], [told]))
     np.testing.assert_array_equal(found.lower, expected.lower)
     np.testing.assert_array_equal(found.upper, expected.upper)
     assert np.any(found.lower < found.upper)
@@ -128,7 +128,7 @@ def test_of_chance_it_is_certain_who_can_have_what():
     table = np.array([[6], [2], [3]])
     possible = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])
     view = Masking("drawn", 3, None, np.array([[4], [3], [4]]), deterministic=False, transition=possible)
-    bounds = cell_bounds(evidence_of(table, [view], histogram=False))
+    bounds = bound_cells(evidence_of(table, [view], histogram=False))
     # The first masked value comes from the first value alone, which has no other than the first two;
     # the last comes from the others, and the third value has no other.
     np.testing.assert_array_equal(bounds.lower, [[4], [0], [0]])
@@ -140,7 +140,7 @@ def test_a_matrix_without_chance_says_what_its_mapping_says():
     mapping = np.array([0, 1, 1, 0, 2, 2])
     exact, other = mapped("m", mapping, table), mapped("w", np.array([0, 0, 1, 1, 1, 2]), table)
     certain = Masking("m", 3, None, exact.joint, deterministic=False, transition=np.eye(3)[mapping])
-    found, expected = (cell_bounds(evidence_of(table, [one, other])) for one in (certain, exact))
+    found, expected = (bound_cells(evidence_of(table, [one, other])) for one in (certain, exact))
     np.testing.assert_array_equal(found.lower, expected.lower)
     np.testing.assert_array_equal(found.upper, expected.upper)
 
@@ -149,7 +149,7 @@ def test_randomised_response_says_nothing_for_certain():
     rng = np.random.default_rng(3)
     table = rng.integers(1, 9, (4, 2))
     view = drawn(rng, "rr", randomised_response(4, 0.9), table)
-    bounds = cell_bounds(evidence_of(table, [view], histogram=False))
+    bounds = bound_cells(evidence_of(table, [view], histogram=False))
     assert not bounds.lower.any()
     np.testing.assert_array_equal(bounds.upper, np.tile(table.sum(axis=0), (4, 1)))
 
@@ -158,7 +158,7 @@ def cells_of_two_sums():
     """Three cells, of which the first two, and the last two, add up to 10 and to 4 at most."""
     matrix = csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]))
     limits = np.array([10.0, 0.0]), np.array([10.0, 4.0])
-    return Sums(np.arange(3), matrix, matrix.T.tocsr(), *limits, np.array([10.0, 4.0, 4.0]))
+    return LinearSystem(np.arange(3), matrix, matrix.T.tocsr(), *limits, np.array([10.0, 4.0, 4.0]))
 
 
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=2), st.integers(0, 2), st.sampled_from([-1, 1]))
@@ -184,26 +184,26 @@ def declaring(perturbation, views=()):
 
 
 def test_a_rounded_histogram_of_the_label_limits_what_it_says():
-    bounds = cell_bounds(declaring(Perturbation(rounded_to=5)))
+    bounds = bound_cells(declaring(Perturbation(rounded_to=5)))
     assert (bounds.lower.tolist(), bounds.upper.tolist()) == ([[1, 1]], [[9, 9]])
 
 
 def test_where_noise_hides_the_label_nothing_limits_a_cell():
-    bounds = cell_bounds(declaring(Perturbation(noise_scale=2.0)))
+    bounds = bound_cells(declaring(Perturbation(noise_scale=2.0)))
     assert (bounds.lower.tolist(), bounds.upper.tolist()) == ([[0, 0]], [[UNLIMITED, UNLIMITED]])
 
 
 def test_where_noise_hides_the_label_a_view_that_lacks_records_limits_from_below_alone():
     view = mapped("told", np.arange(2), np.array([[1, 2], [2, 0]]))
     short = replace(view, perturbation=Perturbation(records=5))
-    bounds = cell_bounds(declaring(Perturbation(noise_scale=2.0), [short]))
+    bounds = bound_cells(declaring(Perturbation(noise_scale=2.0), [short]))
     np.testing.assert_array_equal(bounds.lower, view.joint)
     np.testing.assert_array_equal(bounds.upper, np.full((2, 2), UNLIMITED))
 
 
 def test_where_noise_hides_the_label_an_exact_view_still_tells():
     view = mapped("told", np.arange(2), np.array([[3, 2], [1, 1]]))
-    bounds = cell_bounds(declaring(Perturbation(noise_scale=2.0), [view]))
+    bounds = bound_cells(declaring(Perturbation(noise_scale=2.0), [view]))
     np.testing.assert_array_equal(bounds.lower, view.joint)
     np.testing.assert_array_equal(bounds.upper, view.joint)
 
@@ -212,6 +212,6 @@ def test_where_noise_hides_the_label_exact_counts_of_unknown_values_tell_it_and_
     table = np.array([[3, 2], [1, 1]])
     tokens = replace(mapped("tokens", np.arange(2), table), mapping=None)
     short = replace(mapped("told", np.arange(2), table - [[0, 1], [1, 0]]), perturbation=Perturbation(records=5))
-    bounds = cell_bounds(declaring(Perturbation(noise_scale=2.0), [tokens, short]))
+    bounds = bound_cells(declaring(Perturbation(noise_scale=2.0), [tokens, short]))
     np.testing.assert_array_equal(bounds.lower, [[3, 1], [0, 1]])
     np.testing.assert_array_equal(bounds.upper, [[4, 2], [1, 2]])

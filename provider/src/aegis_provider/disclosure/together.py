@@ -7,7 +7,7 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray
 from aegis_advisor.atoms import per_atom
-from aegis_advisor.disclosure import CellBounds
+from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_provider.disclosure.model import Cell, Together
 from aegis_provider.disclosure.published import smallest_cell

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.disclosure import CellBounds
+from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import JointCounts

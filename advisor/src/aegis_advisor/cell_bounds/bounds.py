@@ -12,13 +12,11 @@ import numpy as np
 
 from aegis_advisor.arrays import AtomArray, FloatArray, IntArray
 from aegis_advisor.atoms import common_refinement
-from aegis_advisor.disclosure.finding import Finding
-from aegis_advisor.disclosure.limits import Known
+from aegis_advisor.cell_bounds.certain_sums import CertainSums
+from aegis_advisor.cell_bounds.table_bounds import TableBounds
 from aegis_advisor.errors import ContradictoryViewsError
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction.ipf import never
-
-__all__ = ["UNLIMITED", "CellBounds", "Method", "cell_bounds"]
 
 Method = Literal["given", "closed_form", "linear_programs"]
 
@@ -55,7 +53,7 @@ def silent(_done: int, _bounds: int) -> None:
     """Tell nobody of the progress."""
 
 
-def cell_bounds(
+def bound_cells(
     evidence: AttributeEvidence,
     *,
     progress: Callable[[int, int], None] = silent,
@@ -64,8 +62,8 @@ def cell_bounds(
     """The bounds of every cell: the least and the most that any table has there which fits all that is certain.
 
     Counts with declared noise say nothing for certain, rounded ones and those that lack records limit their sums, and
-    chance leaves what follows from which masked values are possible (`limits`). No bound excludes the truth: each has a
-    proof in whole numbers. That cells are whole numbers is used to round bounds, not to tighten them further.
+    chance leaves what follows from which masked values are possible (`CertainSums`). No bound excludes the truth: each
+    has a proof in whole numbers. That cells are whole numbers is used to round bounds, not to tighten them further.
 
     Args:
         evidence: without faults (`find_faults`).
@@ -79,13 +77,13 @@ def cell_bounds(
         everyone = np.arange(evidence.values, dtype=np.int32)
         return CellBounds(everyone, evidence.joint.copy(), evidence.joint.copy(), "given", 0, complete=True)
     atom_of_value = common_refinement(evidence.partitions, evidence.values)
-    known = Known.of(evidence, atom_of_value, int(atom_of_value.max()) + 1)
-    finding = Finding.of(known)
-    if finding is None or not (finding.search(progress, stop) and known.admits(finding.lower, finding.upper)):
+    known = CertainSums.of(evidence, atom_of_value, int(atom_of_value.max()) + 1)
+    bounds = TableBounds.of(known)
+    if bounds is None or not (bounds.search(progress, stop) and known.admits(bounds.lower, bounds.upper)):
         raise ContradictoryViewsError(evidence.name)
-    lower, upper = (_as_counts(bound) for bound in (finding.lower, finding.upper))
-    method: Method = "linear_programs" if finding.programs else "closed_form"
-    return CellBounds(atom_of_value, lower, upper, method, finding.programs, finding.complete)
+    lower, upper = _as_counts(bounds.lower), _as_counts(bounds.upper)
+    method: Method = "linear_programs" if bounds.programs else "closed_form"
+    return CellBounds(atom_of_value, lower, upper, method, bounds.programs, bounds.complete)
 
 
 def _as_counts(bound: FloatArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""Limits of sums as rows of a matrix over the cells that are not empty at first sight, part by part."""
+"""SumLimits of sums as rows of a matrix over the cells that are not empty at first sight, part by part."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,18 +9,19 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.disclosure.limits import Limits
+from aegis_advisor.cell_bounds.certain_sums import SumLimits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class LinearSystem:
     """`least <= matrix @ cells <= most`, with every coefficient 0 or 1, and `0 <= cells <= upper`.
 
     Attributes:
         cells: (cells,) their places in the flattened table (atoms, labels).
         matrix: (sums, cells).
         transposed: (cells, sums).
-        least, most: (sums,) whole numbers as float64; the most can be infinite.
+        least: (sums,) whole numbers as float64.
+        most: (sums,) likewise; it can be infinite.
         upper: (cells,) the least of the sums that each cell is part of.
     """
 
@@ -32,7 +33,7 @@ class Sums:
     upper: FloatArray
 
     @classmethod
-    def of(cls, limits: Sequence[Limits], rows: FloatArray | None, atoms: int, labels: int) -> Self | None:
+    def of(cls, limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int) -> Self | None:
         """All sums of a table (atoms, labels) with these rows (atoms,), over the cells that can have records.
 
         None where a sum that has records has no such cell: then no table fits.
@@ -62,14 +63,14 @@ class Sums:
         sums, cells = self.matrix.shape
         link = self.matrix.tocoo()
         graph = coo_array((link.data, (link.row, link.col + sums)), shape=(sums + cells, sums + cells))
-        count, part = connected_components(graph.tocsr(), directed=False)
-        order = np.argsort(part[sums:], kind="stable")
-        for chosen in np.split(order, np.cumsum(np.bincount(part[sums:], minlength=count))[:-1]):
-            own = self.transposed[chosen]
-            used = np.unique(own.indices)
-            own = own[:, used]
+        count, part_of = connected_components(graph.tocsr(), directed=False)
+        order = np.argsort(part_of[sums:], kind="stable")
+        for chosen in np.split(order, np.cumsum(np.bincount(part_of[sums:], minlength=count))[:-1]):
+            part = self.transposed[chosen]
+            used = np.unique(part.indices)
+            part = part[:, used]
             yield type(self)(
-                self.cells[chosen], own.T.tocsr(), own, self.least[used], self.most[used], self.upper[chosen]
+                self.cells[chosen], part.T.tocsr(), part, self.least[used], self.most[used], self.upper[chosen]
             )
 
 
@@ -81,7 +82,7 @@ def _smallest(matrix: csr_array, most: FloatArray) -> FloatArray:
 
 
 def _incidence(
-    limits: Sequence[Limits], rows: FloatArray | None, atoms: int, labels: int
+    limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int
 ) -> tuple[csr_array, FloatArray, FloatArray]:
     """Which cells of the flattened table each sum adds up, (sums, atoms * labels), and the limits (sums,)."""
     label = np.arange(labels)

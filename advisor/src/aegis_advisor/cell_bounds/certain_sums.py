@@ -13,13 +13,14 @@ from aegis_advisor.reconstruction.problem import Margin, Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Limits:
-    """Sums over the atoms of a group, label by label, and between which limits they are certain to lie.
+class SumLimits:
+    """LinearSystem over the atoms of a group, label by label, and between which limits they are certain to lie.
 
     Attributes:
         atoms: (members,) the atoms that it speaks of; an atom may be a member of several groups.
         group_of: (members,) the group of each of them.
-        least, most: (groups, labels) whole numbers as float64; infinite where nothing is certain.
+        least: (groups, labels) whole numbers as float64.
+        most: (groups, labels) likewise; infinite where nothing is certain.
     """
 
     atoms: IntArray
@@ -29,7 +30,7 @@ class Limits:
 
     @classmethod
     def of_margin(cls, margin: Margin) -> Self:
-        """Sums that are known exactly."""
+        """LinearSystem that are known exactly."""
         return cls(margin.atoms, margin.group_of, margin.counts, margin.counts)
 
     def is_margin(self, atoms: int) -> bool:
@@ -42,7 +43,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class CertainSums:
     """All that is certain of the table (atoms, labels) of an attribute.
 
     Attributes:
@@ -51,7 +52,7 @@ class Known:
     """
 
     exact: Problem
-    limits: tuple[Limits, ...]
+    limits: tuple[SumLimits, ...]
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Self:
@@ -60,16 +61,16 @@ class Known:
         if counts is not None:
             rows = fold(counts, atom_of_value, atoms).astype(np.float64)
         prior = np.bincount(atom_of_value, minlength=atoms).astype(np.float64) if rows is None else rows
-        said = [*_of_label(evidence, atoms), *_of_views(evidence, atom_of_value, atoms)]
-        exact = [one for one in said if one.is_margin(atoms)]
+        sums = [*_of_label(evidence, atoms), *_of_views(evidence, atom_of_value, atoms)]
+        exact = [one for one in sums if one.is_margin(atoms)]
         margins = tuple(Margin(one.atoms, one.group_of, one.least) for one in exact)
         problem = Problem(prior, rows, margins, evidence.labels, float(evidence.records))
-        return cls(problem, tuple(one for one in said if all(one is not other for other in exact)))
+        return cls(problem, tuple(one for one in sums if all(one is not other for other in exact)))
 
     @property
-    def sums(self) -> Iterator[Limits]:
+    def sums(self) -> Iterator[SumLimits]:
         """All sums but the rows."""
-        yield from map(Limits.of_margin, self.exact.margins)
+        yield from map(SumLimits.of_margin, self.exact.margins)
         yield from self.limits
 
     def admits(self, lower: FloatArray, upper: FloatArray) -> bool:
@@ -84,11 +85,14 @@ class Known:
 
 
 def interval(perturbation: Perturbation, counts: IntArray, records: int | None) -> tuple[FloatArray, FloatArray]:
-    """Between which limits the sums lie that were published as these counts: the least and the most, in their shape.
+    """Between which limits the sums lie that were published as these counts.
 
     Rounding moves a count by less than its base. Records that were left out are missing from a sum, not more than all
     of them: `records` is how many there are, None if that is not certain. Noise can be of any size, however unlikely:
     nothing follows from such a count for certain, unless it is too little to have changed any.
+
+    Returns:
+        The least and the most, in the shape of the counts.
     """
     least = most = counts.astype(np.float64)
     if perturbation.is_noisy:
@@ -108,15 +112,15 @@ def label_limits(evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
     return interval(evidence.label_perturbation, evidence.label_histogram, None)
 
 
-def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[Limits]:
+def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[SumLimits]:
     least, most = label_limits(evidence)
     if np.isfinite(most).any() or least.any():
         everything = np.zeros(atoms, dtype=np.int64)
-        yield Limits(np.arange(atoms), everything, least[np.newaxis], most[np.newaxis])
+        yield SumLimits(np.arange(atoms), everything, least[np.newaxis], most[np.newaxis])
 
 
-def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[Limits]:
-    """What each view says whose counts speak of values and have no noise."""
+def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[SumLimits]:
+    """What each view says whose counts belong to known values and have no noise."""
     records = evidence.records if evidence.knows_label else None
     for masking in evidence.traceable:
         joint = masking.joint
@@ -124,14 +128,14 @@ def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int)
             continue
         least, most = interval(masking.perturbation, joint, records)
         if masking.mapping is not None:
-            yield Limits(np.arange(atoms), per_atom(masking.mapping, atom_of_value, atoms), least, most)
+            yield SumLimits(np.arange(atoms), per_atom(masking.mapping, atom_of_value, atoms), least, most)
         else:
             yield from _of_chance(masking, atom_of_value, atoms, least, most)
 
 
 def _of_chance(
     masking: Masking, atom_of_value: AtomArray, atoms: int, least: FloatArray, most: FloatArray
-) -> Iterator[Limits]:
+) -> Iterator[SumLimits]:
     """What follows of a view whose masked values are drawn, from which of them are possible alone.
 
     The records of a masked value come from atoms that can have it; the records of atoms have masked values that they
@@ -141,11 +145,11 @@ def _of_chance(
     possible = np.zeros((atoms, masking.groups), dtype=bool)
     possible[atom_of_value] = True if masking.transition is None else masking.transition > 0
     members, group_of = np.nonzero(possible)
-    yield Limits(members, group_of, least, np.full_like(most, np.inf))
+    yield SumLimits(members, group_of, least, np.full_like(most, np.inf))
     kinds = np.unique(possible, axis=0)
     kind, inside = np.nonzero(_within(possible, kinds))
-    together = np.stack([most[one].sum(axis=0) for one in kinds])
-    yield Limits(inside, kind, np.zeros_like(together), together)
+    all_of_kind = np.stack([most[one].sum(axis=0) for one in kinds])
+    yield SumLimits(inside, kind, np.zeros_like(all_of_kind), all_of_kind)
 
 
 def _within(possible: BoolArray, kinds: BoolArray) -> BoolArray:
