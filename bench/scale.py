@@ -9,8 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from bench import solver_cases
 from bench.figures import MEGABYTE, heading, run, table, timed, verdict

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 from sklearn.linear_model import LinearRegression
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 
 

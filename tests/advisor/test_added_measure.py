@@ -5,9 +5,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from aegis_advisor.advice import Question, recommend
-from aegis_advisor.deviation import assess
 from aegis_advisor.measures import MEASURES, Ceiling, Measure, determination, registry, utility_ceilings
+from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import evidence_of, mapped, random_mapping, random_table
 

@@ -3,10 +3,10 @@ import pickle
 import numpy as np
 import pytest
 
-from aegis_advisor.advice import Question, lacks_evidence, lacks_own_reference, recommend
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError, OwnReferenceError, UnknownMeasureError
 from aegis_advisor.evidence import EvidenceFlags, MaskingFlags
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, lacks_evidence, lacks_own_reference, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
 

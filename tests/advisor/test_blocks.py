@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.blocks import CHUNK, COMBINATIONS, CodeBlocks
+from aegis_advisor.ranking.blocks import CHUNK, COMBINATIONS, CodeBlocks
 
 SIZES = [
     [1],

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.deviation import assess
 from aegis_advisor.evidence import Masking
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import (
     counted,

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.deviation import assess
 from aegis_advisor.evidence import Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import assess
+from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
-from aegis_advisor.sufficiency import lacks_evidence, ranking_basis
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_table
 from tests.advisor.inexact import drawn, laplace, randomised_response
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegis_advisor.advice import Question, recommend
-from aegis_advisor.blocks import CodeBlocks
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, recommend
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.standard_errors import CONFIDENCE, indistinguishable, standard_errors
 from aegis_advisor.reconstruction import reconstruct
-from aegis_advisor.sampling import CONFIDENCE, indistinguishable, standard_errors
 from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"

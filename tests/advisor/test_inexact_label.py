@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import rel_entr
 
-from aegis_advisor.advice import Question, recommend
-from aegis_advisor.deviation import assess
 from aegis_advisor.evidence import Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults, find_label_faults
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, assess, recommend
+from aegis_advisor.ranking.sufficiency import ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
-from aegis_advisor.sufficiency import ranking_basis
 from tests.advisor.cases import evidence_of, full_table, mapped, random_mapping, random_table
 from tests.advisor.inexact import drawn, laplace, noisy, randomised_response
 

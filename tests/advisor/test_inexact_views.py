@@ -6,14 +6,14 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.special import rel_entr
 from scipy.stats import spearmanr
 
-from aegis_advisor.deviation import assess
 from aegis_advisor.errors import OwnReferenceError
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.measures import MEASURES
-from aegis_advisor.own import assess_own
+from aegis_advisor.ranking import assess
+from aegis_advisor.ranking.own_reference import assess_own
+from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import DualNewton, reconstruct
 from aegis_advisor.reconstruction.exact import nearest_with_label
-from aegis_advisor.sufficiency import lacks_evidence, ranking_basis
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_mapping, random_table
 from tests.advisor.inexact import lacking, laplace, noisy, rounded
 

@@ -8,7 +8,7 @@ from aegis_advisor.errors import ContradictoryPairsError, MissingCountsError, Mi
 from aegis_advisor.evidence import PairCounts
 from aegis_advisor.joint import design, score_jointly
 from aegis_advisor.joint import scores as joint_scores
-from aegis_advisor.joint.bases import Basis, correlations
+from aegis_advisor.joint.design import Basis, correlation
 from aegis_advisor.measures import MEASURES
 from tests.advisor.joint_cases import Records, random_codes, random_records, regressed
 
@@ -229,10 +229,10 @@ def test_a_basis_has_mean_nought_and_unit_covariance(seed):
     basis = Basis.of(sizes)
     functions = basis.project(np.diag(sizes / sizes.sum()))  # (size, groups): each function, weighted by the shares
     assert functions.sum(axis=1) == pytest.approx(np.zeros(6), abs=1e-12)
-    assert correlations(np.diag(sizes), basis, basis) == pytest.approx(np.eye(6), abs=1e-12)
+    assert correlation(np.diag(sizes), basis, basis) == pytest.approx(np.eye(6), abs=1e-12)
 
 
 def test_correlations_lose_no_digits_for_rare_values():
     counts = np.array([10**12, 3, 2])
     basis = Basis.of(counts)
-    assert correlations(np.diag(counts), basis, basis) == pytest.approx(np.eye(2), abs=1e-10)
+    assert correlation(np.diag(counts), basis, basis) == pytest.approx(np.eye(2), abs=1e-10)

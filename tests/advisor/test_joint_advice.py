@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.errors import MissingPairsError
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.joint_cases import Records, random_codes, random_records
 

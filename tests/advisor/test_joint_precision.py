@@ -6,9 +6,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from aegis_advisor.joint import score_jointly
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.joint_cases import Records, random_codes, random_records, regressed
 

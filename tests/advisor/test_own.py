@@ -6,9 +6,8 @@ import pytest
 from aegis_advisor.errors import OwnReferenceError
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import MEASURES
-from aegis_advisor.own import assess_own
+from aegis_advisor.ranking.own_reference import assess_own, rounded_own_reference
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
-from aegis_advisor.reconstruction.own import rounded_own_reference
 from tests.advisor.cases import (
     counted,
     evidence_of,

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.blocks import CodeBlocks
 from aegis_advisor.errors import NoConfigurationError
-from aegis_advisor.ranking import rank
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.order import rank
 
 
 def ranked(deviations, information=None, tolerance=0.0, limit=None):

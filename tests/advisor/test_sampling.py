@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from aegis_advisor.arrays import fold
-from aegis_advisor.deviation import assess
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import assess
+from aegis_advisor.ranking.influence import Influence, Sample
 from aegis_advisor.reconstruction import reconstruct
-from aegis_advisor.sampling import Influence, Sample
 from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
 from tests.advisor.inexact import noisy
 

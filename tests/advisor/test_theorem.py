@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.arrays import fold
 from aegis_advisor.evidence import Masking
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import IterativeProportionalFitting, reconstruct
 from tests.advisor.cases import Truth, counted, evidence_of, random_mapping, random_table
 

@@ -13,8 +13,8 @@ from scipy import stats
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.preprocessing import OneHotEncoder
 
-from aegis_advisor.advice import Question
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question
 from bench.evaluation import cost
 from bench.evaluation.__main__ import evaluate
 from bench.evaluation.effectiveness import levels, outcome

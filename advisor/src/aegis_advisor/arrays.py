@@ -10,6 +10,8 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 AtomArray = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.integer]
+"""(configurations, attributes) each the index of an option of the attribute."""
 
 Number = TypeVar("Number", np.int64, np.float64)
 

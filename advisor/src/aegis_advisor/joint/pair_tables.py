@@ -60,8 +60,8 @@ class PairTables:
         if key not in self._foldings:
             evidence = self.evidence[attribute]
             every = (IDENTITY, *(one.id for one in evidence.maskings))
-            found = {finer: _folding(evidence, finer, masking) for finer in every}
-            self._foldings[key] = {finer: folding for finer, folding in found.items() if folding is not None}
+            foldings = {finer: _folding(evidence, finer, masking) for finer in every}
+            self._foldings[key] = {finer: folding for finer, folding in foldings.items() if folding is not None}
         return self._foldings[key]
 
 
@@ -80,5 +80,5 @@ def _folding(evidence: AttributeEvidence, finer: str, coarser: str) -> _Folding 
     mapping, target = evidence.mapping_of(finer), evidence.mapping_of(coarser)
     if mapping is None or target is None:
         return None
-    found = coarsening(mapping, target, evidence.groups_of(finer))
-    return None if found is None else (found, groups)
+    outer = coarsening(mapping, target, evidence.groups_of(finer))
+    return None if outer is None else (outer, groups)

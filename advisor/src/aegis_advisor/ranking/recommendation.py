@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.deviation import AttributeAssessment
 from aegis_advisor.measures import Measure, measure_named
-from aegis_advisor.sufficiency import RankingBasis
+from aegis_advisor.ranking.deviation import AttributeAssessment
+from aegis_advisor.ranking.sufficiency import RankingBasis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,12 @@ class Question:
     bias_correction: bool = False
 
     def resolve(self) -> Measure:
-        """The measure that is asked for; UnknownMeasureError if there is none, ValueError if it cannot be had so."""
+        """The measure that is asked for.
+
+        Raises:
+            UnknownMeasureError: there is none.
+            ValueError: it has no such reference, or its bias is to be corrected and is not known.
+        """
         measure = measure_named(self.measure)
         if measure.is_joint and self.reference == "own":
             raise ValueError(f"{self.measure} has no reference of each masking's own")
@@ -68,8 +73,8 @@ class RankedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class JointFinding:
-    """What a joint measure found of the attributes together.
+class JointAssessment:
+    """What a joint measure tells of the attributes together.
 
     Attributes:
         reference_utility: the most that is known of, be it an estimate: what deviations are measured from.
@@ -98,7 +103,7 @@ class Recommendation:
         indistinguishable: those whose deviation is within 1.96 standard errors of the smallest, in order, those tied
             among them; the first 10,000, and None for the reference `own` and for joint measures.
         indistinguishable_count: how many there are.
-        joint: what a joint measure found of several attributes together; None for other questions.
+        joint: what a joint measure tells of several attributes together; None for other questions.
     """
 
     best: int
@@ -110,4 +115,4 @@ class Recommendation:
     attributes: tuple[AttributeAssessment, ...]
     indistinguishable: IntArray | None
     indistinguishable_count: int | None
-    joint: JointFinding | None
+    joint: JointAssessment | None

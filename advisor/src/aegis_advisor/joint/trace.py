@@ -7,8 +7,7 @@ from typing import Self
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from aegis_advisor.blocks import Codes
+from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.joint.design import Design
 
 DEPENDENT = 1e-12
@@ -47,15 +46,15 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
     arranged = codes[:, order]
     columns = [design.columns[attribute] for attribute in order]
     rows = np.lexsort(arranged.T[::-1])
-    found = Traces(np.empty(len(codes)), np.empty(len(codes), dtype=np.int64), np.empty(len(codes)))
+    traced = Traces(np.empty(len(codes)), np.empty(len(codes), dtype=np.int64), np.empty(len(codes)))
     elimination = _Elimination.of(design, columns, records)
     last = (0.0, 0, 0.0)
     for row, shared in zip(rows, _shared(arranged[rows]).tolist(), strict=True):
         if shared < codes.shape[1]:  # the same as the one before otherwise
             chosen = [of[code] for of, code in zip(columns, arranged[row].tolist(), strict=True)]
             last = elimination.replace(chosen, shared)
-        found.trace[row], found.rank[row], found.doubt[row] = last
-    return found
+        traced.trace[row], traced.rank[row], traced.doubt[row] = last
+    return traced
 
 
 def _order(design: Design, codes: Codes) -> list[int]:

@@ -6,35 +6,29 @@ from typing import Self
 
 import numpy as np
 
-from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from aegis_advisor.blocks import CodeBlocks, Codes
-from aegis_advisor.deviation import AttributeAssessment, assess
+from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.measures import TIE_BREAK, Measure
-from aegis_advisor.ranking import Ranking, rank
-from aegis_advisor.recommendation import JointFinding, Question, RankedRows, Recommendation
-from aegis_advisor.reconstruction import Reference
-from aegis_advisor.sampling import Errors, difference_errors, indistinguishable, standard_errors, utility_errors
-from aegis_advisor.scoring import Scores, lookups, score_alone, score_together
-from aegis_advisor.selected import Selected
-from aegis_advisor.sufficiency import (
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.order import Ranking, rank
+from aegis_advisor.ranking.recommendation import Question, RankedRows, Recommendation
+from aegis_advisor.ranking.scores import Scores, Selected, lookups, score_by_attribute, score_by_joint_measure
+from aegis_advisor.ranking.standard_errors import (
+    Errors,
+    difference_errors,
+    indistinguishable,
+    standard_errors,
+    utility_errors,
+)
+from aegis_advisor.ranking.sufficiency import (
     RankingBasis,
     joint_ranking_basis,
     lacks_evidence,
-    lacks_own_reference,
     ranking_basis,
 )
-
-__all__ = [
-    "JointFinding",
-    "Question",
-    "RankedRows",
-    "Recommendation",
-    "lacks_evidence",
-    "lacks_own_reference",
-    "recommend",
-]
+from aegis_advisor.reconstruction import Reference
 
 MOST_LISTED = 10_000
 """Of a million configurations, half may be as good as the best: a list of them all would help nobody."""
@@ -67,8 +61,10 @@ def recommend(
         NoConfigurationError: there are no configurations.
         NoEvidenceError: an attribute with weight is treated differently, without evidence of what it tells.
         OwnReferenceError: the reference `own` lacks mapping or counts of a masking.
-        MissingCountsError, MissingPairsError, ContradictoryPairsError, TooManyColumnsError: a joint measure cannot be
-            told from these counts.
+        MissingCountsError: a joint measure lacks joint counts of a masking with the label.
+        MissingPairsError: it lacks pair counts of maskings that a configuration uses.
+        ContradictoryPairsError: no table has these pair counts.
+        TooManyColumnsError: the maskings that are used have too many masked values to be related to each other.
     """
     measure = question.resolve()
     if codes.shape[0] == 0:
@@ -83,9 +79,9 @@ def recommend(
         one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)
     ]
     if measure.is_joint and len(weighted) > 1:
-        scores = score_together(selected, assessments, codes, pairs, others, question)
+        scores = score_by_joint_measure(selected, assessments, codes, pairs, others, question)
     else:
-        scores = score_alone(selected, assessments, blocks, question.weights)
+        scores = score_by_attribute(selected, assessments, blocks, question.weights)
     ranking = _rank(selected, assessments, blocks, scores, question)
     sampling = _Sampling.of(selected, assessments, measure, blocks, ranking, scores, question)
     within = sampling.indistinguishable(blocks, ranking)
@@ -106,7 +102,7 @@ def recommend(
         attributes=tuple(map(Selected.with_errors, selected, assessments, sampling.each)),
         indistinguishable=None if within is None else ranking.in_order(within, MOST_LISTED),
         indistinguishable_count=None if within is None else int(within.sum()),
-        joint=None if scores.together is None else scores.together.finding(ranking.best, basis),
+        joint=None if scores.joint is None else scores.joint.assessment(ranking.best, basis),
     )
 
 
@@ -136,9 +132,9 @@ class _Sampling:
         question: Question,
     ) -> Self:
         """Deviations by the reference `own` are not those of a sample; pair counts do not tell how a trace varies."""
-        errors = [one.errors(measure, found) for one, found in zip(selected, assessments, strict=True)]
+        errors = [one.errors(measure, each) for one, each in zip(selected, assessments, strict=True)]
         each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]
-        if scores.together is not None:
+        if scores.joint is not None:
             return cls(each, None, None)
         moves = [weight * one for weight, one in zip(question.weights, each, strict=True)]
         if question.reference == "own":
@@ -191,6 +187,6 @@ def _basis(weighted: Sequence[Selected], measure: Measure, scores: Scores, quest
     if question.reference == "own":  # no reference is common to the configurations
         return "estimated"
     evidence, used = [one.evidence for one in weighted], [one.used for one in weighted]
-    if scores.together is None:
+    if scores.joint is None:
         return ranking_basis(evidence, measure, used)
-    return joint_ranking_basis(evidence, measure, used, exactly=scores.together.scores.doubt <= scores.tolerance)
+    return joint_ranking_basis(evidence, measure, used, exactly=scores.joint.scores.doubt <= scores.tolerance)

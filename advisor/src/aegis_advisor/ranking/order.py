@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from aegis_advisor.blocks import CodeBlocks
 from aegis_advisor.errors import NoConfigurationError
+from aegis_advisor.ranking.blocks import CodeBlocks
 
 MI_DECIMALS = 9
 """Bits beyond this are rounding noise, which must not decide what the given order should."""

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from aegis_advisor.deviation import DROP, IDENTITY
-from aegis_advisor.evidence import AttributeEvidence, EvidenceFlags, MaskingFlags
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, EvidenceFlags, MaskingFlags
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.joint import is_counted_function
 from aegis_advisor.measures import Measure

@@ -14,19 +14,6 @@ from aegis_advisor.measures.margins import entropy
 from aegis_advisor.reconstruction import Certificate, Reference
 from aegis_advisor.reconstruction.exact import nearest_with_label
 
-__all__ = [
-    "DROP",
-    "IDENTITY",
-    "AttributeAssessment",
-    "Bound",
-    "MaskingDeviation",
-    "Source",
-    "assess",
-    "drop_table",
-    "exact_utilities",
-    "masked_table",
-]
-
 Source = Literal["counts", "fitted", "reference", "definition"]
 Bound = Literal["exact", "lower", "upper"]
 
@@ -82,26 +69,36 @@ class AttributeAssessment:
 def assess(
     evidence: AttributeEvidence, reference: Reference, measure: Measure, used: Collection[str]
 ) -> AttributeAssessment:
-    """Measure an attribute and the maskings `used` (ids, `identity` and `drop` among them).
+    """Measure an attribute and its maskings.
 
     An exact view is a counted, deterministic masking, or one whose counts follow from others
     (`exact_counts`). By the data-processing inequality no exact view has more utility than the attribute
     (monotone measures), so the reference utility is taken to be at least the best of theirs: then every exact
     view loses `|rho_ref - rho|` without the sign ever flipping, whatever the error of the reconstruction.
+
+    Args:
+        evidence: of the attribute.
+        reference: its reconstruction.
+        measure: of utility.
+        used: the ids of the maskings to measure, `identity` and `drop` among them.
+
+    Raises:
+        KeyError: there is no such masking.
+        ValueError: neither mapping nor counts of a masking are known.
     """
     exact = exact_utilities(evidence, measure)
-    found = measure(reference.joint, reference.statistics)
+    estimated = measure(reference.joint, reference.statistics)
     known = [*exact.values(), *_other_utilities(evidence, reference, measure)]
     if evidence.joint is not None and measure.monotone:
         known = []  # unmasked counts are the truth: a view that beats them is not what its provider says
-    reference_utility = measure.best([found, *known])
-    bound, bound_value = _bound(evidence, reference, measure, list(exact.values()), found)
+    reference_utility = measure.best([estimated, *known])
+    bound, bound_value = _bound(evidence, reference, measure, list(exact.values()), estimated)
     maskings: dict[str, MaskingDeviation] = {}
     for used_id in used:
         if used_id == IDENTITY:
             maskings[used_id] = MaskingDeviation(reference_utility, 0.0, "definition")
             continue
-        table, source = masked_table(evidence, reference, used_id)
+        table, source = masking_table(evidence, reference, used_id)
         utility = exact[used_id] if source == "counts" and used_id in exact else measure(table)
         maskings[used_id] = MaskingDeviation(utility, abs(reference_utility - utility), source)
     return AttributeAssessment(
@@ -136,7 +133,7 @@ def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure:
         for one in evidence.maskings
         if not one.exact and (one.mapping is not None or one.transition is not None or one.deterministic)
     ]
-    return [measure(masked_table(evidence, reference, masking)[0]) for masking in (DROP, *others)]
+    return [measure(masking_table(evidence, reference, masking)[0]) for masking in (DROP, *others)]
 
 
 def drop_table(evidence: AttributeEvidence) -> FloatArray:
@@ -144,7 +141,7 @@ def drop_table(evidence: AttributeEvidence) -> FloatArray:
     return evidence.label_counts[np.newaxis, :].astype(np.float64)
 
 
-def masked_table(evidence: AttributeEvidence, reference: Reference, used_id: str) -> tuple[FloatArray, Source]:
+def masking_table(evidence: AttributeEvidence, reference: Reference, used_id: str) -> tuple[FloatArray, Source]:
     """The table (groups, labels) of a masking or of `drop`, and where it comes from (model, section 4)."""
     if used_id == DROP:
         known = evidence.knows_label
@@ -160,7 +157,7 @@ def masked_table(evidence: AttributeEvidence, reference: Reference, used_id: str
 
 
 def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Masking) -> FloatArray:
-    """The table of a masking whose counts are inexact: the reference was fitted to them, or they are fitted alone."""
+    """The table of a masking whose counts are inexact: of the reference fitted to them, or of a fit of its own."""
     if masking.mapping is not None:
         return _folded_table(evidence, reference, masking, masking.mapping)
     return nearest_with_label(masking, evidence) if masking.transition is None else reference.drawn(masking.transition)
@@ -168,16 +165,16 @@ def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Ma
 
 def _folded_table(evidence: AttributeEvidence, reference: Reference, masking: Masking, mapping: IntArray) -> FloatArray:
     """The reference folded by a mapping, or the counts that are certain of it."""
-    determined = exact_counts(evidence, masking)
-    return reference.fold(mapping, masking.groups) if determined is None else determined.astype(np.float64)
+    counts = exact_counts(evidence, masking)
+    return reference.fold(mapping, masking.groups) if counts is None else counts.astype(np.float64)
 
 
 def _bound(
-    evidence: AttributeEvidence, reference: Reference, measure: Measure, exact: list[float], found: float
+    evidence: AttributeEvidence, reference: Reference, measure: Measure, exact: list[float], estimated: float
 ) -> tuple[Bound | None, float | None]:
     """What is certain about the attribute's true utility (model, section 4, bounds)."""
     if evidence.joint is not None:
-        return "exact", found
+        return "exact", estimated
     certain = exact if measure.monotone else []
     information, counts = reference.information_bound, evidence.value_counts
     if measure.of_information and information is not None and counts is not None and reference.certificate.converged:

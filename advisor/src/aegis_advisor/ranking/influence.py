@@ -9,11 +9,11 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
-from aegis_advisor.deviation import DROP, IDENTITY, masked_table
-from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import occupied, ratio
+from aegis_advisor.ranking.deviation import masking_table
 from aegis_advisor.reconstruction import Reference
 
 
@@ -125,21 +125,21 @@ def influences(
     information is right, and for other measures not too small as long as the reference is near the truth: of a fit
     only the part that its margins show can move. `whole` is the reference utility.
     """
-    found = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
-    return {**found, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
+    masked = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
+    return {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
 
 
 def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, used_id: str) -> Influence:
-    table, _ = masked_table(evidence, sample.reference, used_id)
+    table, _ = masking_table(evidence, sample.reference, used_id)
     if used_id == DROP:
         return Influence.of(measure, table, np.zeros(sample.table.shape[0], dtype=np.int64))
     masking = evidence.masking(used_id)
-    found = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
+    influence = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
     if not masking.is_fitted or masking.joint is None:
-        return found
+        return influence
     _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
-    squares = found.moves**2 / max(evidence.records, 1)
-    return replace(found, noise=0.0, inexact=float(np.sqrt(np.sum(squares * variance))))
+    squares = influence.moves**2 / max(evidence.records, 1)
+    return replace(influence, noise=0.0, inexact=float(np.sqrt(np.sum(squares * variance))))
 
 
 def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
@@ -149,9 +149,9 @@ def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: M
             table = exact_counts(evidence, masking)
             if table is not None and measure(counts := table.astype(np.float64)) == whole:
                 return Influence.of(measure, counts, None if masking.mapping is None else sample.place(masking.mapping))
-    found = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics)
+    influence = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics)
     # What chance makes of a fit is less than of counts, by how much is not known.
-    return found if evidence.joint is not None else replace(found, freedom=sample.freedom, noise=0.0)
+    return influence if evidence.joint is not None else replace(influence, freedom=sample.freedom, noise=0.0)
 
 
 def _refined(reference: Reference, histogram: IntArray) -> Reference:

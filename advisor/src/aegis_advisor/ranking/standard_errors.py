@@ -1,5 +1,9 @@
 """Standard errors of utilities and of differences of deviations, for one masking and for whole configurations.
 
+Which differences are real, where the records are a sample of as many from a population. By the delta method: a utility
+moves with the sample as the mean of its influence function does (van der Vaart 1998, "Asymptotic statistics",
+chapters 3 and 20). Reconstruction errors are no part of it.
+
 What chance does to a number is kept as a vector whose length is the standard error, and whose parts add up over
 attributes so that the sum is right or too long, never too short. With the label's values `y` of shares `p`, and the
 influences `D` of the attributes in turn, the parts are
@@ -18,10 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.deviation import IDENTITY, AttributeAssessment
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.evidence import IDENTITY
 from aegis_advisor.measures import Measure
-from aegis_advisor.sampling.influence import Influence, Sample, moments
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.deviation import AttributeAssessment
+from aegis_advisor.ranking.influence import Influence, Sample, moments
 
 Part = tuple[float, Influence]
 
@@ -47,14 +53,14 @@ class Errors:
 
     @classmethod
     def of(
-        cls, measure: Measure, sample: Sample, influences: Mapping[str, Influence], found: AttributeAssessment
+        cls, measure: Measure, sample: Sample, influences: Mapping[str, Influence], assessment: AttributeAssessment
     ) -> "Errors":
-        """The errors of what was found for an attribute."""
-        whole = found.reference_utility
+        """The errors of an attribute's assessment."""
+        whole = assessment.reference_utility
         noise = SIGN_TOLERANCE * abs(whole)
         signs = {
             masking: 0 if score.deviation <= noise else int(np.sign(whole - score.utility))
-            for masking, score in found.maskings.items()
+            for masking, score in assessment.maskings.items()
         }
         return cls(sample, influences, signs, 1 if measure.better == "higher" else -1)
 
@@ -80,20 +86,20 @@ class Errors:
 
 def utility_errors(errors: Errors, options: Sequence[str]) -> FloatArray:
     """The vectors (options, 2 labels + 1) of the utility of each option; 0 for unused ones."""
-    found = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
+    vectors = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
     for code, option in enumerate(options):
         if option in errors.orientations:
-            found[code] = errors.utility(option)
-    return found
+            vectors[code] = errors.utility(option)
+    return vectors
 
 
 def difference_errors(errors: Errors, options: Sequence[str], best: str) -> FloatArray:
     """The vectors (options, 2 labels + 1) of the deviation of each option less the best's; 0 for unused ones."""
-    found = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
+    vectors = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
     for code, option in enumerate(options):
         if option in errors.orientations:
-            found[code] = errors.difference(option, best)
-    return found
+            vectors[code] = errors.difference(option, best)
+    return vectors
 
 
 def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> FloatArray:
@@ -114,14 +120,14 @@ def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> Fl
             moves = moved if moves is None else moves + moved
     if moves is not None:
         within += moments(sample.table, moves)[1]
-    found = np.empty(2 * labels + 1)
-    found[:labels] = sample.roots * (means - sample.shares @ means)
-    found[labels:-1] = sample.roots * within
+    vector = np.empty(2 * labels + 1)
+    vector[:labels] = sample.roots * (means - sample.shares @ means)
+    vector[labels:-1] = sample.roots * within
     second = _second_order(sample, parts, placed=placed)
     noise = 2 * second**2 * min(part.noise for _, part in parts)
-    found[:-1] *= _shrinkage(float(found[:-1] @ found[:-1]), noise)
-    found[-1] = math.sqrt(second**2 + sum((coefficient * part.inexact) ** 2 for coefficient, part in parts))
-    return found
+    vector[:-1] *= _shrinkage(float(vector[:-1] @ vector[:-1]), noise)
+    vector[-1] = math.sqrt(second**2 + sum((coefficient * part.inexact) ** 2 for coefficient, part in parts))
+    return vector
 
 
 def _shrinkage(variance: float, noise: float) -> float:
@@ -170,3 +176,60 @@ def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
     held = records > 0
     shared = pairs[pair_of_atom[held]] * records[held] / (ours[held] * theirs[held])
     return max(0.0, float(shared.sum()) - 1)
+
+
+CONFIDENCE = 1.959963984540054
+"""Standard errors to either side: 95 % of a Gaussian variable lies within them."""
+
+ROWS = 65_536
+"""Configurations at a time: their vectors are not all kept."""
+
+
+def standard_errors(blocks: CodeBlocks, vectors: Sequence[FloatArray], rows: IntArray) -> FloatArray:
+    """The standard error (rows,) of sums over attributes, at most.
+
+    Args:
+        blocks: the configurations.
+        vectors: per attribute (options, n), as `Errors` makes them, times the attribute's weight.
+        rows: (rows,) which configurations.
+    """
+    errors = np.empty(rows.size)
+    for start in range(0, rows.size, ROWS):
+        chunk = slice(start, start + ROWS)
+        errors[chunk] = np.linalg.norm(blocks.sums(vectors, rows[chunk]), axis=-1)
+    return errors
+
+
+def indistinguishable(
+    blocks: CodeBlocks, vectors: Sequence[FloatArray], gaps: FloatArray, tolerance: float
+) -> BoolArray:
+    """Which configurations' deviation is within 1.96 standard errors of the best's: a mask (configurations,).
+
+    Args:
+        blocks: the configurations.
+        vectors: per attribute (options, n), of each option's deviation less the best's, times the weight.
+        gaps: (configurations,) deviation less the smallest.
+        tolerance: gaps this small are rounding noise.
+
+    The length of a sum of vectors lies between the sum of their projections on any direction and the sum of their
+    lengths; only where these do not settle it are the vectors added up.
+    """
+    lengths = [np.linalg.norm(vector, axis=-1) for vector in vectors]
+    reach = CONFIDENCE * sum(float(length.max(initial=0.0)) for length in lengths)
+    open_rows = np.flatnonzero(gaps <= reach + tolerance)
+    open_rows = open_rows[gaps[open_rows] <= CONFIDENCE * blocks.sums(lengths, open_rows) + tolerance]
+    direction = _direction(vectors)
+    least = blocks.sums([vector @ direction for vector in vectors], open_rows)
+    within = np.zeros(gaps.size, dtype=bool)
+    settled = gaps[open_rows] <= CONFIDENCE * least + tolerance
+    within[open_rows[settled]] = True
+    left = open_rows[~settled]
+    within[left] = gaps[left] <= CONFIDENCE * standard_errors(blocks, vectors, left) + tolerance
+    return within
+
+
+def _direction(vectors: Sequence[FloatArray]) -> FloatArray:
+    """The unit vector (n,) along which all vectors together are longest, or nearly so: that of their sum."""
+    total: FloatArray = np.sum([vector.sum(axis=0) for vector in vectors], axis=0)
+    length = float(np.linalg.norm(total))
+    return total / length if length > 0 else total

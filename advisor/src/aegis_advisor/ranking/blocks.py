@@ -8,9 +8,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-
-Codes = npt.NDArray[np.integer]
+from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 
 CHUNK = 4_096
 """Configurations at a time: the temporaries of a chunk stay in cache."""
@@ -54,21 +52,21 @@ class CodeBlocks:
 
     def used(self) -> list[BoolArray]:
         """Per attribute (options,), whether any configuration uses the option."""
-        found: list[BoolArray] = []
+        used: list[BoolArray] = []
         for block, (start, stop) in zip(self.codes, pairwise(self.edges), strict=True):
             sizes = self.sizes[start:stop]
             combinations = np.bincount(block, minlength=int(np.prod(sizes))).reshape(sizes) > 0
             for axis in range(len(sizes)):
                 others = tuple(other for other in range(len(sizes)) if other != axis)
-                found.append(np.asarray(combinations.any(axis=others)))
-        return found
+                used.append(np.asarray(combinations.any(axis=others)))
+        return used
 
     def options_of(self, configuration: int) -> list[int]:
         """The code of each attribute in one configuration."""
-        found: list[int] = []
+        options: list[int] = []
         for block, (start, stop) in zip(self.codes, pairwise(self.edges), strict=True):
-            found.extend(map(int, np.unravel_index(int(block[configuration]), self.sizes[start:stop])))
-        return found
+            options.extend(map(int, np.unravel_index(int(block[configuration]), self.sizes[start:stop])))
+        return options
 
     def sums(self, lookups: Sequence[FloatArray], rows: IntArray | None = None) -> FloatArray:
         """Look up the options of each attribute and add up.
