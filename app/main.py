@@ -6,14 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
-from app.api import bodies, errors
+from app.api import errors, registry, uploads
 from app.api.describe import openapi
 from app.api.metrics import Metrics
-from app.api.metrics import router as metrics_router
-from app.api.routers import advice, entries, operation
 from app.api.state import State
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
@@ -67,11 +65,10 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
     app.state.registry = CollectorRegistry()
     app.add_middleware(Metrics, registry=app.state.registry)
     errors.register(app)
-    routers: tuple[APIRouter, ...] = (entries.router, advice.router, operation.router, metrics_router)
-    for router in routers:
+    for router in registry.ROUTERS:
         app.include_router(router)
     # FastAPI's documented way to have a say in the document.
-    app.openapi = lambda: openapi(app)  # type: ignore[method-assign]
+    app.openapi = lambda: openapi(app, registry.ROUTERS)  # type: ignore[method-assign]
     return app
 
 
@@ -95,7 +92,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
-        child = ChildProcess(bodies.__name__, bodies.DEADLINE)
+        child = ChildProcess(uploads.__name__, uploads.DEADLINE)
         warming = asyncio.create_task(child.warm())
         async with announcements.listening():
             yield State(

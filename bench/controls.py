@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import orjson
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,10 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
 from aegis_provider.control import Controls, Roles, control_entry
-from app.domain.documents import Document
+from app.api.uploads import read_publication
+from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of
-from app.services.publications import publication_of
 from bench import example
 from bench.evaluation.effectiveness import levels
 from bench.evaluation.plots import COLOURS, MARKERS
@@ -148,7 +148,7 @@ def _once(controls: Controls, exact: Entry, learners: Learners) -> tuple[int, fl
 
 def _read(document: Document) -> Entry:
     """An entry as the service reads it: one that it refuses ends the benchmark."""
-    content = publication_of(document).content  # turns counts into arrays, in place
+    content = read_publication(orjson.dumps(document)).content
     evidence = evidence_of(document)
     configurations = unpack_configurations(content.configuration_table, content.outline)
     return Entry(evidence, configurations, utilities(evidence, configurations)[0])

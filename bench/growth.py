@@ -12,9 +12,9 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import Client
+from app.api.uploads import read_publication
+from app.domain.documents import evidence_of
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of
-from app.services.publications import publication_of
 from bench import made_up
 from bench.advice import MEASURE
 from bench.figures import MEGABYTE, MILLISECONDS, heading, run, table, timed
@@ -52,7 +52,7 @@ def main() -> None:
 def advisor_figures(shape: made_up.Shape) -> list[str]:
     """Milliseconds to reconstruct every reference, to assess every masking once, to answer a question."""
     document = made_up.entry(shape, "made-up")
-    content = publication_of(document).content
+    content = read_publication(orjson.dumps(document)).content
     configurations = unpack_configurations(content.configuration_table, content.outline)
     evidence = evidence_of(document)
     reconstructing, references = timed(lambda: [reconstruct(one) for one in evidence])

@@ -10,8 +10,14 @@ import numpy as np
 
 from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
 from aegis_provider.independence.grouping import SOLVERS, Solver, group
-from aegis_provider.independence.stars import is_independent, masked_codes, starred
-from aegis_provider.independence.vectors import FloatArray, IntArray, Vectors
+from aegis_provider.independence.vectors import (
+    FloatArray,
+    IntArray,
+    Vectors,
+    is_independent,
+    masked_codes,
+    starred,
+)
 from bench.figures import heading, run, table, timed, verdict
 
 RECORDS, CLUSTERS = 100_000, 4

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import orjson
 from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
@@ -13,11 +14,10 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
+from app.api.uploads import read_publication
 from app.domain.configurations import ConfigurationTable
-from app.domain.documents import Document, counts_to_arrays
+from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of
-from app.services.publications import publication_of
 from bench import example, made_up
 from bench.advice import MEASURE
 from bench.figures import heading, run, table
@@ -54,8 +54,7 @@ def main() -> None:
 
 def read(document: Document) -> Entry:
     """An entry as its provider knows it, with exact counts."""
-    content = publication_of(document).content
-    counts_to_arrays(document)
+    content = read_publication(orjson.dumps(document)).content
     evidence = evidence_of(document)
     configurations = unpack_configurations(content.configuration_table, content.outline)
     return Entry(evidence, configurations, utilities(evidence, configurations)[0])

@@ -8,24 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from aegis_sdk import wire
+from app.api.registry import ROUTERS
 
 OPENAPI = Path(__file__).parents[1] / "openapi" / "openapi.json"
-
-#: The models of answers by path, as the document of operations names them.
-_MODELS: dict[tuple[str, str], type[BaseModel]] = {
-    ("post", "/v1/entries"): wire.Head,
-    ("get", "/v1/entries"): wire.HeadPage,
-    ("get", "/v1/entries/{entry_id}"): wire.EntryHead,
-    ("put", "/v1/entries/{entry_id}"): wire.Head,
-    ("patch", "/v1/entries/{entry_id}"): wire.Head,
-    ("get", "/v1/entries/{entry_id}/summaries"): wire.EntryDocument,
-    ("post", "/v1/entries/{entry_id}/advice"): wire.Advice,
-    ("get", "/v1/advice/{advice_id}"): wire.Advice,
-    ("get", "/v1/measures"): wire.MeasureList,
-}
 
 
 @cache
@@ -33,6 +22,18 @@ def document() -> dict[str, Any]:
     """The committed OpenAPI document."""
     found: dict[str, Any] = json.loads(OPENAPI.read_text(encoding="utf-8"))
     return found
+
+
+@cache
+def _models() -> dict[tuple[str, int], type[BaseModel]]:
+    """The models of answers by the name of the operation and the status, as the routes announce them."""
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    return {
+        (route.name, int(status)): content["application/json"]["schema"].model
+        for route in routes
+        for status, response in route.responses.items()
+        if "schema" in (content := response.get("content", {})).get("application/json", {})
+    }
 
 
 def operation_of(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
@@ -50,8 +51,8 @@ async def hold_to_contract(response: httpx.Response) -> None:
     found = operation_of(method, path)
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         _hold_problem(response)
-    elif found is not None and (method, found[0]) in _MODELS:
-        _MODELS[method, found[0]].model_validate_json(response.content)
+    elif found is not None and (model := _models().get((found[1]["operationId"], response.status_code))) is not None:
+        model.model_validate_json(response.content)
     if found is not None and response.status_code != HTTPStatus.INTERNAL_SERVER_ERROR:
         assert str(response.status_code) in found[1]["responses"], (
             f"{method} {path}: {response.status_code} unannounced"

@@ -8,18 +8,22 @@ from datetime import timedelta
 from typing import Any, Self
 
 import httpx
+import orjson
 from procrastinate import App
 
 from aegis_sdk.wire import EXAMPLE_ENTRY
+from app.api.uploads import read_publication
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.child_process import ChildProcess
 from app.domain.callers import Role
+from app.domain.entries import Publication
 from app.factory import Factory
 from app.jobs.tasks import Tasks
 from app.main import create_app
 from app.services import computation
 from app.services.keyring import Keyring
+from app.services.policy import NO_POLICY, Policy
 from app.settings import Settings
 from tests.answers import hold_to_contract
 
@@ -27,6 +31,11 @@ from tests.answers import hold_to_contract
 def example_entry(**changes: Any) -> dict[str, Any]:
     """The contract's example entry, to be changed at will."""
     return copy.deepcopy(EXAMPLE_ENTRY) | changes
+
+
+def publication(document: dict[str, Any], policy: Policy = NO_POLICY) -> Publication:
+    """What the service makes of an uploaded document."""
+    return read_publication(orjson.dumps(document), policy)
 
 
 @asynccontextmanager

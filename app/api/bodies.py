@@ -1,22 +1,14 @@
-"""Request bodies: read up to the limit, parsed and validated; large ones in a child process."""
+"""Request bodies: read up to the limit; small ones parsed and validated. Entries are read by `app.api.uploads`."""
 
 from typing import TypeVar
 
-from anyio import BrokenWorkerProcess
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from aegis_sdk.wire import NotJsonError, faults_of, read_entry, read_json
-from app.api.errors import BodyTooLargeError, InterruptedCheckError, MalformedRequestError, MediaTypeError
-from app.child_process import ChildProcess
-from app.domain.entries import Publication
+from aegis_sdk.wire import NotJsonError, faults_of, read_json
+from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
 from app.domain.errors import Fault, InvalidDocumentError
-from app.services.policy import NO_POLICY, Policy
-from app.services.publications import publication_of
-
-#: Seconds after which an entry that is still being checked is refused; 64 MiB of honest ones take five.
-DEADLINE = 120.0
 
 #: Bytes of a question or a change of visibility: these are read in the event loop.
 SMALL_BODY = 256 * 1024
@@ -27,8 +19,10 @@ AnyModel = TypeVar("AnyModel", bound=BaseModel)
 async def read_body(request: Request, limit: int) -> bytes:
     """The whole body of a JSON request.
 
-    Raises MediaTypeError, BodyTooLargeError before more than `limit` bytes have been read, and MalformedRequestError
-    when the client leaves meanwhile.
+    Raises:
+        MediaTypeError: the body is not declared as plain JSON.
+        BodyTooLargeError: it has more than `limit` bytes; no more than these have been read then.
+        MalformedRequestError: the client left meanwhile.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" or "content-encoding" in request.headers:
@@ -49,42 +43,21 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 
 def validated(model: type[AnyModel], body: bytes) -> AnyModel:
-    """A small body as `model`. Raises MalformedRequestError, InvalidDocumentError."""
+    """A small body as `model`.
+
+    Raises:
+        MalformedRequestError: the body is not JSON.
+        InvalidDocumentError: it breaks a rule of the contract.
+    """
     try:
         return model.model_validate(read_json(body))
     except NotJsonError as error:
         raise MalformedRequestError(f"The body is not JSON: {error}") from None
     except ValidationError as error:
-        raise _invalid(error) from None
+        raise invalid_document(error) from None
 
 
-async def read_publication_in(child: ChildProcess, body: bytes, policy: Policy = NO_POLICY) -> Publication:
-    """`read_publication` in a child process. Raises InvalidDocumentError for an entry that takes too long, too."""
-    try:
-        return await child.run(read_publication, body, policy)
-    except TimeoutError:
-        detail = f"Checking this entry takes more than {DEADLINE:g} s: publish fewer maskings, or smaller domains."
-        raise InvalidDocumentError(detail, code="too_heavy") from None
-    except BrokenWorkerProcess:
-        raise InterruptedCheckError(
-            "The process that checked this entry died; nothing was stored: try again."
-        ) from None
-
-
-def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
-    """Parse an entry, validate it, check its sums and the policy, pack it. Heavy: run it in a child process.
-
-    Raises MalformedRequestError, InvalidDocumentError.
-    """
-    try:
-        document, _ = read_entry(body)
-    except NotJsonError as error:
-        raise MalformedRequestError(f"The body is not JSON: {error}") from None
-    except ValidationError as error:
-        raise _invalid(error) from None
-    return publication_of(document, policy)
-
-
-def _invalid(error: ValidationError) -> InvalidDocumentError:
+def invalid_document(error: ValidationError) -> InvalidDocumentError:
+    """The refusal of a document that breaks rules of the contract, with the place of each fault."""
     faults = tuple(Fault(fault.pointer, fault.detail) for fault in faults_of(error))
     return InvalidDocumentError("The document breaks rules of the contract.", faults)

@@ -1,9 +1,11 @@
 """How operations describe themselves in the OpenAPI document: bodies, answers and problems by reference."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -11,17 +13,6 @@ from aegis_sdk import wire
 from app.api.errors import STATUS
 
 _TEMPLATE = "#/components/schemas/{model}"
-
-#: The wire models that operations refer to; what these contain comes along.
-_REQUESTS: tuple[type[BaseModel], ...] = (wire.EntryDocument, wire.VisibilityPatch, wire.AdviceRequest)
-_ANSWERS: tuple[type[BaseModel], ...] = (
-    wire.Head,
-    wire.EntryHead,
-    wire.HeadPage,
-    wire.Advice,
-    wire.MeasureList,
-    wire.Problem,
-)
 
 #: Our own titles: the standard library's phrases differ between versions of Python.
 _TITLES = dict(STATUS.values())
@@ -32,7 +23,7 @@ _ALWAYS = (401, 503)
 
 def body(model: type[BaseModel]) -> dict[str, Any]:
     """`openapi_extra` of an operation that takes a `model`."""
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": _ref(model)}}}}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": _Reference(model)}}}}
 
 
 def answers(
@@ -43,12 +34,12 @@ def answers(
     headers: tuple[str, ...] = (),
 ) -> dict[int | str, dict[str, Any]]:
     """`responses` of an operation: what it answers, and with which problems besides those that any may have."""
-    content = {} if model is None else {"content": {"application/json": {"schema": _ref(model)}}}
+    content = {} if model is None else {"content": {"application/json": {"schema": _Reference(model)}}}
     success: dict[str, Any] = {"description": description, **content}
     if headers:
         success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
-    found: dict[int | str, dict[str, Any]] = {status: success}
-    return found | problems(*refusals, *_ALWAYS)
+    described: dict[int | str, dict[str, Any]] = {status: success}
+    return described | problems(*refusals, *_ALWAYS)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -57,12 +48,16 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _problem(status: int) -> dict[str, Any]:
-    content = {"application/problem+json": {"schema": _ref(wire.Problem)}}
+    content = {"application/problem+json": {"schema": _Reference(wire.Problem)}}
     return {"description": _TITLES[status], "content": content}
 
 
-def _ref(model: type[BaseModel]) -> dict[str, str]:
-    return {"$ref": _TEMPLATE.format(model=model.__name__)}
+class _Reference(dict[str, str]):
+    """A reference to the schema of a model, which it remembers, so that the document can have that schema."""
+
+    def __init__(self, model: type[BaseModel]) -> None:
+        super().__init__({"$ref": _TEMPLATE.format(model=model.__name__)})
+        self.model = model
 
 
 def _drop_validation_errors(document: dict[str, Any]) -> None:
@@ -74,8 +69,33 @@ def _drop_validation_errors(document: dict[str, Any]) -> None:
             del operation["responses"]["422"]
 
 
-def openapi(app: FastAPI) -> dict[str, Any]:
-    """The whole document: FastAPI's of the routes, with the schemas of the wire models and the key's scheme."""
+def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal["validation", "serialization"]]]:
+    """The wire models that operations refer to; what these contain comes along. One that is sent is read strictly."""
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+    requests = {reference.model for route in routes for reference in _references(route.openapi_extra)}
+    answered = {reference.model for route in routes for reference in _references(route.responses)}
+    return [
+        *((model, "validation") for model in requests),
+        *((model, "serialization") for model in answered - requests),
+    ]
+
+
+def _references(described: object) -> Iterator[_Reference]:
+    """The references in a part of a description."""
+    if isinstance(described, _Reference):
+        yield described
+    elif isinstance(described, dict):
+        for member in described.values():
+            yield from _references(member)
+
+
+def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
+    """The whole document: what FastAPI says of the routes, with the schemas of the wire models and the key's scheme.
+
+    Args:
+        app: the application that answers them.
+        routers: that it was given.
+    """
     document = get_openapi(
         title=app.title,
         version=app.version,
@@ -85,11 +105,7 @@ def openapi(app: FastAPI) -> dict[str, Any]:
     )
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     _drop_validation_errors(document)
-    wanted: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [
-        *((model, "validation") for model in _REQUESTS),
-        *((model, "serialization") for model in _ANSWERS),
-    ]
-    _, definitions = models_json_schema(wanted, ref_template=_TEMPLATE)
+    _, definitions = models_json_schema(_models(routers), ref_template=_TEMPLATE)
     schemas.update(definitions["$defs"])
     for path, operations in document["paths"].items():
         for operation in operations.values() if path.startswith("/v1/") else ():

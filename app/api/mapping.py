@@ -1,14 +1,11 @@
-"""Between domain values and what travels: the contract's names stand here and in the wire models."""
+"""Between what the domain knows of entries and what travels, in the contract's names."""
 
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
-from aegis_advisor.measures import MEASURES, Measure
 from aegis_sdk import wire
-from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
 from app.domain.documents import attach, decompress, without_counts
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
 
@@ -70,76 +67,3 @@ def entry_json(visibility: Visibility, schema: bytes, configurations: bytes, tab
 def entry_head_json(head: Head, document: bytes) -> bytes:
     """A head with its schema, as `wire.EntryHead`."""
     return orjson.dumps(head_body(head) | {"schema": orjson.Fragment(document)})
-
-
-def question_of(request: wire.AdviceRequest) -> AdviceQuestion:
-    """A validated request as the domain asks it."""
-    return AdviceQuestion(
-        measure=request.measure,
-        attributes=None if request.attributes is None else tuple(request.attributes),
-        weights=request.weights,
-        require=request.require,
-        reference=ReferenceKind(request.reference),
-        rounding_seed=request.rounding_seed,
-        limit=request.limit,
-        bias_correction=_wants_correction(request),
-    )
-
-
-def _wants_correction(request: wire.AdviceRequest) -> bool:
-    """What the question says of the bias, or else what its measure does by default."""
-    if request.bias_correction is not None:
-        return request.bias_correction
-    return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default
-
-
-#: The fields of an answer, null until it has succeeded.
-_RESULT_FIELDS = (
-    "configuration",
-    "deviation",
-    "tied",
-    "considered",
-    "ranking_basis",
-    "indistinguishable",
-    "indistinguishable_count",
-    "ranking",
-    "attributes",
-    "joint",
-    "unit",
-    "better",
-)
-
-
-def advice_body(advice: Advice) -> dict[str, Any]:
-    """An advice as `wire.Advice`, finished or not."""
-    result = dict.fromkeys(_RESULT_FIELDS) if advice.result is None else decompress(advice.result)
-    body = {
-        "id": advice.id,
-        "status": advice.status.value,
-        "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
-        "request": asdict(advice.question),
-        **result,
-        "progress": None if advice.progress is None else asdict(advice.progress),
-        "model_version": advice.model_version,
-        "created_at": timestamp(advice.created_at),
-        "elapsed_ms": advice.elapsed_ms,
-    }
-    if advice.problem is not None:
-        title = "Advice failed"
-        body["problem"] = {
-            "type": "about:blank",
-            "title": title,
-            "code": advice.problem.code,
-            "detail": advice.problem.detail,
-        }
-    return body
-
-
-def measures_body() -> dict[str, Any]:
-    """The registry of measures as `wire.MeasureList`."""
-    return {"items": [_measure_body(measure) for measure in MEASURES.values()]}
-
-
-def _measure_body(measure: Measure) -> dict[str, Any]:
-    fields = ("id", "unit", "better", "monotone", "formula", "guarantee", "reason", "source", "corrected_by_default")
-    return {field: getattr(measure, field) for field in fields} | {"bias_correction": measure.bias is not None}

@@ -2,11 +2,8 @@
 
 import time
 
-from fastapi import APIRouter, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-router = APIRouter(tags=["operation"])
 
 
 class Metrics:
@@ -39,17 +36,3 @@ class Metrics:
             route = getattr(scope.get("route"), "path", "unmatched")
             self._requests.labels(scope["method"], route, str(status)).inc()
             self._seconds.labels(scope["method"], route).observe(time.perf_counter() - start)
-
-
-_EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="201"} 3.0'
-
-
-@router.get(
-    "/metrics",
-    summary="Metrics for Prometheus",
-    response_class=Response,
-    responses={200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}}},
-)
-async def read_metrics(request: Request) -> Response:
-    """Requests by route and status, and their times."""
-    return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)

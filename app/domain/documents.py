@@ -1,19 +1,19 @@
-"""The entry document in two parts: its counts as packed arrays, and the rest (the schema) as compressed JSON.
+"""The entry document as it is stored and handed out: its counts as packed arrays, the rest as compressed JSON.
 
-`split` takes a validated document apart for storage; `attach` puts it together again: for the provider as it was
+`parts_of` takes a published document apart for storage; `attach` puts it together again: for the provider as it was
 published, for the advisor with arrays in the places of lists.
 """
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import IDENTITY
-from app.domain.arrays import pack, unpack
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts, attribute_evidence
+from app.domain.arrays import unpack
 from app.domain.entries import CountKind, CountTable
 
 Document = dict[str, Any]
@@ -23,8 +23,8 @@ CONFIGURATION_MEMBERS = ("configurations", "configuration_table")
 
 
 def compress(document: object) -> bytes:
-    """A JSON document as stored: UTF-8, zlib."""
-    return zlib.compress(orjson.dumps(document), 1)
+    """A JSON document as stored: UTF-8, zlib. Arrays are written like lists."""
+    return zlib.compress(orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY), 1)
 
 
 def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
@@ -47,39 +47,21 @@ def count_places(document: Document) -> Iterator[tuple[CountKind, int | None, in
             yield CountKind.MASKED_JOINT, i, j, masking, "joint"
 
 
-def counts_to_arrays(document: Document) -> None:
-    """Turn every count table of a validated document from lists into an int64 array, in place."""
-    for _, _, _, owner, member in count_places(document):
-        if owner.get(member) is not None:
-            owner[member] = np.asarray(owner[member], dtype=np.int64)
-    for pair in pairs_in(document):
-        pair["joint"] = np.asarray(pair["joint"], dtype=np.int64)
-
-
 def pairs_in(document: Document) -> Sequence[Document]:
     """The pair counts of a document, if it has any."""
     pairs: Sequence[Document] = document.get("pairs") or ()
     return pairs
 
 
-def split(document: Document) -> tuple[Document, Document, tuple[CountTable, ...]]:
-    """The schema without configurations, the configurations, and the count tables of a document with arrays for counts.
+def parts_of(document: Document) -> tuple[Document, Document]:
+    """A published document without counts, in two parts: the schema, and the configurations.
 
     The document itself is left as it was; what the parts share with it must not be changed.
     """
-    tables = tuple(
-        CountTable(kind, attribute, masking, pack(owner[member]))
-        for kind, attribute, masking, owner, member in count_places(document)
-        if owner.get(member) is not None
-    )
-    if pairs := pairs_in(document):
-        joined = np.concatenate([pair["joint"].ravel() for pair in pairs])
-        tables = (*tables, CountTable(CountKind.PAIRS, None, None, pack(joined)))
     schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
+    configurations = {name: member for name, member in document.items() if name in CONFIGURATION_MEMBERS}
     # An explicit null is part of what was published, and of its digest.
-    schema = without_counts(schema, keep_nulls=True)
-    configurations = {k: v for k, v in document.items() if k in CONFIGURATION_MEMBERS}
-    return schema, configurations, tables
+    return without_counts(schema, keep_nulls=True), configurations
 
 
 def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
@@ -141,3 +123,28 @@ def _sizes(schema: Document) -> Mapping[tuple[str, str], int]:
         for attribute in schema["attributes"]
         for masking in ({"id": IDENTITY, "domain": attribute["domain"]}, *(attribute.get("maskings") or ()))
     }
+
+
+def evidence_of(document: Document, places: Iterable[int] | None = None) -> tuple[AttributeEvidence, ...]:
+    """The evidence on the attributes at `places` (all by default) of a stored document."""
+    attributes = document["attributes"]
+    chosen = attributes if places is None else [attributes[place] for place in places]
+    return tuple(attribute_evidence(attribute, document["label"]) for attribute in chosen)
+
+
+def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairCounts, ...]:
+    """The pair counts of a stored document; with `places`, those of attributes among them.
+
+    Their attributes are positions in `places`, as those of the evidence are.
+    """
+    attributes = document["attributes"]
+    chosen = range(len(attributes)) if places is None else places
+    position = {attributes[place]["name"]: index for index, place in enumerate(chosen)}
+    return tuple(
+        PairCounts(
+            (position[first], position[second]), tuple(pair["maskings"]), np.asarray(pair["joint"], dtype=np.int64)
+        )
+        for pair in pairs_in(document)
+        for first, second in (pair["attributes"],)
+        if first in position and second in position
+    )

@@ -18,11 +18,10 @@ from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from app.domain.advice import AdviceQuestion
 from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
-from app.domain.documents import Document, attach, compress, decompress, excerpt
+from app.domain.documents import Document, attach, compress, decompress, evidence_of, excerpt, pairs_of
 from app.domain.entries import AttributeOutline, CountTable
 from app.domain.references import PackedReference
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of, pairs_of
 from app.services.questions import needs_pairs
 
 

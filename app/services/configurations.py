@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +9,9 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import DROP, IDENTITY
 from app.domain.arrays import PackedArray, pack, unpack
 from app.domain.configurations import ConfigurationTable, PackedConfigurations
-from app.domain.documents import Document, compress, decompress
+from app.domain.documents import compress, decompress
 from app.domain.entries import AttributeOutline
+from app.domain.published import ConfigurationColumns
 
 
 def options_of(attribute: AttributeOutline) -> tuple[str, ...]:
@@ -19,29 +19,14 @@ def options_of(attribute: AttributeOutline) -> tuple[str, ...]:
     return (IDENTITY, DROP, *(masking.id for masking in attribute.maskings))
 
 
-def pack_configurations(configurations: Document, outline: Sequence[AttributeOutline]) -> PackedConfigurations:
-    """The configurations of a document as numbers; `configurations` is the part of it that lists them."""
-    table = configurations.get("configuration_table")
-    if table is None:
-        ids, columns, privacy = _columns(configurations["configurations"], outline)
-    else:
-        ids, columns, privacy = table["ids"], table["maskings"], table.get("privacy") or {}
+def pack_configurations(
+    configurations: ConfigurationColumns, outline: Sequence[AttributeOutline]
+) -> PackedConfigurations:
+    """The configurations of an entry as numbers."""
     return PackedConfigurations(
-        ids=compress(ids),
-        codes=_pack_codes(columns, outline),
-        privacy={guarantee: _pack_values(values) for guarantee, values in privacy.items()},
-    )
-
-
-def _columns(
-    rows: Sequence[Document], outline: Sequence[AttributeOutline]
-) -> tuple[list[str], dict[str, list[str]], dict[str, list[float | None]]]:
-    """The rows of `configurations` as the columns of a `configuration_table`."""
-    guarantees = sorted({name for row in rows for name in row.get("privacy") or ()})
-    return (
-        [row["id"] for row in rows],
-        {attribute.name: [row["maskings"][attribute.name] for row in rows] for attribute in outline},
-        {name: [(row.get("privacy") or {}).get(name) for row in rows] for name in guarantees},
+        ids=compress(configurations.ids),
+        codes=_pack_codes(configurations.maskings, outline),
+        privacy={guarantee: _pack_values(values) for guarantee, values in configurations.privacy.items()},
     )
 
 
@@ -53,7 +38,7 @@ def _pack_codes(columns: Mapping[str, Sequence[str]], outline: Sequence[Attribut
     return pack(np.stack(codes, axis=1))
 
 
-def _pack_values(values: Sequence[Any]) -> PackedArray:
+def _pack_values(values: Sequence[float | None]) -> PackedArray:
     return pack(np.array([math.nan if value is None else value for value in values], dtype=np.float64))
 
 

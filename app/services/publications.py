@@ -1,69 +1,113 @@
-"""From a validated entry document to what the catalogue stores. Pure, and heavy: it runs in a child process."""
+"""From a validated entry to what the catalogue stores. Pure, and heavy: it runs in a child process."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
-from aegis_advisor.evidence import AttributeEvidence
-from app.domain.documents import Document, compress, counts_to_arrays, split
-from app.domain.entries import AttributeOutline, Audience, Content, MaskingOutline, Publication, Visibility
-from app.domain.errors import InvalidDocumentError
+import numpy as np
+
+from aegis_advisor.evidence import AttributeEvidence, MaskingFlags, PairCounts
+from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
+from app.domain.arrays import pack
+from app.domain.documents import compress, parts_of
+from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline, Publication
+from app.domain.errors import Fault, InvalidDocumentError, pointer
+from app.domain.published import PublishedEntry
 from app.services.configurations import pack_configurations
 from app.services.digests import digest
-from app.services.evidence import evidence_faults, evidence_of, pair_faults, pairs_of
 from app.services.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
 from app.services.policy import NO_POLICY, Policy, declaration_faults, policy_faults
 
 
-def publication_of(document: Document, policy: Policy = NO_POLICY) -> Publication:
-    """The publication of a document whose structure has been validated; its counts are turned into arrays in place.
+def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publication:
+    """The publication of an entry whose structure has been validated.
 
-    Raises InvalidDocumentError with every sum that disagrees, every mapping out of range, ..., or with every place
-    that breaks the policy.
+    Raises:
+        InvalidDocumentError: with every sum that disagrees, every mapping out of range, ..., or with every place that
+            breaks the policy.
     """
-    counts_to_arrays(document)
-    evidence, pairs = evidence_of(document), pairs_of(document)
-    # In this order: each check relies on what the one before has found sound.
-    faults = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(pairs))
-    faults = faults or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
-    if faults := faults or declaration_faults(document):
+    # Compression and SHA-256 leave the interpreter to others: beside the checks they take hardly any time of their own.
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        content = beside.submit(_content, entry)
+        _refuse_faults(entry, policy)
+        return Publication(entry.name, entry.visibility, content.result())
+
+
+def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
+    if faults := sum_faults(entry) or declaration_faults(entry):
         raise InvalidDocumentError("The entry does not add up.", faults)
-    if faults := policy_faults(document, policy):
+    if faults := policy_faults(entry, policy):
         raise InvalidDocumentError("The entry lacks disclosure control that this service demands.", faults)
-    return Publication(
-        document["name"], visibility_of(document.get("visibility", "private")), _content(document, evidence)
+
+
+def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """What is too much or does not add up. In this order: each check relies on what the one before has found sound."""
+    evidence, pairs = entry.evidence, entry.pairs
+    excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(pairs))
+    return excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
+
+
+def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
+    """Everything that does not add up, each fault with its JSON Pointer into the document."""
+    faults = tuple(
+        Fault(pointer("attributes", place, *fault.path), fault.detail)
+        for place, attribute in enumerate(evidence)
+        for fault in find_faults(attribute)
     )
+    if faults:
+        return faults
+    return tuple(Fault(pointer("attributes", *fault.path), fault.detail) for fault in find_label_faults(evidence))
 
 
-def visibility_of(published: str | Mapping[str, Sequence[str]]) -> Visibility:
-    """`private`, `all` or `{"tenants": [...]}` as the domain says it."""
-    if isinstance(published, str):
-        return Visibility(Audience(published))
-    return Visibility(Audience.TENANTS, tuple(published["tenants"]))
+def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
+    """Everything of pair counts that does not add up, each fault with its JSON Pointer; the evidence is sound."""
+    faults = find_pair_faults(evidence, pairs)
+    return tuple(Fault(pointer("pairs", *fault.path), fault.detail) for fault in faults)
 
 
-def _content(document: Document, evidence: Sequence[AttributeEvidence]) -> Content:
-    schema, configurations, count_tables = split(document)
-    outline = tuple(_outline(attribute) for attribute in evidence)
+def _content(entry: PublishedEntry) -> Content:
+    schema, configurations = parts_of(entry.document)
+    outline = tuple(map(_outline, entry.evidence))
     return Content(
-        digest=digest(document),
-        title=document.get("title", ""),
-        description=document.get("description", ""),
-        keywords=tuple(document.get("keywords", ())),
-        license=document.get("license", ""),
-        label=document["label"]["name"],
+        digest=digest(entry.document),
+        title=entry.title,
+        description=entry.description,
+        keywords=entry.keywords,
+        license=entry.license,
+        label=entry.label,
         outline=outline,
         schema=compress(schema),
         configurations=compress(configurations),
-        configuration_table=pack_configurations(configurations, outline),
-        count_tables=count_tables,
+        configuration_table=pack_configurations(entry.configurations, outline),
+        count_tables=tuple(packed_tables(entry)),
     )
+
+
+def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
+    """The tables of an entry as they are stored: those of all pairs as one."""
+    for table in entry.tables():
+        if table.pair is None:
+            yield CountTable(table.kind, table.attribute, table.masking, pack(table.counts))
+    if entry.pairs:
+        joined = np.concatenate([pair.joint.ravel() for pair in entry.pairs])
+        yield CountTable(CountKind.PAIRS, None, None, pack(joined))
 
 
 def _outline(evidence: AttributeEvidence) -> AttributeOutline:
     flags = evidence.flags
     maskings = tuple(
-        MaskingOutline(masking.id, **asdict(known))
-        for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
+        _masking_outline(masking.id, known) for masking, known in zip(evidence.maskings, flags.maskings, strict=True)
     )
     cells = evidence.values * evidence.labels
     return AttributeOutline(evidence.name, cells, flags.values, flags.labels, flags.has_joint, maskings)
+
+
+def _masking_outline(masking: str, known: MaskingFlags) -> MaskingOutline:
+    return MaskingOutline(
+        id=masking,
+        occupied=known.occupied,
+        mapped=known.mapped,
+        counted=known.counted,
+        deterministic=known.deterministic,
+        perturbed=known.perturbed,
+        drawn=known.drawn,
+    )

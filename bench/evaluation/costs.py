@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any, TypeVar
 
 import numpy as np
+import orjson
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
@@ -20,10 +21,10 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_provider import summarize
+from app.api.uploads import read_publication
 from app.domain.configurations import ConfigurationTable
+from app.domain.documents import evidence_of, pairs_of
 from app.services.configurations import unpack_configurations
-from app.services.evidence import evidence_of, pairs_of
-from app.services.publications import publication_of
 from bench.evaluation.large_table import MEMORY, Size, made, plan, records_of
 from bench.evaluation.rivals.mascara import information_loss
 from bench.evaluation.rivals.sampling import Sampler
@@ -151,8 +152,8 @@ class _Case:
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> "_Case":
-        """The case of an entry, whose counts become arrays."""
-        content = publication_of(entry).content
+        """The case of an entry."""
+        content = read_publication(orjson.dumps(entry)).content
         configurations = unpack_configurations(content.configuration_table, content.outline)
         return cls(evidence_of(entry), configurations, pairs_of(entry))
 

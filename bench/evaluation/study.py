@@ -15,8 +15,7 @@ from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
 from aegis_provider import Configuration, Plan, summarize
 from app.domain.configurations import ConfigurationTable
-from app.domain.documents import counts_to_arrays
-from app.services.evidence import evidence_of
+from app.domain.documents import evidence_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +136,7 @@ def _summaries(table: Table, plan: Plan) -> dict[str, Any]:
             writer = csv.writer(file)
             writer.writerow([*table.columns, plan.label])
             writer.writerows(zip(*(column.tolist() for column in table.columns.values()), table.label, strict=True))
-        entry = summarize(path, plan, name="table")
-    counts_to_arrays(entry)
-    return entry
+        return summarize(path, plan, name="table")
 
 
 def _places(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:

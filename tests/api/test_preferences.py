@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.api.preferences import DEFAULT_WAIT, LONGEST_WAIT, wait_seconds
+from app.api.routers.advice import DEFAULT_WAIT, LONGEST_WAIT, wait_seconds
 
 
 @pytest.mark.parametrize(

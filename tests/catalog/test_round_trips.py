@@ -1,7 +1,5 @@
 """What is stored comes back as it was, through real PostgreSQL."""
 
-import copy
-
 import numpy as np
 import psycopg
 import pytest
@@ -16,18 +14,17 @@ from app.domain.arrays import pack, unpack
 from app.domain.documents import attach, decompress
 from app.domain.entries import Audience, Visibility
 from app.services.configurations import unpack_configurations
-from app.services.publications import publication_of
 from tests.pairs import paired_entry
-from tests.service import example_entry
+from tests.service import example_entry, publication
 
 
 async def stored(database, document):
     """The version's id and publication of a document that has been stored."""
-    publication = publication_of(copy.deepcopy(document))
+    published = publication(document)
     async with database.transaction() as session:
-        entry_id = await EntryStore(session).add(publication.name, "owner", publication.visibility)
-        version_id = await ContentStore(session).add(str(entry_id), 1, publication.content)
-    return version_id, publication
+        entry_id = await EntryStore(session).add(published.name, "owner", published.visibility)
+        version_id = await ContentStore(session).add(str(entry_id), 1, published.content)
+    return version_id, published
 
 
 def plain(value):

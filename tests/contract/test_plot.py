@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from aegis_provider.plots import frontier, pareto, scored
+from aegis_provider.report.plots import frontier, pareto, scored
 from aegis_sdk.wire import Advice, EntryDocument
 
 HEALTH = Path(__file__).parents[2] / "examples" / "health"

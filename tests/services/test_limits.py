@@ -15,8 +15,9 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
-from app.api.bodies import SMALL_BODY, read_publication_in
+from app.api.bodies import SMALL_BODY
 from app.api.errors import InterruptedCheckError
+from app.api.uploads import read_publication_in
 from app.catalog.stores.advice import AdviceStore
 from app.child_process import ChildProcess
 from app.domain.advice import Problem, Status

@@ -5,15 +5,15 @@ from dataclasses import asdict
 import pytest
 
 from app.services.computation import ReferenceInput, _schema, compute_references
-from app.services.publications import publication_of
 from tests.jobs.heavy import heavy_entry
 from tests.jobs.shared import shared_entry
+from tests.service import publication
 
 ATTRIBUTES = 5
 
 
 def given(entry, *places):
-    content = publication_of(entry).content
+    content = publication(entry).content
     tables = [table for table in content.count_tables if table.attribute in {None, *places}]
     return ReferenceInput(content.schema, places, tuple(tables))
 

@@ -8,7 +8,7 @@ from aegis_provider import TableError, apply, load_plan, summarize
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.table import open_table
-from tests.provider.engine_table import PLAN, write_parquet
+from tests.provider.table.engine_table import PLAN, write_parquet
 
 # Ibis speaks to Spark by what Spark and pandas have deprecated, and Spark leaves sockets open.
 pytestmark = pytest.mark.filterwarnings("ignore")

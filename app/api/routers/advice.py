@@ -1,26 +1,35 @@
 """Advice: questions about an entry, and their answers."""
 
 import asyncio
-from typing import Annotated
+import re
+from dataclasses import asdict
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
+from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, StateDependency
 from app.api.describe import answers, body
-from app.api.mapping import advice_body, question_of
-from app.api.preferences import wait_seconds
+from app.api.mapping import timestamp
 from app.api.responses import JsonResponse
 from app.api.state import State
-from app.domain.advice import Advice, AdviceQuestion
+from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
+from app.domain.documents import decompress
 from app.factory import Factory
 
 router = APIRouter(tags=["advice"])
 
 #: Seconds after which a caller who got 202 may look again.
 _RETRY_AFTER = "1"
+
+#: Seconds to wait for an answer, by the `Prefer` header (RFC 7240).
+DEFAULT_WAIT = 10.0
+LONGEST_WAIT = 60.0
+
+_WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*", re.IGNORECASE)
 
 
 @router.post(
@@ -41,12 +50,12 @@ async def ask_advice(
     ] = None,
 ) -> Response:
     """The configuration that loses least predictive utility. The same question is computed once."""
-    question = question_of(validated(wire.AdviceRequest, document))
+    question = _question_of(validated(wire.AdviceRequest, document))
     advice = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
     if advice.status.is_final:
-        return JsonResponse(advice_body(advice))
+        return JsonResponse(_advice_body(advice))
     headers = {"Location": f"/v1/advice/{advice.id}", "Retry-After": _RETRY_AFTER}
-    return JsonResponse(advice_body(advice), 202, headers)
+    return JsonResponse(_advice_body(advice), 202, headers)
 
 
 @router.get(
@@ -56,7 +65,7 @@ async def ask_advice(
 )
 async def read_advice(advice_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Its result fields are null until it has succeeded; a failed one has `problem`."""
-    return JsonResponse(advice_body(await factory.advising().read(caller, advice_id)))
+    return JsonResponse(_advice_body(await factory.advising().read(caller, advice_id)))
 
 
 async def _answer(
@@ -83,3 +92,75 @@ async def _answer(
             if advice.status.is_final or remaining <= 0:
                 return advice
             await attention.wait(remaining)
+
+
+def wait_seconds(prefer: str | None) -> float:
+    """Seconds to wait: 10 by default, 60 at most, 0 with `respond-async`. An unusable header is ignored."""
+    preferences = re.split("[,;]", prefer or "")
+    if any(preference.strip().lower() == "respond-async" for preference in preferences):
+        return 0.0
+    waits = [float(match[1]) for preference in preferences if (match := _WAIT.fullmatch(preference))]
+    return min(waits[0], LONGEST_WAIT) if waits else DEFAULT_WAIT
+
+
+def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
+    """A validated request as the domain asks it."""
+    return AdviceQuestion(
+        measure=request.measure,
+        attributes=None if request.attributes is None else tuple(request.attributes),
+        weights=request.weights,
+        require=request.require,
+        reference=ReferenceKind(request.reference),
+        rounding_seed=request.rounding_seed,
+        limit=request.limit,
+        bias_correction=_wants_correction(request),
+    )
+
+
+def _wants_correction(request: wire.AdviceRequest) -> bool:
+    """What the question says of the bias, or else what its measure does by default."""
+    if request.bias_correction is not None:
+        return request.bias_correction
+    return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default
+
+
+#: The fields of an answer, null until it has succeeded.
+_RESULT_FIELDS = (
+    "configuration",
+    "deviation",
+    "tied",
+    "considered",
+    "ranking_basis",
+    "indistinguishable",
+    "indistinguishable_count",
+    "ranking",
+    "attributes",
+    "joint",
+    "unit",
+    "better",
+)
+
+
+def _advice_body(advice: Advice) -> dict[str, Any]:
+    """An advice as `wire.Advice`, finished or not."""
+    result = dict.fromkeys(_RESULT_FIELDS) if advice.result is None else decompress(advice.result)
+    body = {
+        "id": advice.id,
+        "status": advice.status.value,
+        "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
+        "request": asdict(advice.question),
+        **result,
+        "progress": None if advice.progress is None else asdict(advice.progress),
+        "model_version": advice.model_version,
+        "created_at": timestamp(advice.created_at),
+        "elapsed_ms": advice.elapsed_ms,
+    }
+    if advice.problem is not None:
+        title = "Advice failed"
+        body["problem"] = {
+            "type": "about:blank",
+            "title": title,
+            "code": advice.problem.code,
+            "detail": advice.problem.detail,
+        }
+    return body

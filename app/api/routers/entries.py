@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from aegis_sdk import wire
-from app.api.bodies import read_publication_in, validated
+from app.api.bodies import validated
 from app.api.dependencies import (
     BodyDependency,
     CallerDependency,
@@ -25,6 +25,7 @@ from app.api.describe import answers, body
 from app.api.mapping import entry_head_json, entry_json, head_body, page_body, visibility_of
 from app.api.responses import JsonResponse
 from app.api.state import State
+from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
 from app.domain.documents import is_small
 from app.domain.entries import CountTable, Head

@@ -1,30 +1,16 @@
-"""What operators and their probes ask, and the registry of measures."""
+"""What operators and their probes ask."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from aegis_sdk import wire
-from app.api.dependencies import CallerDependency, StateDependency
-from app.api.describe import answers, problems
-from app.api.mapping import measures_body
-from app.api.responses import JsonResponse
+from app.api.dependencies import StateDependency
+from app.api.describe import problems
 
-router = APIRouter()
-
-
-@router.get(
-    "/v1/measures",
-    tags=["measures"],
-    summary="List the measures",
-    responses=answers(200, wire.MeasureList, "All"),
-)
-async def list_measures(_caller: CallerDependency) -> JsonResponse:
-    """What advice can be asked for, and which measures carry the guarantee of an exact ranking."""
-    return JsonResponse(measures_body())
+router = APIRouter(tags=["operation"])
 
 
 @router.get(
     "/healthz",
-    tags=["operation"],
     summary="Is the process alive?",
     responses={200: {"description": "Alive", "content": {"application/json": {"example": {"status": "alive"}}}}},
 )
@@ -35,7 +21,6 @@ async def read_health() -> dict[str, str]:
 
 @router.get(
     "/readyz",
-    tags=["operation"],
     summary="Can it answer?",
     responses={
         200: {"description": "Ready", "content": {"application/json": {"example": {"status": "ready"}}}},
@@ -46,3 +31,17 @@ async def read_readiness(state: StateDependency) -> dict[str, str]:
     """200 when the database answers, else 503."""
     await state.database.ping()
     return {"status": "ready"}
+
+
+_EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="201"} 3.0'
+
+
+@router.get(
+    "/metrics",
+    summary="Metrics for Prometheus",
+    response_class=Response,
+    responses={200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}}},
+)
+async def read_metrics(request: Request) -> Response:
+    """Requests by route and status, and their times."""
+    return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)

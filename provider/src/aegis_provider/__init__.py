@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from aegis_provider.revealing import counted_though_suppressed, revealing_attributes
     from aegis_provider.search import Found, Requirement, find_configurations
     from aegis_provider.summary import summarize
-    from aegis_provider.table import Source, open_table, shown
+    from aegis_provider.table import Source, open_table, table_name
 
 __all__ = [
     "SMALL",
@@ -68,9 +68,9 @@ __all__ = [
     "plan_of_roles",
     "refuse_overwriting",
     "revealing_attributes",
-    "shown",
     "small_counts",
     "summarize",
+    "table_name",
     "with_suppressed",
     "write_controlled_plan",
     "write_entry",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.provider.disclosing import written
-from tests.provider.test_report import Reader
+from tests.provider.report.html_page import Reader
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 HOSTILE = "<script>alert(1)</script>"

@@ -1,4 +1,4 @@
-"""`aegis plot`, as people run it; the figures themselves are looked at in `provider/test_plots.py`."""
+"""`aegis plot`, as people run it; the figures themselves are looked at in `provider/report/plots`."""
 
 import json
 import subprocess

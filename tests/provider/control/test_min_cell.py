@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from aegis_provider.control import ControlError, Controls, Roles, control_entry
 from aegis_sdk.wire import EntryDocument
-from app.services.publications import publication_of
 from tests.provider.control.counted_entries import RECORDS, all_counts, entry_of, masked_values, recounted
+from tests.service import publication
 
 ROLES = Roles(("a", "b"), ("y",))
 CONFIGURATIONS = [
@@ -41,7 +41,7 @@ def test_no_count_is_small_and_the_contract_and_the_service_take_the_entry(recor
     assert held.entry["disclosure_control"] == {"min_cell": least}
     assert before == entry_of(records, CONFIGURATIONS)
     EntryDocument.model_validate(copy.deepcopy(held.entry))
-    publication_of(copy.deepcopy(held.entry))
+    publication(held.entry)
 
 
 @given(RECORDS, st.integers(2, 9))

@@ -13,8 +13,8 @@ from scipy.stats import chisquare
 from aegis_provider.control import ControlError, Controls, Roles, control_entry
 from aegis_provider.control.noise import epsilon_of, scale_for, shares_of
 from aegis_sdk.wire import EntryDocument
-from app.services.publications import publication_of
 from tests.provider.control.counted_entries import all_counts, entry_of
+from tests.service import publication
 
 ROLES = Roles(("a", "b"), ("y",))
 CONFIGURATIONS = [
@@ -78,7 +78,7 @@ def test_an_entry_declares_what_each_table_took_and_is_taken(split):
     assert "suppressed" not in entry["configurations"][0]
     assert not any({"histogram", "joint"} & each.keys() for each in entry["attributes"])
     EntryDocument.model_validate(copy.deepcopy(entry))
-    publication_of(copy.deepcopy(entry))
+    publication(entry)
 
 
 def test_cells_without_records_get_noise_too_and_may_be_negative():

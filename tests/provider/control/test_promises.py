@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.control.promises import Roles, still_vouched
-from aegis_provider.privacy import MEASURED, classes_of, holds, measure_privacy
-from tests.provider.privacy_tables import records_of, tables
+from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
+from tests.provider.privacy.privacy_tables import records_of, tables
 
 COLUMNS = ("a", "b", "s")
 ROLES = Roles(("a", "b"), ("s",))
@@ -49,7 +49,7 @@ def test_what_is_kept_holds_of_any_table_however_values_merge(rows, first, secon
     ],
 )
 def test_what_is_lost_is_named(coarser, lost):
-    names = dict.fromkeys([*MEASURED, "epsilon"], 1)
+    names = dict.fromkeys(CRITERIA, 1)
     assert names.keys() - kept(names, coarser).keys() == lost
     configuration = {"id": "c", "maskings": {"a": "m", "s": "m", "other": "m"}, "privacy": names, "suppressed": 2}
     vouched = still_vouched([configuration], {(name, "m") for name in coarser}, ROLES)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_sdk.reading import Bounds, deviation_bounds, reference_known, told_deviation, utility_bounds
+from aegis_sdk.reading import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.wire import AttributeAdvice
 
 numbers = st.floats(0, 2)
@@ -56,8 +56,8 @@ def test_of_an_estimated_masking_nothing_is_certain(source):
 )
 def test_a_deviation_is_told_as_certain_as_it_is(fields, told):
     attribute = attribute_of(**fields)
-    assert told_deviation(attribute, "m") == told
-    assert told_deviation(attribute, "identity").split()[0] == f"{attribute.maskings['m'].deviation:.3g}"
+    assert stated_deviation(attribute, "m") == told
+    assert stated_deviation(attribute, "identity").split()[0] == f"{attribute.maskings['m'].deviation:.3g}"
 
 
 def test_bounds_far_apart():

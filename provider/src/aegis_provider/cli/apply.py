@@ -8,7 +8,7 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.release.masked_table import Applied
 from aegis_provider.release.masked_table import apply as write_masked
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
 
@@ -30,7 +30,7 @@ def apply(
     """
     intended = load_plan(plan)
     refuse_overwriting(output, table, *intended.files)
-    say(f"masking {shown(table)} ...")
+    say(f"masking {table_name(table)} ...")
     with progress_bar("masking records") as progress:
         applied = write_masked(
             table,

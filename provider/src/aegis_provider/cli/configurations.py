@@ -8,7 +8,7 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.output import write_plan
 from aegis_provider.search import Found, Requirement, find_configurations
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk.cli.options import (
     DelimiterOption,
     JsonOption,
@@ -41,7 +41,7 @@ def configurations(
     intended = load_plan(plan, configurations_needed=False)
     refuse_overwriting(output, table, *intended.files)
     requirement = Requirement(requirements_of(require), suppress_at_most)
-    say(f"reading {shown(table)} ...")
+    say(f"reading {table_name(table)} ...")
     with progress_bar("searching the combinations of maskings") as progress:
         found = find_configurations(
             table,

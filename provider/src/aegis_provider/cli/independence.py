@@ -1,24 +1,14 @@
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from aegis_provider.cli.independence_report import as_document, report
-from aegis_provider.extras import needs_extra
-from aegis_provider.independence import associations
+from aegis_provider.independence import STAR, Solver
 from aegis_provider.independence import hide as hide_attributes
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, TableArgument, delimiter_of, names_of
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
-
-
-class Solver(StrEnum):
-    """As `aegis_provider.independence` names them, which needs its libraries."""
-
-    BEST = "best"
-    MATCHING = "matching"
-    IDENTICAL = "identical"
 
 
 def independence(
@@ -33,12 +23,12 @@ def independence(
         Path | None,
         typer.Option(help="The values of each cluster; by default masked.clusters.csv beside masked.csv."),
     ] = None,
-    solver: Annotated[Solver, typer.Option(help="`best` takes the better of both, then improves it.")] = Solver.BEST,
+    solver: Annotated[Solver, typer.Option(help="`best` takes the better of both, then improves it.")] = "best",
     seed: Annotated[int, typer.Option(min=0, help="What every draw comes from.")] = 0,
     seconds: Annotated[
         float, typer.Option(min=0, help="After so long the search for fewer masked values ends with what it has.")
     ] = 30,
-    star: Annotated[str, typer.Option(help="What masked values become.")] = "*",
+    star: Annotated[str, typer.Option(help="What masked values become.")] = STAR,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -49,10 +39,7 @@ def independence(
     file of their own, exactly, by cluster and sorted, so that it does not say whose is which; publish it if that is
     meant. The masked table can be ranked with other maskings: a plan names it by `masked_table`.
     """
-    with needs_extra("independence"):
-        import ortools.graph.python.min_cost_flow  # noqa: F401, PLC0415 - not to be missed after minutes of work
-    say(f"hiding in {shown(table)} ...")
-    reading = {"delimiter": delimiter_of(delimiter), "memory_limit": memory_limit}
+    say(f"hiding in {table_name(table)} ...")
     with progress_bar("masking") as progress:
         hidden = hide_attributes(
             table,
@@ -61,16 +48,16 @@ def independence(
             clusters=clusters,
             output=output,
             clusters_output=clusters_output,
-            solver=solver.value,
+            solver=solver,
             seed=seed,
             seconds=seconds,
             star=star,
+            measure=True,
+            delimiter=delimiter_of(delimiter),
+            memory_limit=memory_limit,
             progress=progress,
-            **reading,
         )
-    with progress_bar("measuring") as progress:
-        measured = associations(table, output, hidden, progress=progress, **reading)
     if as_json:
-        print_json({"output": str(output), **as_document(hidden, measured)})
+        print_json(as_document(hidden))
     else:
-        typer.echo("\n".join(report(output, hidden, measured)))
+        typer.echo("\n".join(report(hidden)))

@@ -1,7 +1,6 @@
 """What hiding attributes came to, as text and as JSON: what `aegis independence` prints."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from aegis_provider.independence import Association, Cluster, Extent, Hidden
@@ -13,17 +12,18 @@ _VALUES = 6
 _PAIRS = 40
 
 
-def report(output: Path, hidden: Hidden, associations: Sequence[Association]) -> Iterator[str]:
+def report(hidden: Hidden) -> Iterator[str]:
     """Lines: what was written, the clusters, the masked values by attribute, and what tells how much of what."""
-    yield from _head(output, hidden)
+    yield from _head(hidden)
     yield from _clusters(hidden)
     yield from _stars(hidden)
-    yield from _associations(associations)
+    yield from _associations(hidden.associations)
 
 
-def as_document(hidden: Hidden, associations: Sequence[Association]) -> dict[str, Any]:
+def as_document(hidden: Hidden) -> dict[str, Any]:
     """The same as JSON values."""
     return {
+        "output": str(hidden.output),
         "clusters_output": str(hidden.clusters_output),
         "hidden": list(hidden.hidden),
         "from": list(hidden.from_),
@@ -46,14 +46,14 @@ def as_document(hidden: Hidden, associations: Sequence[Association]) -> dict[str
                 "before": each.before,
                 "after": each.after,
             }
-            for each in associations
+            for each in hidden.associations
         ],
     }
 
 
-def _head(output: Path, hidden: Hidden) -> Iterator[str]:
+def _head(hidden: Hidden) -> Iterator[str]:
     dropped = f", {hidden.dropped} dropped by a draw of seed {hidden.seed}" if hidden.dropped else ""
-    yield f"{output}: {hidden.records} records{dropped}"
+    yield f"{hidden.output}: {hidden.records} records{dropped}"
     yield f"{hidden.clusters_output}: what {_names(hidden.from_)} is in each cluster"
     checked = f"exactly independent of the clusters of {_names(hidden.from_)}, as the file was checked"
     yield f"{checked}: {_names(hidden.hidden)}"

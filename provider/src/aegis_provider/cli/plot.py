@@ -1,4 +1,3 @@
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,20 +6,13 @@ from pydantic import ValidationError
 
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
+from aegis_provider.report.figures import FIGURES, default_figure
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import EntryArgument, JsonOption
 from aegis_sdk.cli.show import chosen
 from aegis_sdk.cli.terminal import print_json, say
-from aegis_sdk.wire import PRIVACY_NAMES, Advice, NotJsonError, faults_of, read_json
-
-
-class FigureName(StrEnum):
-    """What can be drawn by itself."""
-
-    FRONTIER = "frontier"
-    COSTS = "costs"
-    LATTICE = "lattice"
+from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, NotJsonError, faults_of, read_json
 
 
 def plot(
@@ -28,8 +20,10 @@ def plot(
     output: Annotated[Path, typer.Option(help="An image (.png) or a page of all figures (.html).")],
     advice: Annotated[Path | None, typer.Option(help="What `aegis advise ... --limit 1000000 --json` printed.")] = None,
     figure: Annotated[
-        FigureName | None,
-        typer.Option(help="What a .png shows; by default frontier, without an advice lattice.", show_default=False),
+        str | None,
+        typer.Option(
+            metavar=f"[{'|'.join(FIGURES)}]", help="What a .png shows; by default frontier, without an advice lattice."
+        ),
     ] = None,
     privacy: Annotated[
         str | None, typer.Option(help="Privacy to set utility against; by default the first that varies.")
@@ -46,10 +40,12 @@ def plot(
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
     whole_page = _is_page(output, figure)
-    if privacy is not None and privacy not in PRIVACY_NAMES:
-        raise InputError(f"--privacy is one of {', '.join(PRIVACY_NAMES)}, not {privacy!r}")
+    if figure is not None and figure not in FIGURES:
+        raise InputError(f"--figure is one of {', '.join(FIGURES)}, not {figure!r}")
+    if privacy is not None and privacy not in PRIVACY_CRITERIA:
+        raise InputError(f"--privacy is one of {', '.join(PRIVACY_CRITERIA)}, not {privacy!r}")
     with needs_extra("plots"):
-        from aegis_provider import plots  # noqa: PLC0415 - an extra
+        from aegis_provider.report import plots  # noqa: PLC0415 - an extra
     refuse_overwriting(output, entry, *([advice] if advice else []))
     say(f"drawing {entry} ...")
     try:
@@ -57,7 +53,7 @@ def plot(
             drawn = plots.drawable(document, asked)
             plots.write_page(output, document, asked, privacy, names)
         else:
-            drawn = [(figure or (FigureName.FRONTIER if asked else FigureName.LATTICE)).value]
+            drawn = [figure or default_figure(asked)]
             plots.write_image(output, drawn[0], document, asked, privacy, names)
     except plots.PlotError as error:
         raise InputError(f"{advice or entry}: {error}") from error
@@ -67,7 +63,7 @@ def plot(
         say(f"{output}: {', '.join(drawn)}")
 
 
-def _is_page(output: Path, figure: FigureName | None) -> bool:
+def _is_page(output: Path, figure: str | None) -> bool:
     """Whether the output is a page, or else an image. Raises `InputError` for what is neither."""
     kind = output.suffix.lower()
     if kind not in (".html", ".png"):
@@ -80,12 +76,12 @@ def _is_page(output: Path, figure: FigureName | None) -> bool:
 def advice_of(path: Path) -> Advice:
     """The finished advice in a file, as `aegis advise ... --json` prints one. Raises `InputError`."""
     try:
-        found = Advice.model_validate(read_json(read(path)))
+        advice = Advice.model_validate(read_json(read(path)))
     except NotJsonError as error:
         raise InputError(f"{path}: not JSON: {error}; it is what `aegis advise ... --json` prints") from error
     except ValidationError as error:
         fault = faults_of(error)[0]
         raise InputError(f"{path}: {fault.pointer or 'the advice'}: {fault.detail}") from error
-    if found.status != "succeeded":
-        raise InputError(f"{path}: the advice is {found.status}; ask again, with `aegis advise ... --json`")
-    return found
+    if advice.status != "succeeded":
+        raise InputError(f"{path}: the advice is {advice.status}; ask again, with `aegis advise ... --json`")
+    return advice

@@ -3,13 +3,13 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.risk_report import COMPARED_WITH_ITSELF, all_releases, as_document, one_release
+from aegis_provider.cli.risk_report import all_releases, as_document, compared_with_itself, one_release
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import Assessed, Assessment, assess, plan_of_roles
-from aegis_provider.table import shown
+from aegis_provider.privacy import Assessment, assess, plan_of_roles
+from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import (
@@ -23,12 +23,8 @@ from aegis_sdk.cli.options import (
     requirements_of,
 )
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
-from aegis_sdk.wire import PRIVACY_NAMES
 
 ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]
-
-_NEVER_MEASURED = ("epsilon",)
-"""What a mechanism has, not a table: who vouches for it knows why."""
 
 
 def risk(
@@ -50,7 +46,7 @@ def risk(
     --quasi-identifiers, --sensitive or both.
     """
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
-    required = _required(require)
+    required = requirements_of(require)
     if html is not None:
         with needs_extra("plots"):
             from aegis_provider.report.risk_page import write_risk_page  # noqa: PLC0415 - an extra
@@ -67,10 +63,10 @@ def risk(
             progress=progress,
         )
     if html is not None:
-        write_risk_page(found, Path(shown(table)).name, html)
+        write_risk_page(found, Path(table_name(table)).name, html)
     _tell(found, in_full=configuration is not None or not intended.configurations, as_json=as_json)
     if plan is None and intended.sensitive and not as_json:
-        typer.echo(f"\n{COMPARED_WITH_ITSELF}")
+        typer.echo(f"\n{compared_with_itself()}")
     if check:
         _refuse_broken(found)
 
@@ -89,14 +85,6 @@ def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str |
     if configuration is not None:
         raise InputError("--configuration is one of a plan: say --plan")
     return plan_of_roles(names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
-
-
-def _required(texts: list[str] | None) -> dict[str, float]:
-    required = requirements_of(texts)
-    for name in required:
-        if name not in PRIVACY_NAMES:
-            raise InputError(f"--require: no privacy is called {name!r}; there is {', '.join(PRIVACY_NAMES)}")
-    return required
 
 
 def _tell(found: Assessment, *, in_full: bool, as_json: bool) -> None:
@@ -122,11 +110,7 @@ def _document(found: Assessment, *, in_full: bool) -> dict[str, Any]:
 
 def _refuse_broken(found: Assessment) -> None:
     """Raises `AegisError` for a promise that is broken, or that could be measured elsewhere but not here."""
-    failing = [each for each in (found.as_it_is, *found.releases) if _fails(each)]
-    if failing:
-        more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
-        raise AegisError(f"{failing[0].id or 'the table'}: {failing[0].in_words()}{more}")
-
-
-def _fails(release: Assessed) -> bool:
-    return bool(release.broken) or any(name not in _NEVER_MEASURED for name in release.unseen)
+    if found.failing:
+        first, *others = found.failing
+        more = f" (and {len(others)} more)" if others else ""
+        raise AegisError(f"{first.id or 'the table'}: {first.in_words()}{more}")

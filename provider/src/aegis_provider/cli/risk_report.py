@@ -3,21 +3,24 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from aegis_provider.privacy import Assessed, Assessment, ClassSizes, Risk
+from aegis_provider.privacy import CRITERIA, Assessment, ClassSizes, ReleasePrivacy, Risk
 from aegis_sdk.cli.terminal import aligned
 from aegis_sdk.reading import shown
-
-COMPARED_WITH_ITSELF = (
-    "t, ordered_t, beta, delta_disclosure: against this table. With its plan, a release is compared with the whole\n"
-    "table, before anything is suppressed, so that they may differ a little."
-)
-"""Said below a table without plan, which may be a release that was measured with its plan, too."""
 
 _SHOWN_KS = (2, 3, 5, 10, 20, 50)
 _USUAL_K = 5
 _LEAST_SHOWN = 0.001
 _WORDS = 100
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
+
+
+def compared_with_itself() -> str:
+    """Said below a table without plan, which may be a release that was measured with its plan, too."""
+    names = ", ".join(name for name, each in CRITERIA.items() if each.compares)
+    return (
+        f"{names}: against this table. With its plan, a release is compared with the whole\n"
+        "table, before anything is suppressed, so that they may differ a little."
+    )
 
 
 def all_releases(found: Assessment) -> Iterator[str]:
@@ -64,7 +67,7 @@ def one_release(found: Assessment) -> Iterator[str]:
     yield from ("", "to suppress, so that the others have:", *aligned(("", "records", "share"), suppression))
 
 
-def as_document(release: Assessed, *, in_full: bool) -> dict[str, Any]:
+def as_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, Any]:
     """The release as JSON values; `holds` is null where it cannot be told. `in_full`: with the class sizes."""
     measured = release.sizes is not None
     return {
@@ -98,7 +101,7 @@ def _columns(found: Assessment) -> Iterator[str]:
     yield from ("", *aligned(("column", "taken for", "masking", "the values become"), rows))
 
 
-def _left_out(release: Assessed) -> float | None:
+def _left_out(release: ReleasePrivacy) -> float | None:
     if release.sizes is None or release.risk is None:
         return None
     return next(share for k, _, share in _suppression(release.sizes) if k == _USUAL_K)

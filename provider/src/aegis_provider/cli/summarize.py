@@ -20,7 +20,7 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.revealing import counted_though_suppressed, revealing_attributes
 from aegis_provider.summary import summarize as summarize_table
-from aegis_provider.table import shown
+from aegis_provider.table import table_name
 from aegis_sdk.cli.entry_files import validated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
@@ -58,7 +58,7 @@ def summarize(
     intended = load_plan(plan)
     refuse_overwriting(output, table, *intended.files)
     _refuse_plan_output(plan_output, controls, output, (table, *intended.files))
-    say(f"counting {shown(table)} ...")
+    say(f"counting {table_name(table)} ...")
     reading = {"delimiter": delimiter_of(delimiter), "memory_limit": memory_limit}
     with progress_bar("counting") as progress:
         entry = summarize_table(table, intended, name=name, pairs=pairs, progress=progress, **reading)

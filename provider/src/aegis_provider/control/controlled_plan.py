@@ -13,8 +13,7 @@ from aegis_provider.masking import Mapped
 from aegis_provider.plan.model import DROP, Attribute, Configuration, Masking, Plan
 from aegis_provider.plan.output import write_plan
 from aegis_provider.plan.yaml_text import parsed
-from aegis_provider.privacy.criteria import breaks
-from aegis_provider.privacy.release import PrivacyTable
+from aegis_provider.privacy import PrivacyTable, breaks
 from aegis_provider.table import Source, open_table
 
 _BREAKS = re.compile(r"[\n\r\x85\u2028\u2029]")

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-_LOST_BY_CLASSES: Final = frozenset({"delta_disclosure"})
-_LOST_BY_VALUES: Final = frozenset({"l", "entropy_l", "ordered_t", "alpha", "delta_disclosure"})
+from aegis_provider.privacy import CRITERIA
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,8 @@ _Merged: TypeAlias = Collection[tuple[str, str]]
 def still_vouched(configurations: Sequence[Mapping[str, Any]], merged: _Merged, roles: Roles) -> Vouched:
     """What holds of configurations, of whose maskings those in `merged` (attribute, id) have become coarser.
 
-    Classes that merge are mixtures: `k` and `l` can only grow; entropy is concave, the distances of `t` and `ordered_t`
-    are convex, and so are the largest share (`alpha`) and gain (`beta`): of a mixture none is worse than of the worst
-    part. `delta_disclosure` passes over values that a class lacks, so a mixture may be worse. Sensitive values that
-    merge leave `k` as it is and bring distributions nearer (`t`, `beta`), but are fewer (`l`, `entropy_l`) and more
-    frequent (`alpha`), and of another order (`ordered_t`). `epsilon` holds of whatever is made of a release.
+    What each criterion survives its record says: classes that merge are mixtures, and of a mixture most are no worse
+    than of its worst part; sensitive values that merge are fewer and more frequent.
     """
     kept, lost, recount = [], {}, []
     for each in configurations:
@@ -56,6 +52,11 @@ def still_vouched(configurations: Sequence[Mapping[str, Any]], merged: _Merged, 
 
 
 def _lost(privacy: Mapping[str, float], coarser: set[str], roles: Roles) -> tuple[str, ...]:
-    lost = _LOST_BY_CLASSES if coarser.intersection(roles.quasi_identifiers) else frozenset()
-    lost |= _LOST_BY_VALUES if coarser.intersection(roles.sensitive) else frozenset()
-    return tuple(name for name in privacy if name in lost)
+    classes_merge = bool(coarser.intersection(roles.quasi_identifiers))
+    values_merge = bool(coarser.intersection(roles.sensitive))
+    return tuple(
+        name
+        for name in privacy
+        if (classes_merge and not CRITERIA[name].survives_merged_classes)
+        or (values_merge and not CRITERIA[name].survives_merged_values)
+    )

@@ -1,15 +1,13 @@
 """What hiding attributes does to what they, and those that they are hidden from, tell: mutual information in bits."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from aegis_advisor.measures import mutual_information
 from aegis_provider.counting.counts import Counts, tally
-from aegis_provider.independence.hidden_table import Hidden
+from aegis_provider.independence.model import Association, Hidden
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
 
@@ -18,43 +16,39 @@ _MOST_VALUES: Final = 1_000
 """A column of more values tells the records apart rather than anything about them."""
 
 
-@dataclass(frozen=True)
-class Association:
-    """The mutual information of `first` and `second`, in bits, `before` in the table and `after` in what was published.
-
-    `None`: not measured, since a column has too many values. `in_clusters`: of `second` only the cluster is looked at,
-    before as after, so that what is lost is lost by masked values.
-    """
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    before: float | None
-    after: float | None
-    in_clusters: bool = False
-
-
 def associations(
     table: Source,
-    output: Path,
     hidden: Hidden,
     *,
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> tuple[Association, ...]:
-    """Of the hidden attributes with what they are hidden from, together; then of each of both with every other column.
+    """What hiding attributes did to what they tell of others, in the masked table beside the one it was made of.
 
-    The former twice: with the values that they are hidden from, and with the clusters of these. After, the clusters
-    stand for what they were made of. Needs aegis-advisor. Raises `TableError`.
+    First all hidden attributes at once with all that they are hidden from: with the values of these, and with their
+    clusters. Then each attribute of both sides by itself with every other column. After hiding, the clusters stand for
+    what they were made of.
+
+    Args:
+        table: The table that was masked.
+        hidden: What was written.
+        delimiter: Between the fields of the table, if it is CSV; the masked table has the same.
+        memory_limit: What reading may hold in memory.
+        progress: Is told how many attributes are measured.
+
+    Raises:
+        TableError: One of the tables cannot be read.
     """
     with (
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as before,
-        open_table(output, delimiter=before.delimiter or ",", memory_limit=memory_limit) as after,
+        open_table(hidden.output, delimiter=before.delimiter or ",", memory_limit=memory_limit) as after,
     ):
-        return (*_together(before, after, hidden), *_with_others(before, after, hidden, progress))
+        return (*_of_all_hidden(before, after, hidden), *_with_others(before, after, hidden, progress))
 
 
-def _together(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
+def _of_all_hidden(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
+    """Of all hidden attributes at once with all that they are hidden from."""
     now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
     yield Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
     rows, columns = np.nonzero(hidden.unmasked)
@@ -78,9 +72,9 @@ def _with_others(before: Table, after: Table, hidden: Hidden, progress: Progress
     pairs = [(name, name) for name in hidden.hidden] + [(name, hidden.cluster) for name in hidden.from_]
     for done, (name, now) in enumerate(pairs):
         progress(done, len(pairs))
-        informed = zip(_of_each(before, hidden.others, name), _of_each(after, hidden.others, now), strict=True)
-        for other, found in zip(hidden.others, informed, strict=True):
-            yield Association((name,), (other,), *found)
+        both = zip(_of_each(before, hidden.others, name), _of_each(after, hidden.others, now), strict=True)
+        for other, information in zip(hidden.others, both, strict=True):
+            yield Association((name,), (other,), *information)
 
 
 def _of_each(table: Table, columns: Sequence[str], name: str) -> Iterator[float | None]:

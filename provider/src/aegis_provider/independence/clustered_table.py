@@ -1,36 +1,144 @@
-"""A table whose records are in clusters of equal size, before anything is masked."""
+"""The intermediate table of the paper: its records in clusters of equal size, before anything is masked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.random import Generator
 
-from aegis_provider.errors import TableError
-from aegis_provider.independence.clustering import Basis, Extent, clusters_of, extents_of
-from aegis_provider.independence.columns import Column, read_columns
-from aegis_provider.independence.grouping import Grouping
-from aegis_provider.independence.masked_records import MaskedRecords
-from aegis_provider.independence.stars import starred
-from aegis_provider.independence.vectors import BoolArray, IntArray, distinct_rows
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
+from aegis_provider.independence.model import Cluster, Extent
+from aegis_provider.independence.vectors import BoolArray, FloatArray, IntArray, distinct_rows
 from aegis_provider.progress import Progress
 from aegis_provider.table import Table
+from aegis_provider.table.values import MISSING, Domain, ValueType
+
+_ORDERED = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """The records that are published with this `number`, from 1; `extents`: what they hold of each column B."""
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of n records, in memory.
 
-    number: int
-    records: int
-    extents: tuple[Extent, ...]
+    Two texts of one number, "1.0" and "1.00", are two values here: what is published is texts.
+
+    Attributes:
+        name: As the table has it.
+        texts: Those that occur, each once, `""` if missing.
+        codes: (n,) the place of each record's text among them.
+    """
+
+    name: str
+    texts: pa.StringArray
+    codes: IntArray
+
+    def part(self, start: int, records: int) -> pa.StringArray:
+        """The texts of that many records from `start` on; fewer at the end."""
+        return self.texts.take(pa.array(self.codes[start : start + records]))
+
+
+def read_columns(
+    table: Table, names: Sequence[str], progress: Progress = lambda _done, _records: None
+) -> tuple[Column, ...]:
+    """These columns of all records, in the table's order. `progress` is told of the records that are read.
+
+    Raises:
+        TableError: As `Table.batches` does.
+    """
+    chunks: list[list[pa.Array]] = [[] for _ in names]
+    done = 0
+    records = table.records()
+    for batch in table.batches(names):
+        for mine, texts in zip(chunks, batch.columns, strict=True):
+            mine.append(texts.dictionary_encode())
+        done += batch.num_rows
+        progress(done, records)
+    return tuple(_column(name, mine) for name, mine in zip(names, chunks, strict=True))
+
+
+def _column(name: str, chunks: Sequence[pa.DictionaryArray]) -> Column:
+    if not chunks:
+        return Column(name, pa.array([], pa.string()), np.zeros(0, dtype=np.int64))
+    whole = pa.chunked_array(chunks).unify_dictionaries().combine_chunks()
+    return Column(name, whole.dictionary, whole.indices.to_numpy().astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """A column that the clusters are made of.
+
+    Attributes:
+        column: As it was read.
+        domain: Its values, typed by their texts.
+        places: (n,) the place of each record's value in the domain.
+    """
+
+    column: Column
+    domain: Domain
+    places: IntArray
+
+    @classmethod
+    def of(cls, column: Column) -> "Basis":
+        """Numbers are numbers if all its texts are; texts with a leading zero are none."""
+        texts = column.texts.to_pylist()
+        domain = Domain.of(texts)
+        places = np.array([domain.places[text] for text in texts], dtype=np.int64)
+        return cls(column, domain, places[column.codes])
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether its values are numbers or dates, so that intervals of them mean something."""
+        return self.domain.value_type in _ORDERED
+
+    def features(self, records: BoolArray) -> Iterator[IntArray | FloatArray]:
+        """(kept,) what tells its records apart: numbers, or codes.
+
+        A missing number stands at the mean of the others, and is told from them by a code of its own.
+
+        Raises:
+            TableError: A number is beyond those of doubles, and so has no distance from others.
+        """
+        places = self.places[records]
+        if not self.is_ordered:
+            yield places
+            return
+        of_value = np.array([np.nan if key is None else _number(key) for key in self.domain.keys])
+        for place in np.flatnonzero(np.isinf(of_value))[:1]:
+            text = shortened(self.domain.texts[place])
+            raise TableError(f"column {self.column.name!r}: {text} is too large for clusters of several columns")
+        numbers = of_value[places]
+        missing = np.isnan(numbers)
+        yield np.where(missing, numbers[~missing].mean() if (~missing).any() else 0.0, numbers)
+        if missing.any():
+            yield missing.astype(np.int64)
+
+    def extent(self, records: BoolArray) -> Extent:
+        """What these records hold of the column."""
+        places, counts = np.unique(self.places[records], return_counts=True)
+        counted = {self.domain.texts[place]: int(n) for place, n in zip(places, counts, strict=True)}
+        missing = counted.pop(MISSING, 0)
+        texts = tuple(counted)
+        ends = dict.fromkeys((texts[0], texts[-1])) if texts else {}
+        return Extent(self.column.name, self.is_ordered, tuple(ends) if self.is_ordered else texts, missing)
+
+
+def _number(key: object) -> float:
+    """Of a `Decimal`; of a date its day."""
+    return float(key.toordinal() if hasattr(key, "toordinal") else key)  # type: ignore[arg-type] # a Decimal
 
 
 @dataclass(frozen=True, eq=False)
 class ClusteredTable:
-    """The intermediate table of the paper, as far as it matters.
+    """The columns to hide and those that the clusters are made of, and which record is in which cluster.
 
-    `columns`: A; `basis`: B. `kept`: (n,) the records that were not dropped; `cluster_of_record`: (kept,) from 0.
+    Attributes:
+        table: Where the columns were read.
+        columns: The columns to hide, A in the paper.
+        basis: The columns that the clusters are made of, B in the paper.
+        kept: (n,) the records that were not dropped.
+        cluster_of_record: (kept,) from 0.
     """
 
     table: Table
@@ -49,37 +157,32 @@ class ClusteredTable:
         random: Generator,
         progress: Progress,
     ) -> "ClusteredTable":
-        """Reads the columns, drops records until the clusters can be equal. Raises `TableError` for too few records."""
-        found = read_columns(table, [*hide, *from_], progress)
-        basis = tuple(map(Basis.of, found[len(hide) :]))
-        kept = _kept(table, len(found[0].codes), clusters, random)
-        return cls(table, found[: len(hide)], basis, kept, clusters_of(basis, kept, clusters, random))
+        """Reads the columns, and drops records until the clusters can be equal.
+
+        Raises:
+            TableError: There are fewer records than clusters.
+        """
+        columns = read_columns(table, [*hide, *from_], progress)
+        basis = tuple(map(Basis.of, columns[len(hide) :]))
+        kept = _kept(table, len(columns[0].codes), clusters, random)
+        return cls(table, columns[: len(hide)], basis, kept, _cluster_of_record(basis, kept, clusters, random))
 
     @property
     def codes(self) -> IntArray:
         """(kept, A) the place of each value in the texts of its column."""
         return np.stack([column.codes[self.kept] for column in self.columns], axis=1)
 
-    def counts(self) -> IntArray:
-        """(vectors, clusters) how many records have each combination of values of A that occurs, before masking."""
-        values, vectors = distinct_rows(self.codes)
-        found = np.zeros((len(values), int(self.cluster_of_record.max()) + 1), dtype=np.int64)
-        np.add.at(found, (vectors, self.cluster_of_record), 1)
-        return found
-
     @property
     def dropped(self) -> int:
         """How many records are not kept."""
         return int(np.count_nonzero(~self.kept))
 
-    def masked(self, grouping: Grouping, star: str) -> MaskedRecords:
-        """The published table: a star where a group disagrees."""
-        stars = np.zeros((len(self.kept), len(self.columns)), dtype=np.bool_)
-        stars[self.kept] = starred(self.codes, grouping.group_of_record)
-        clusters = np.zeros(len(self.kept), dtype=np.int64)
-        clusters[self.kept] = self.cluster_of_record + 1
-        replaced = tuple(each.column for each in self.basis)
-        return MaskedRecords(self.table, self.columns, replaced, self.kept, stars, clusters, star)
+    def counts(self) -> IntArray:
+        """(vectors, clusters) how many records have each combination of values of A that occurs, before masking."""
+        values, vectors = distinct_rows(self.codes)
+        counts = np.zeros((len(values), int(self.cluster_of_record.max()) + 1), dtype=np.int64)
+        np.add.at(counts, (vectors, self.cluster_of_record), 1)
+        return counts
 
     def clusters(self) -> tuple[Cluster, ...]:
         """What each cluster holds."""
@@ -88,10 +191,15 @@ class ClusteredTable:
     def _cluster(self, number: int) -> Cluster:
         records = np.zeros(len(self.kept), dtype=np.bool_)
         records[self.kept] = self.cluster_of_record == number
-        return Cluster(number + 1, int(np.count_nonzero(records)), extents_of(self.basis, records))
+        extents = tuple(each.extent(records) for each in self.basis)
+        return Cluster(number + 1, int(np.count_nonzero(records)), extents)
 
     def refuse_star(self, star: str) -> None:
-        """Raises `TableError` if a value to hide is the star: nobody could tell it from a masked one."""
+        """Refuses a star that is a value to hide: nobody could tell it from a masked one.
+
+        Raises:
+            TableError: A column to hide has the value.
+        """
         for column in self.columns:
             if star in column.texts.to_pylist():
                 where = self.table.located(column.name, star)
@@ -105,3 +213,16 @@ def _kept(table: Table, records: int, clusters: int, random: Generator) -> BoolA
     kept = np.ones(records, dtype=np.bool_)
     kept[random.choice(records, records % clusters, replace=False)] = False
     return kept
+
+
+def _cluster_of_record(basis: Sequence[Basis], records: BoolArray, clusters: int, random: Generator) -> IntArray:
+    """(kept,) the cluster of each record that is kept, from 0; all clusters have the same number of records.
+
+    Of one column of numbers or dates the clusters are intervals, in which a missing value comes before all others;
+    of several, or of others, those of a balanced k-means.
+    """
+    if len(basis) == 1 and basis[0].is_ordered:
+        # Only the order matters, which the places in the domain have exactly.
+        return quantile_clusters(basis[0].places[records].astype(np.float64), clusters, random)
+    features = [feature for each in basis for feature in each.features(records)]
+    return balanced_clusters(features, clusters, random)

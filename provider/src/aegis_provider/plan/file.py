@@ -15,7 +15,7 @@ from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, 
 from aegis_provider.plan.roles import read_roles
 from aegis_provider.plan.yaml_text import parsed
 from aegis_provider.table.values import ValueType
-from aegis_sdk.wire import PRIVACY_NAMES
+from aegis_sdk.wire import PRIVACY_CRITERIA
 
 _ABOUT: Final = ("title", "description", "license")
 _OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords")
@@ -140,7 +140,7 @@ def _configurations(
 
 
 def _privacy(element: Element) -> dict[str, int | float]:
-    return {name: _vouched(vouched) for name, vouched in element.fields(optional=PRIVACY_NAMES).items()}
+    return {name: _vouched(vouched) for name, vouched in element.fields(optional=tuple(PRIVACY_CRITERIA)).items()}
 
 
 def _vouched(element: Element) -> int | float:

@@ -9,39 +9,39 @@
 Of a table in a file, with or without its plan: `assess`.
 """
 
-from aegis_provider.privacy.assessed import Assessed, Verdict
-from aegis_provider.privacy.assessment import IN_BINS, Assessment, assess
-from aegis_provider.privacy.class_sizes import ClassSizes
+from aegis_provider.privacy.assessment import IN_BINS, Assessment, ReleasePrivacy, Verdict, assess
 from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
-from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, roles_of
-from aegis_provider.privacy.criteria import AT_LEAST, MEASURED, breaks, by_class, holds, measure_privacy
-from aegis_provider.privacy.release import PrivacyTable
-from aegis_provider.privacy.risk import THRESHOLDS, Risk
-from aegis_provider.privacy.roles import plan_of_roles
+from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
+from aegis_provider.privacy.criteria import CRITERIA
+from aegis_provider.privacy.criterion import Criterion, percent
+from aegis_provider.privacy.measuring import breaks, holds, measure_privacy, measured_names
+from aegis_provider.privacy.privacy_table import PrivacyTable
+from aegis_provider.privacy.risk import THRESHOLDS, ClassSizes, Risk
 
 __all__ = [
-    "AT_LEAST",
+    "CRITERIA",
     "IN_BINS",
-    "MEASURED",
     "THRESHOLDS",
-    "Assessed",
     "Assessment",
     "ClassSizes",
     "Classes",
     "Column",
+    "Criterion",
     "PrivacyTable",
+    "ReleasePrivacy",
     "Risk",
     "SensitiveCounts",
     "Verdict",
     "assess",
     "breaks",
-    "by_class",
     "class_of_each",
     "classes_of",
     "columns_of",
     "holds",
     "maskings_in_short",
     "measure_privacy",
+    "measured_names",
+    "percent",
     "plan_of_roles",
     "roles_of",
 ]

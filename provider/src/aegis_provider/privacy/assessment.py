@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy.assessed import Assessed
-from aegis_provider.privacy.class_sizes import ClassSizes
 from aegis_provider.privacy.classes import Classes
 from aegis_provider.privacy.columns import Column, columns_of
-from aegis_provider.privacy.criteria import AT_LEAST, measure_privacy
-from aegis_provider.privacy.release import PrivacyTable
+from aegis_provider.privacy.criteria import CRITERIA
+from aegis_provider.privacy.measuring import holds, measure_privacy
+from aegis_provider.privacy.privacy_table import PrivacyTable
+from aegis_provider.privacy.risk import ClassSizes, Risk
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
 
@@ -19,19 +20,119 @@ IN_BINS: Final = ", numbers in the plan's bins"
 """Said of a table as it is whose numbers the plan discretises."""
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """A promise and what the release reaches; `reached` is `None` where the table cannot show it."""
+
+    name: str
+    promised: float
+    reached: float | None
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the release is known not to hold it."""
+        if self.reached is None:
+            return False
+        if self.name == "suppressed":
+            return self.reached != self.promised
+        return not holds(self.name, self.reached, self.promised)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasePrivacy:
+    """A release: what it promises and what it reaches.
+
+    Attributes:
+        id: Of its configuration.
+        promise: By name.
+        privacy: What it reaches, by name, after suppression.
+        sizes: Those of its equivalence classes, after suppression; `None` where nothing could be measured.
+        suppressed: How many records are left out.
+        declared: How many the plan says are.
+        left_to_chance, masked_elsewhere: The attributes for which nothing could be measured.
+    """
+
+    id: str
+    promise: Mapping[str, float]
+    privacy: Mapping[str, float]
+    sizes: ClassSizes | None
+    suppressed: int = 0
+    declared: int | None = None
+    left_to_chance: tuple[str, ...] = ()
+    masked_elsewhere: tuple[str, ...] = ()
+
+    @property
+    def risk(self) -> Risk | None:
+        """Of re-identification; `None` where nothing was measured, or no record is left."""
+        return None if self.sizes is None else Risk.of(self.sizes)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Every promise, and the number of suppressed records where the plan declares one."""
+        verdicts = [Verdict(name, promised, self.privacy.get(name)) for name, promised in self.promise.items()]
+        if self.declared is not None and self.sizes is not None:
+            verdicts.append(Verdict("suppressed", self.declared, self.suppressed))
+        return tuple(verdicts)
+
+    @property
+    def broken(self) -> tuple[Verdict, ...]:
+        """The promises that it does not hold."""
+        return tuple(each for each in self.verdicts if each.is_broken)
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """The promises of which nothing here tells whether they are held; a release without records holds them all."""
+        if self.sizes is not None and not self.sizes.records:
+            return ()
+        return tuple(each.name for each in self.verdicts if each.reached is None)
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether everything that is promised is held; `None` where that cannot be told."""
+        if self.broken:
+            return False
+        return None if self.unmeasured or self.left_to_chance or self.masked_elsewhere else True
+
+    @property
+    def fails_check(self) -> bool:
+        """Whether a promise is broken, or could be measured elsewhere but not here."""
+        return bool(self.broken) or any(CRITERIA[name].is_measured for name in self.unmeasured)
+
+    def in_words(self) -> str:
+        """Whether it holds what it promises, for people."""
+        if self.left_to_chance:
+            return f"left to chance ({', '.join(self.left_to_chance)}): measure the masked table"
+        if self.masked_elsewhere:
+            return f"masked elsewhere ({', '.join(self.masked_elsewhere)}): measure that table"
+        if self.broken:
+            breaches = [f"{each.name} is {each.reached:.6g}, not {each.promised:.6g}" for each in self.broken]
+            return f"BROKEN: {'; '.join(breaches)}"
+        if self.risk is None:
+            return "no record is left"
+        held = [f"{each.name} {each.promised:.6g}" for each in self.verdicts if each.reached is not None]
+        parts = [f"holds {', '.join(held)}"] if held else []
+        parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
+        return "; ".join(parts) or "promises nothing"
+
+
 @dataclass(frozen=True, eq=False)
 class Assessment:
     """A table `as_it_is` (its `id` is empty), and the releases of its plan, in the plan's order."""
 
     plan: Plan
-    as_it_is: Assessed
-    releases: tuple[Assessed, ...]
+    as_it_is: ReleasePrivacy
+    releases: tuple[ReleasePrivacy, ...]
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:
         """What the plan says of each of the releases."""
         chosen = {each.id for each in self.releases}
         return tuple(each for each in self.plan.configurations if each.id in chosen)
+
+    @property
+    def failing(self) -> tuple[ReleasePrivacy, ...]:
+        """What a check refuses: of the table as it is and its releases those that fail it."""
+        return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
 
     @property
     def neither(self) -> tuple[str, ...]:
@@ -71,21 +172,34 @@ def assess(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> Assessment:
-    """Measures the table and all releases of the plan, or the one of that `configuration`.
+    """Measures the table and all releases of the plan.
 
-    `require`: privacy by name that each is to hold besides what it promises; without configurations the table as it is
-    has to. `progress` is told of how many releases are measured.
-    Raises `PlanError` for an unknown configuration, and `TableError` for a table that does not fit the plan.
+    Args:
+        table: A file, or what else `open_table` opens.
+        plan: What it says of the table.
+        configuration: The id of the only one to measure.
+        require: Privacy by name that each release is to hold besides what it promises; without configurations the
+            table as it is has to.
+        delimiter: Between the fields of a CSV table.
+        memory_limit: What reading may hold in memory.
+        progress: Is told how many releases are measured, and how many there are.
+
+    Raises:
+        PlanError: For an unknown configuration or name of privacy.
+        TableError: For a table that does not fit the plan.
     """
+    for name in require or {}:
+        if name not in CRITERIA:
+            raise PlanError(f"no privacy is called {name!r}; there is {', '.join(CRITERIA)}")
     chosen = _chosen(plan, configuration)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        measured = PrivacyTable.of(CountedTable.of(opened, plan), plan)
-    whole = measured.unmasked()
-    as_it_is = _assessed("", {} if chosen else require or {}, whole)
+        privacy_table = PrivacyTable.of(CountedTable.of(opened, plan), plan)
+    unmasked = privacy_table.unmasked()
+    as_it_is = _measured("", {} if chosen else require or {}, unmasked)
     releases = []
     for done, each in enumerate(chosen):
         progress(done, len(chosen))
-        releases.append(_release(measured, each, require or {}))
+        releases.append(_release(privacy_table, each, require or {}))
     return Assessment(plan, as_it_is, tuple(releases))
 
 
@@ -95,23 +209,26 @@ def _chosen(plan: Plan, configuration: str | None) -> tuple[Configuration, ...]:
     return (plan.configuration(configuration),)
 
 
-def _release(table: PrivacyTable, configuration: Configuration, require: Mapping[str, float]) -> Assessed:
+def _release(table: PrivacyTable, configuration: Configuration, require: Mapping[str, float]) -> ReleasePrivacy:
     promise = _stricter(configuration.privacy, require)
     chance, elsewhere = table.left_to_chance(configuration), table.masked_elsewhere(configuration)
     if chance or elsewhere:
-        return Assessed(
+        return ReleasePrivacy(
             configuration.id, promise, {}, None, left_to_chance=tuple(chance), masked_elsewhere=tuple(elsewhere)
         )
     classes = table.released(configuration)
     suppressed = int(table.records.counts.sum()) - classes.records
-    found = _assessed(configuration.id, promise, classes)
-    return replace(found, suppressed=suppressed, declared=configuration.suppressed)
+    return replace(
+        _measured(configuration.id, promise, classes), suppressed=suppressed, declared=configuration.suppressed
+    )
 
 
 def _stricter(promise: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    both = {name: (max if name in AT_LEAST else min)(promise[name], other[name]) for name in promise if name in other}
+    both = {
+        name: (max if CRITERIA[name].at_least else min)(promise[name], other[name]) for name in promise if name in other
+    }
     return {**promise, **other, **both}
 
 
-def _assessed(release: str, promise: Mapping[str, float], classes: Classes) -> Assessed:
-    return Assessed(release, promise, measure_privacy(classes), ClassSizes.of(classes))
+def _measured(release: str, promise: Mapping[str, float], classes: Classes) -> ReleasePrivacy:
+    return ReleasePrivacy(release, promise, measure_privacy(classes), ClassSizes.of(classes))

@@ -1,74 +1,19 @@
-"""Privacy criteria of equivalence classes, class by class and of the worst.
+"""The criteria of privacy, a record for each: how it is measured, what merging does to it, and what it means.
 
-Of several sensitive attributes the worst counts. `q`: the distribution of a sensitive attribute in a class; `p`: in the
-whole table.
+Which criteria there are, in which order, and whether more of each is more private or less, is the contract's to say
+(`aegis_sdk.wire.PRIVACY_CRITERIA`), since what configurations vouch for travels in entries. `q`: the distribution of a
+sensitive attribute in an equivalence class; `p`: in the whole table.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
-from typing import Final, TypeAlias
+from math import exp
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.privacy.classes import Classes, SensitiveCounts
-
-Numbers: TypeAlias = NDArray[np.float64]
-
-MEASURED: Final = ("k", "l", "entropy_l", "t", "ordered_t", "alpha", "beta", "delta_disclosure")
-"""The criteria that a table shows whether it meets, among the names of privacy."""
-
-AT_LEAST: Final = frozenset({"k", "l", "entropy_l"})
-"""Those that promise at least a number; the others promise at most one."""
-
-# Entropies and distances are sums of fractions: what differs by less is rounding.
-_ROUNDING = 1e-9
-
-
-def measure_privacy(classes: Classes, names: Sequence[str] = MEASURED) -> dict[str, int | float]:
-    """The numbers by name that the classes reach: what the worst of them does.
-
-    Only `k` without a sensitive attribute, and nothing without records. `names`: of `MEASURED`.
-    """
-    if not len(classes):
-        return {}
-    worst: dict[str, int | float] = {}
-    for name in names:
-        if name == "k" or classes.sensitive:
-            values = by_class(classes, name)
-            found = float(values.min() if name in AT_LEAST else values.max())
-            worst[name] = int(found) if name in {"k", "l"} else found
-    return worst
-
-
-def breaks(classes: Classes, promise: Mapping[str, float]) -> NDArray[np.bool_]:
-    """(classes,) which classes break a promise; `promise`: privacy by name.
-
-    Nothing breaks what a table cannot show (`epsilon`), nor what would need a sensitive attribute where there is none.
-    """
-    broken = np.zeros(len(classes), dtype=np.bool_)
-    for name, limit in promise.items():
-        if name == "k" or (name in MEASURED and classes.sensitive):
-            broken |= ~_holds(name, by_class(classes, name), limit)
-    return broken
-
-
-def holds(name: str, value: float, limit: float) -> bool:
-    """Whether a criterion that reaches `value` keeps the promise `limit`; rounding breaks none."""
-    return bool(_holds(name, np.float64(value), limit))
-
-
-def _holds(name: str, values: Numbers | np.float64, limit: float) -> NDArray[np.bool_] | np.bool_:
-    slack = _ROUNDING * max(1.0, abs(limit))
-    return values >= limit - slack if name in AT_LEAST else values <= limit + slack
-
-
-def by_class(classes: Classes, name: str) -> Numbers:
-    """(classes,) a criterion of `MEASURED` of every class; all but `k` need a sensitive attribute."""
-    if name == "k" or not len(classes):
-        return classes.sizes.astype(np.float64)
-    each = [_CRITERIA[name](classes, counts) for counts in classes.sensitive.values()]
-    return reduce(np.minimum if name in AT_LEAST else np.maximum, each)
+from aegis_provider.privacy.criterion import Criterion, Numbers, percent
+from aegis_sdk.wire import PRIVACY_CRITERIA
 
 
 def _shares(classes: Classes, counts: SensitiveCounts) -> tuple[Numbers, Numbers]:
@@ -84,8 +29,8 @@ def _sum_of(classes: Classes, counts: SensitiveCounts, cells: Numbers) -> Number
 
 def _largest_of(classes: Classes, counts: SensitiveCounts, cells: Numbers) -> Numbers:
     starts = np.searchsorted(counts.classes, np.arange(len(classes)))
-    found: Numbers = np.maximum.reduceat(cells, starts)
-    return found
+    largest: Numbers = np.maximum.reduceat(cells, starts)
+    return largest
 
 
 def _distinct_l(classes: Classes, counts: SensitiveCounts) -> Numbers:
@@ -130,8 +75,8 @@ def _stretch(below: Numbers, level: Numbers, start: NDArray[np.intp], end: NDArr
     under = level * (turn - start) - (sums[turn] - sums[start])
     over = (sums[end] - sums[turn]) - level * (end - turn)
     # A sum of nothing may come out as less, by rounding.
-    found: Numbers = np.maximum(under + over, 0.0)
-    return found
+    stretch: Numbers = np.maximum(under + over, 0.0)
+    return stretch
 
 
 def _alpha(classes: Classes, counts: SensitiveCounts) -> Numbers:
@@ -156,12 +101,125 @@ def _delta_disclosure(classes: Classes, counts: SensitiveCounts) -> Numbers:
     return _largest_of(classes, counts, np.abs(np.log(q / p)))
 
 
-_CRITERIA: Final[Mapping[str, Callable[[Classes, SensitiveCounts], Numbers]]] = {
-    "l": _distinct_l,
-    "entropy_l": _entropy_l,
-    "t": _equal_t,
-    "ordered_t": _ordered_t,
-    "alpha": _alpha,
-    "beta": _beta,
-    "delta_disclosure": _delta_disclosure,
-}
+# What merging does. A coarser class is a union of finer ones. Where it has fewer than `k` records or than `l` values,
+# so has each of those. `entropy_l`, `t`, `ordered_t`, `alpha` and `beta` are quasi-convex in the class's
+# distribution, which is a mean of those of the finer ones, so it is no worse than the worst (Machanavajjhala et al.
+# 2007; Li et al. 2007; Cao and Karras 2012). `delta_disclosure` passes over a value that a class lacks, until a union
+# has it. Sensitive values that merge leave `k` as it is and bring distributions nearer (`t`, `beta`), but are fewer
+# (`l`, `entropy_l`) and more frequent (`alpha`), and of another order (`ordered_t`). `epsilon` holds of whatever is
+# made of a release.
+_CRITERIA = (
+    Criterion(
+        name="k",
+        word="k-anonymity",
+        meaning="the size of the smallest equivalence class: every record is one of at least k that agree on all "
+        "quasi-identifiers. 1 means that some record stands alone. More is better. (Sweeney 2002)",
+        axis="k: records in the smallest equivalence class",
+        consequence=lambda reached: (
+            "some record stands alone" if reached == 1 else f"every record is one of at least {reached:g} alike"
+        ),
+        of_sizes=lambda sizes: sizes.astype(np.float64),
+        is_whole=True,
+        survives_merged_classes=True,
+        survives_merged_values=True,
+    ),
+    Criterion(
+        name="l",
+        word="distinct l-diversity",
+        meaning="how many sensitive values the least diverse class has. With 1, who finds the class knows the value of "
+        "all in it, however large it is. More is better. (Machanavajjhala et al. 2007)",
+        axis="l: distinct sensitive values in every equivalence class, at least",
+        consequence=lambda reached: (
+            "who finds a person's class may learn the value for certain"
+            if reached == 1
+            else f"at least {reached:g} values are possible for every record"
+        ),
+        of_values=_distinct_l,
+        is_whole=True,
+        survives_merged_classes=True,
+    ),
+    Criterion(
+        name="entropy_l",
+        word="entropy l-diversity",
+        meaning="the same, with rare values counted for less: as many equally frequent values would be as hard to "
+        "guess. More is better. (Machanavajjhala et al. 2007)",
+        axis="entropy l: effective number of sensitive values in every class, at least",
+        consequence=lambda reached: f"guessing is as hard as among {reached:.3g} equally frequent values",
+        of_values=_entropy_l,
+        survives_merged_classes=True,
+    ),
+    Criterion(
+        name="t",
+        word="t-closeness",
+        meaning="how far the sensitive values of a class differ from those of the whole table, from 0 (alike) to 1: "
+        "the share of records whose value would have to change. Less is better. (Li et al. 2007)",
+        axis="t: largest distance of a class's sensitive values from the table's",
+        consequence=lambda reached: f"a class differs from the whole table in {percent(reached)} of its records",
+        of_values=_equal_t,
+        compares=True,
+        survives_merged_classes=True,
+        survives_merged_values=True,
+    ),
+    Criterion(
+        name="ordered_t",
+        word="t-closeness, ordered",
+        meaning="the same where the values have an order, as amounts do: a change to a neighbouring value counts for "
+        "less than one across the whole range. It means nothing of values without an order. Less is better. "
+        "(Li et al. 2007)",
+        axis="ordered t: largest distance of a class's sensitive values from the table's",
+        consequence=lambda reached: f"values are moved by up to {percent(reached)} of their range on average",
+        of_values=_ordered_t,
+        compares=True,
+        survives_merged_classes=True,
+    ),
+    Criterion(
+        name="alpha",
+        word="(alpha, k)-anonymity",
+        meaning="the largest share that one sensitive value has of a class: how sure a guess can be. 1 means "
+        "certainty. Less is better. (Wong et al. 2006)",
+        axis="alpha: largest share of one sensitive value in a class",
+        consequence=lambda reached: f"a guess can be right in {percent(reached)} of the cases",
+        of_values=_alpha,
+        survives_merged_classes=True,
+    ),
+    Criterion(
+        name="beta",
+        word="beta-likeness",
+        meaning="by how much a sensitive value can become more likely once the class is known: 0 means not at all, 1 "
+        "twice as likely, 2 three times. Less is better. (Cao and Karras 2012)",
+        axis="beta: largest relative gain in confidence in a sensitive value",
+        consequence=lambda reached: f"a value can be {1 + reached:.3g} times as likely as in the whole table",
+        of_values=_beta,
+        compares=True,
+        survives_merged_classes=True,
+        survives_merged_values=True,
+    ),
+    Criterion(
+        name="delta_disclosure",
+        word="delta-disclosure",
+        meaning="how much more or less likely a sensitive value of a class is there than in the whole table, as a "
+        "natural logarithm: 0.7 is a factor of two. Less is better. (Brickell and Shmatikov 2008)",
+        axis="delta: largest log ratio of a sensitive value's share in a class to the table's",
+        consequence=lambda reached: (
+            f"a value can be {exp(reached):.3g} times more or less likely than in the whole table"
+        ),
+        of_values=_delta_disclosure,
+        compares=True,
+    ),
+    Criterion(
+        name="epsilon",
+        word="differential privacy",
+        meaning="the privacy budget: by how much, as a natural logarithm, one person's record can change how likely "
+        "any release is. A mechanism has it, not a table: who vouches for it knows why. Less is better. (Dwork 2006)",
+        axis="epsilon: privacy budget of differential privacy",
+        consequence=lambda reached: f"one record makes any release at most {exp(reached):.3g} times as likely",
+        survives_merged_classes=True,
+        survives_merged_values=True,
+    ),
+)
+
+CRITERIA: Final[dict[str, Criterion]] = {each.name: each for each in _CRITERIA}
+"""The registry, by name, in the contract's order."""
+
+if list(CRITERIA) != list(PRIVACY_CRITERIA):
+    raise ImportError(f"records of {', '.join(CRITERIA)}, where the contract has {', '.join(PRIVACY_CRITERIA)}")

@@ -11,8 +11,7 @@ from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.counting.partition import Places
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import (
-    AT_LEAST,
-    MEASURED,
+    CRITERIA,
     Classes,
     breaks,
     class_of_each,
@@ -117,10 +116,10 @@ class Promise:
     def broken(self, reached: Mapping[str, int | float]) -> Iterator[str]:
         """A sentence for each number that is promised and not reached, or that has no attribute to be measured on."""
         for name, limit in self.configuration.privacy.items():
-            if name in MEASURED and name not in reached:
+            if CRITERIA[name].is_measured and name not in reached:
                 yield f"{self.configuration.id} promises {name}, but shares no sensitive attribute to measure it on"
             elif name in reached and not holds(name, reached[name], limit):
-                sign = ">=" if name in AT_LEAST else "<="
+                sign = CRITERIA[name].sign
                 yield f"{self.configuration.id} promises {name} {sign} {limit:g}, but reaches {reached[name]:g}"
 
     @property

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
 
 from aegis_provider.disclosure import AttributeDisclosure, Disclosure
-from aegis_provider.report.figure import drawing, figure_svg, legend_above
-from aegis_provider.report.page import Plot
+from aegis_provider.report.model import Plot
+from aegis_provider.report.page import drawing, figure_svg, legend_above
 from aegis_sdk.reading import shown
 
 # Told apart by the colour-blind, and in grey.

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, PublishedTable
 from aegis_provider.output import written_whole
+from aegis_provider.privacy import percent
 from aegis_provider.report.disclosure_figures import beside_the_truth, known_within, small_counts, smallest_counts
 from aegis_provider.report.disclosure_words import CERTAINTY, TERMS, declared_in_words, table_in_words
-from aegis_provider.report.page import Part, Section, Terms, TextTable, render_page
-from aegis_provider.report.risk_words import RECORDS, percent
+from aegis_provider.report.model import Part, Section, Terms, TextTable
+from aegis_provider.report.page import render_page
+from aegis_provider.report.risk_words import RECORDS
 from aegis_sdk.reading import shown
 
 _MOST_TABLES = 200

@@ -1,52 +1,70 @@
-"""A page of sections in plain HTML: no script, nothing loaded, and every text escaped."""
+"""A report as a page of plain HTML: no script, nothing loaded, every text escaped, and its figures inside as SVG.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+    with drawing():
+        figure = Figure(figsize=(7, 3))
+        ...
+        plot = Plot(figure_svg(figure), "Records by the size of their equivalence class")
+    page = render_page("Privacy of health.csv", [Section("At a glance", ("One sentence.", plot))])
+
+Needs the extra `plots` (jinja2, matplotlib).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
-from typing import TypeAlias
 
+import matplotlib as mpl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from aegis_provider.report.model import Plot, Section, Terms, TextTable
+
+_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """Rows under a header; numbers stand to the right, fractions with at most four significant digits."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str | float]]
-    caption: str = ""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What each of some words or numbers means: pairs of a term and its explanation."""
-
-    pairs: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Plot:
-    """What `figure_svg` returned, and the sentence below it."""
-
-    svg: str
-    caption: str
-
-
-Part: TypeAlias = str | TextTable | Terms | Plot
-"""A part of a section; a text is a paragraph."""
+@contextmanager
+def drawing() -> Iterator[None]:
+    """The style of all figures; draw within it, and turn the figure into SVG or a file there too."""
+    style = mpl.rc_context(
+        {
+            "axes.axisbelow": True,
+            "axes.grid": True,
+            "axes.spines.right": False,
+            "axes.spines.top": False,
+            "figure.constrained_layout.use": True,
+            "font.size": 9,
+            "grid.color": "#dddddd",
+            "svg.fonttype": "none",
+            # The same figure gives the same file.
+            "svg.hashsalt": "aegis",
+            # A name such as `$x$` is a name, not mathematics.
+            "text.parse_math": False,
+        }
+    )
+    with style:
+        yield
 
 
-@dataclass(frozen=True)
-class Section:
-    """A heading and what stands below it."""
+def legend_above(figure: Figure, columns: int = 2) -> None:
+    """The legend of the figure's first axes, above them, where no bar and no line can be."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
 
-    heading: str
-    parts: Sequence[Part]
+
+def figure_svg(figure: Figure) -> str:
+    """The figure as an `<svg>` element: texts stay texts, escaped."""
+    file = StringIO()
+    figure.savefig(file, format="svg", metadata=_NO_METADATA)
+    svg = file.getvalue()
+    # Nothing refers to a group, and the other ids are digests of what they name: a page may hold several figures.
+    return re.sub(r'<g id="[^"]*"', "<g", svg[svg.index("<svg") :])
 
 
 def render_page(title: str, sections: Sequence[Section]) -> str:
-    """The page as one self-contained HTML document in UTF-8."""
+    """The page as one self-contained HTML document in UTF-8; fractions have at most four significant digits."""
     folder = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["cell"] = _cell

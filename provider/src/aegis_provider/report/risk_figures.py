@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from aegis_provider.privacy import Assessed, Assessment, ClassSizes
-from aegis_provider.report.figure import drawing, figure_svg, legend_above
-from aegis_provider.report.page import Plot
+from aegis_provider.privacy import Assessment, ClassSizes, ReleasePrivacy
+from aegis_provider.report.model import Plot
+from aegis_provider.report.page import drawing, figure_svg, legend_above
 from aegis_sdk.reading import shown
 
 # Told apart by the colour-blind, and in grey.
@@ -29,7 +29,7 @@ _ROWS = 30
 _LONGEST_NAME = 50
 
 
-def class_sizes(compared: Mapping[str, Assessed]) -> Plot:
+def class_sizes(compared: Mapping[str, ReleasePrivacy]) -> Plot:
     """Which share of the records is in classes of which size; `compared`: the table as it is first, by their names."""
     with drawing():
         figure, axes = _figure(2.8)
@@ -43,7 +43,7 @@ def class_sizes(compared: Mapping[str, Assessed]) -> Plot:
         )
 
 
-def risks(compared: Mapping[str, Assessed]) -> Plot:
+def risks(compared: Mapping[str, ReleasePrivacy]) -> Plot:
     """The risks of the table as it is, the first of `compared`, and perhaps of a release, by their names."""
     with drawing():
         figure, axes = _figure(3.2)
@@ -115,7 +115,7 @@ def _bar_plot(figure: Figure, caption: str) -> Plot:
     return _plot(figure, caption)
 
 
-def _stacked(axes: Axes, releases: Sequence[Assessed]) -> None:
+def _stacked(axes: Axes, releases: Sequence[ReleasePrivacy]) -> None:
     """A bar of each release from the top down: the shares of its records that are at which risk."""
     places, reached = range(len(releases)), [0.0] * len(releases)
     for (least, most, name), colour in zip(_RISKY, _SHADES, strict=True):
@@ -142,7 +142,7 @@ def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:
     return sizes.within(least, most)[1] / sizes.records
 
 
-def _exposed(release: Assessed) -> tuple[float, float, float]:
+def _exposed(release: ReleasePrivacy) -> tuple[float, float, float]:
     """What releases are compared by: the shares of their records that are at a risk, the highest risk first."""
     alone, high, some = (_share(release.sizes, 1, most) for _, most, _ in _RISKY[:-1])
     return high, some, alone
@@ -154,7 +154,7 @@ def _shares_for(sizes: ClassSizes | None) -> list[float]:
     return [int(records) / sizes.records for records in sizes.suppressed_for(_KS)]
 
 
-def _risks_of(release: Assessed) -> dict[str, float]:
+def _risks_of(release: ReleasePrivacy) -> dict[str, float]:
     """The risks that the plot shows, by name; none where no record is left."""
     risk = release.risk
     highest, average, alone = (risk.highest, risk.average, risk.unique_share) if risk else (0.0, 0.0, 0.0)

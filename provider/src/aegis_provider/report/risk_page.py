@@ -5,10 +5,11 @@ from dataclasses import astuple
 from pathlib import Path
 
 from aegis_provider.output import written_whole
-from aegis_provider.privacy import IN_BINS, Assessed, Assessment, maskings_in_short, roles_of
-from aegis_provider.report.page import Part, Section, Terms, TextTable, render_page
+from aegis_provider.privacy import CRITERIA, IN_BINS, Assessment, ReleasePrivacy, maskings_in_short, percent, roles_of
+from aegis_provider.report.model import Part, Section, Terms, TextTable
+from aegis_provider.report.page import render_page
 from aegis_provider.report.risk_figures import class_sizes, class_sizes_of_all, risks, suppression
-from aegis_provider.report.risk_words import CRITERIA, RECORDS, RISKS, ROLES, consequence, percent
+from aegis_provider.report.risk_words import RECORDS, RISKS, ROLES
 
 _HEADER = ("column", "taken for", "masking", "the values become")
 
@@ -28,7 +29,7 @@ def risk_page(found: Assessment, table: str) -> str:
         sections += [_all_releases(found)]
     else:
         sections += [_criteria(alone or found.as_it_is), _risk(found, alone)]
-    terms = Terms([(f"{name}: {word}", meaning) for name, (word, meaning) in CRITERIA.items()])
+    terms = Terms([(f"{name}: {each.word}", each.meaning) for name, each in CRITERIA.items() if each.is_measured])
     sections.append(Section("What the numbers mean", [Terms(ROLES), Terms(RISKS), terms]))
     return render_page(title, sections)
 
@@ -51,7 +52,7 @@ def _glance(found: Assessment) -> Iterator[str]:
     yield RECORDS
 
 
-def _verdict_sentence(release: Assessed) -> str:
+def _verdict_sentence(release: ReleasePrivacy) -> str:
     left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
     risk = f" The highest risk of re-identification is {percent(release.risk.highest)}." if release.risk else ""
     return f"{release.id or 'The table'}: {release.in_words()}.{risk}{left_out}"
@@ -84,34 +85,39 @@ def _all_releases(found: Assessment) -> Section:
     return Section("The configurations", [*plots, TextTable(header, rows)])
 
 
-def _release_row(release: Assessed, name: str, maskings: str) -> tuple[str | float, ...]:
+def _release_row(release: ReleasePrivacy, name: str, maskings: str) -> tuple[str | float, ...]:
     privacy = [release.privacy.get(name, "-") for name in ("k", "l", "t")]
     risk = release.risk
     shares = ("-", "-") if risk is None else (percent(risk.unique_share), percent(risk.above[0.2]))
     return (name, maskings, *privacy, *shares, release.suppressed, release.in_words())
 
 
-def _criteria(release: Assessed) -> Section:
+def _criteria(release: ReleasePrivacy) -> Section:
     broken = {each.name for each in release.broken}
     rows = [
-        (f"{name}: {CRITERIA[name].word}", reached, _promise(release, name, broken), consequence(name, reached))
+        (
+            f"{name}: {CRITERIA[name].word}",
+            reached,
+            _promise(release, name, broken),
+            CRITERIA[name].consequence(reached),
+        )
         for name, reached in release.privacy.items()
     ]
     parts: list[Part] = [TextTable(("criterion", "reached", "promised", "in the worst class"), rows)] if rows else []
     if not rows:
         parts.append("Nothing could be measured.")
-    if release.unseen:
-        parts.append(f"Whether this is held cannot be told here: {', '.join(release.unseen)}.")
+    if release.unmeasured:
+        parts.append(f"Whether this is held cannot be told here: {', '.join(release.unmeasured)}.")
     return Section("Privacy criteria", parts)
 
 
-def _promise(release: Assessed, name: str, broken: set[str]) -> str:
+def _promise(release: ReleasePrivacy, name: str, broken: set[str]) -> str:
     if name not in release.promise:
         return ""
     return f"{release.promise[name]:g}, BROKEN" if name in broken else f"{release.promise[name]:g}, held"
 
 
-def _risk(found: Assessment, release: Assessed | None) -> Section:
+def _risk(found: Assessment, release: ReleasePrivacy | None) -> Section:
     compared = {found.unmasked_name: found.as_it_is}
     if release is not None and release.risk is not None:
         compared[f"as {release.id} masks it"] = release
@@ -120,7 +126,7 @@ def _risk(found: Assessment, release: Assessed | None) -> Section:
     return Section("Risk of re-identification", [TextTable(("", *compared), rows), *plots])
 
 
-def _risk_rows(compared: Iterable[Assessed]) -> Iterator[tuple[str, ...]]:
+def _risk_rows(compared: Iterable[ReleasePrivacy]) -> Iterator[tuple[str, ...]]:
     known = [each.risk for each in compared if each.risk is not None]
     yield ("records", *(f"{each.records:,}" for each in known))
     yield ("equivalence classes", *(f"{each.classes:,}" for each in known))

@@ -7,7 +7,7 @@ from typing import Final
 
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.counting.partition import Places
-from aegis_provider.privacy import Classes, breaks, classes_of
+from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
 from aegis_provider.search.fast_classes import ClassCounter
 from aegis_provider.search.lattice import Lattice, Node
 
@@ -35,13 +35,12 @@ class Evaluation:
         """Whether what a node holds, every coarser one holds.
 
         A coarser class is a union of finer ones. Where it has fewer than `k` records or than `l` values, so has each of
-        those, and coarser masking never suppresses more: with suppression too (Kohlmayer et al. 2012). `entropy_l`,
-        `t`, `ordered_t`, `alpha` and `beta` are quasi-convex in the class's distribution, which is a mean of those of
-        the finer ones, so it is no worse than the worst (Machanavajjhala et al. 2007; Li et al. 2007; Cao and Karras
-        2012); but one class of it that fails can be a union with some that hold, and then more is suppressed.
-        `delta_disclosure` is not monotone: a value that a class lacks is passed over, until a union has it.
+        those, and coarser masking never suppresses more: with suppression too (Kohlmayer et al. 2012). By other
+        criteria that survive it, a union is no worse than the worst of its classes; but one that fails can be a union
+        with some that hold, and then more is suppressed.
         """
-        return not self._others or (self.suppressed == 0 and "delta_disclosure" not in self.require)
+        survives = all(CRITERIA[name].survives_merged_classes for name in self.require)
+        return not self._others or (self.suppressed == 0 and survives)
 
     def holds(self, node: Node) -> bool:
         """Whether so few records are in classes that break what is required, that they may be left out."""

@@ -12,7 +12,7 @@ from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.counting.partition import Partition, Places
 from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
-from aegis_provider.privacy import AT_LEAST, breaks, measure_privacy
+from aegis_provider.privacy import CRITERIA, breaks, measure_privacy
 from aegis_provider.progress import Progress
 from aegis_provider.search.choices import Choices
 from aegis_provider.search.evaluation import Evaluation
@@ -162,7 +162,7 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
     """
     if isinstance(value, int):
         return value
-    up, nearest = (floor, max) if name in AT_LEAST else (ceil, min)
+    up, nearest = (floor, max) if CRITERIA[name].at_least else (ceil, min)
     rounded = up(value * _DECIMALS) / _DECIMALS
     return rounded if required is None else nearest(rounded, required)
 

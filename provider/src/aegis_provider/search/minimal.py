@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from aegis_provider.counting.partition import Places
 from aegis_provider.errors import PlanError
+from aegis_provider.privacy import CRITERIA
 from aegis_provider.progress import Progress
 from aegis_provider.search.descents import descend
 from aegis_provider.search.evaluation import Evaluation
@@ -72,7 +73,8 @@ def _one_by_one(
 
 def _too_many(evaluation: Evaluation, source: str, nodes: str) -> str:
     names = ", ".join(name for name in evaluation.require if name not in {"k", "l"})
+    never = " and ".join(name for name, each in CRITERIA.items() if not each.survives_merged_classes)
     return (
         f"{source}: {names} would have to be checked one by one of {nodes} combinations of maskings, and at most "
-        f"{_MOST_ONE_BY_ONE:,} are; suppress nothing and do without delta_disclosure, or take maskings out of the plan"
+        f"{_MOST_ONE_BY_ONE:,} are; suppress nothing and do without {never}, or take maskings out of the plan"
     )

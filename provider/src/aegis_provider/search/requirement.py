@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import MEASURED
+from aegis_provider.privacy import CRITERIA, measured_names
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Requirement:
         if not self.privacy:
             raise PlanError("nothing is required; say k=5, for one")
         for name in self.privacy:
-            if name not in MEASURED:
-                raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(MEASURED))}")
-            if name != "k" and not plan.sensitive:
+            if name not in measured_names():
+                raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(measured_names()))}")
+            if CRITERIA[name].needs_sensitive and not plan.sensitive:
                 raise PlanError(f"{plan.source}: sensitive: names no attribute, which {name} needs")
         if not 0 <= self.suppress_at_most < 1:
             raise PlanError(f"the share to suppress is from 0 to below 1, not {self.suppress_at_most}")

@@ -21,9 +21,9 @@ def is_url(text: str) -> bool:
     return _URL.match(text) is not None
 
 
-def shown(text: str) -> str:
-    """A URL without what may be secret in it: password and options. Any other text as it is."""
-    return _Parts.of(text).shown if is_url(text) else text
+def without_secrets(url: str) -> str:
+    """A URL without what may be secret in it: password and options."""
+    return _Parts.of(url).shown
 
 
 @dataclass(frozen=True)

@@ -51,12 +51,16 @@ class Engine:
         with self.complaining():
             name = f"aegis_{uuid4().hex}"
             if self.backend.name == "pyspark":
-                self._register(expression)
+                self.register(expression)
                 return expression.cache()  # Spark has no temporary tables
             if not self._is_duckdb:
                 return self.backend.create_table(name, expression, temp=True)
             self.backend.con.execute(f"CREATE TEMP TABLE {name} AS {self._compiled(expression)}")
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
+
+    def register(self, expression: Expression) -> None:
+        """Tells the backend of tables in memory that an expression has."""
+        self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - what Ibis itself calls before it asks
 
     @contextmanager
     def complaining(self) -> Iterator[None]:
@@ -74,9 +78,5 @@ class Engine:
         return bool(self.backend.name == "duckdb")
 
     def _compiled(self, expression: Expression) -> str:
-        self._register(expression)
+        self.register(expression)
         return str(self.backend.compile(expression))
-
-    def _register(self, expression: Expression) -> None:
-        """Tells the backend of tables in memory that an expression has."""
-        self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - what Ibis itself calls before it asks

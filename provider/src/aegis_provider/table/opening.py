@@ -4,19 +4,20 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from glob import glob, has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import ibis
 
 from aegis_provider.errors import TableError
-from aegis_provider.table.address import Address, is_url
+from aegis_provider.table.address import Address, is_url, without_secrets
 from aegis_provider.table.databases import engine_of, open_database
 from aegis_provider.table.duckdb_engine import duckdb_engine
 from aegis_provider.table.duckdb_files import open_files
+from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_frame
 from aegis_provider.table.table import Table
 
-if TYPE_CHECKING:
-    import ibis
-
-Source: TypeAlias = "str | Path | ibis.Table"
+Source: TypeAlias = str | Path | ibis.Table | ArrowTable | LazyFrame
+"""What is taken for a table, wherever one is: see `open_table`."""
 
 
 def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB") -> AbstractContextManager[Table]:
@@ -25,22 +26,37 @@ def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB"
     A path: Parquet where the file says so itself, CSV in UTF-8 with a header otherwise. A glob (`data/*.parquet`), if
     nothing has that very name: files of one kind with the same columns. `URL#table` of whatever Ibis connects to,
     such as `postgresql://user@host/db#schema.table` or `duckdb://file.duckdb#table`. An Ibis table, whose connection
-    stays open.
+    stays open. A DataFrame of pandas or Polars, or an Arrow table, read as it would be from Parquet.
 
-    `memory_limit` bounds what DuckDB holds; the rest spills to a temporary directory, which is removed. Databases
-    count by themselves. Raises `TableError`, on entering.
+    Args:
+        memory_limit: bounds what DuckDB holds; the rest spills to a temporary directory, which is removed. Databases
+            count by themselves.
+
+    Raises:
+        TableError: on entering, if there is no such table, or it cannot be read.
     """
     if isinstance(table, str) and is_url(table):
         return open_database(table, memory_limit)
     if isinstance(table, str | Path):
         return _open_paths(table, delimiter, memory_limit)
-    return _open_expression(table)
+    if isinstance(table, ibis.Table):
+        return _open_expression(table)
+    return open_frame(table, memory_limit)
+
+
+def table_name(table: Source) -> str:
+    """What a table is called in messages: the path; the URL, without what may be secret in it; `the DataFrame`."""
+    if isinstance(table, str) and is_url(table):
+        return without_secrets(table)
+    if isinstance(table, str | Path):
+        return str(table)
+    return _expression_name(table) if isinstance(table, ibis.Table) else frame_name(table)
 
 
 def files_of(table: Source) -> list[Path]:
     """The files that a table is read from: those of a glob in the order of their names, the path itself if it is none.
 
-    Of a URL the file of the database, if it is one; nothing of an Ibis table.
+    Of a URL the file of the database, if it is one; none of an Ibis table, nor of one in memory.
     """
     if isinstance(table, str) and is_url(table):
         file = Address.of(table).file
@@ -70,8 +86,12 @@ def _open_paths(table: str | Path, delimiter: str, memory_limit: str) -> Iterato
 
 
 @contextmanager
-def _open_expression(table: "ibis.Table") -> Iterator[Table]:
-    backend = table.get_backend()
-    name = table.get_name() if table.op().__class__.__name__ == "DatabaseTable" else "the table"
+def _open_expression(table: ibis.Table) -> Iterator[Table]:
+    backend, name = table.get_backend(), _expression_name(table)
     engine = duckdb_engine(name, backend) if backend.name == "duckdb" else engine_of(name, backend)
+    engine.register(table)
     yield Table.of(engine, table)
+
+
+def _expression_name(table: ibis.Table) -> str:
+    return str(table.get_name()) if type(table.op()).__name__ == "DatabaseTable" else "the table"

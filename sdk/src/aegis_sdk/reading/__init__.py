@@ -5,7 +5,7 @@ Part of the base installation: nothing but Python.
 """
 
 from aegis_sdk.printable import one_line, shown, some
-from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, told_deviation, utility_bounds
+from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.reading.configurations import ids_of, maskings_in, vouched_for
 from aegis_sdk.reading.function_words import unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
@@ -31,7 +31,7 @@ __all__ = [
     "reference_known",
     "shown",
     "some",
-    "told_deviation",
+    "stated_deviation",
     "unit_of",
     "utility_bounds",
     "vouched_for",

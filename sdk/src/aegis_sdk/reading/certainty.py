@@ -50,7 +50,7 @@ def deviation_bounds(attribute: AttributeAdvice, score: MaskingScore) -> Bounds:
     return Bounds(max(below, -above, 0.0), max(abs(below), abs(above)))
 
 
-def told_deviation(attribute: AttributeAdvice, masking: str) -> str:
+def stated_deviation(attribute: AttributeAdvice, masking: str) -> str:
     """The deviation of a masking, as certain as it is.
 
     `0.125` where the reference is known; `0.16 (0.002 to 0.84)` where bounds are far apart; `at least 0.16` and

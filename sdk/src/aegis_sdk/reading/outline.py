@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from aegis_sdk.reading.configurations import ids_of, suppressed_in, uses_of, vouched_for
 from aegis_sdk.reading.function_words import as_given, words_of
 from aegis_sdk.reading.lattice import lattice_of
-from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_NAMES, Attribute, EntryDocument, Masking
+from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_CRITERIA, Attribute, EntryDocument, Masking
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _visibility(entry: EntryDocument) -> str:
 
 
 def _privacy(entry: EntryDocument) -> Iterator[tuple[str, Range]]:
-    for name in PRIVACY_NAMES:
+    for name in PRIVACY_CRITERIA:
         if vouched := _range(vouched_for(entry, name).values()):
             yield name, vouched
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aegis_sdk.wire import PRIVACY_NAMES
+from aegis_sdk.wire import PRIVACY_CRITERIA
 
 
 def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[str, str]:
@@ -25,11 +25,9 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
     Names by which none of them vouches for anything are left out; None: that one does not.
     """
     by_id = _by_id(schema, set(configurations))
-    columns = {name: [by_id.get(each, {}).get(name) for each in configurations] for name in _NAMES}
+    names = (*PRIVACY_CRITERIA, "suppressed")
+    columns = {name: [by_id.get(each, {}).get(name) for each in configurations] for name in names}
     return {name: column for name, column in columns.items() if any(number is not None for number in column)}
-
-
-_NAMES = (*PRIVACY_NAMES, "suppressed")
 
 
 def _by_id(schema: Mapping[str, Any], wanted: set[str]) -> dict[str, dict[str, float | None]]:

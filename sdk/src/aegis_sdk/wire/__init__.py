@@ -18,7 +18,7 @@ from aegis_sdk.wire.advice import (
 )
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.catalogue import EntryHead, EntryVersion, Head, HeadPage, Measure, MeasureList, SeenBy
-from aegis_sdk.wire.configuration import PRIVACY_NAMES, Configuration, ConfigurationTable
+from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, read_entry, read_json
 from aegis_sdk.wire.examples import (
@@ -52,7 +52,7 @@ __all__ = [
     "EXAMPLE_PROBLEM",
     "FAULTS_SHOWN",
     "IDENTITY",
-    "PRIVACY_NAMES",
+    "PRIVACY_CRITERIA",
     "Advice",
     "AdviceRequest",
     "AdviceStatus",

@@ -1,7 +1,7 @@
 """The masking configurations of an entry, one by one or as a table of columns."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -10,23 +10,35 @@ from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Identifiers, Number, repeats
 
-PRIVACY_NAMES = ("k", "l", "entropy_l", "t", "ordered_t", "alpha", "beta", "delta_disclosure", "epsilon")
-"""What a provider may vouch for: k, l and entropy_l of at least a number, the others of at most one."""
+PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
+    "k": "higher",
+    "l": "higher",
+    "entropy_l": "higher",
+    "t": "lower",
+    "ordered_t": "lower",
+    "alpha": "lower",
+    "beta": "lower",
+    "delta_disclosure": "lower",
+    "epsilon": "lower",
+}
+"""What a provider may vouch for, in the order in which it is listed, and which numbers of it are better: it vouches for
+at least a number where higher ones are, or else for at most one.
+"""
 
 _Vouched = TypeVar("_Vouched")
 
 
 def _privacy_only(value: dict[str, _Vouched]) -> dict[str, _Vouched]:
     """The numbers in one order, or a fault per name that privacy does not have."""
-    unknown = (name for name in value if name not in PRIVACY_NAMES)
-    refuse("privacy", (((name,), f"Privacy is vouched for by {', '.join(PRIVACY_NAMES)}") for name in unknown))
-    return {name: value[name] for name in PRIVACY_NAMES if name in value}
+    unknown = (name for name in value if name not in PRIVACY_CRITERIA)
+    refuse("privacy", (((name,), f"Privacy is vouched for by {', '.join(PRIVACY_CRITERIA)}") for name in unknown))
+    return {name: value[name] for name in PRIVACY_CRITERIA if name in value}
 
 
-_NAMES_SCHEMA = Field(json_schema_extra={"propertyNames": {"enum": list(PRIVACY_NAMES)}})
+_NAMES_SCHEMA = Field(json_schema_extra={"propertyNames": {"enum": list(PRIVACY_CRITERIA)}})
 
 Privacy = Annotated[dict[str, Number], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA]
-"""Privacy by name, as `PRIVACY_NAMES` lists them."""
+"""Privacy by name, as `PRIVACY_CRITERIA` lists them."""
 
 PrivacyColumns = Annotated[
     dict[str, Annotated[list[Number | None], LONG_LIST]], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA

@@ -74,5 +74,6 @@ def _declaring(label: Label, attributes: Sequence[Attribute]) -> Iterator[tuple[
 def _exact(attributes: Sequence[Attribute], pairs: Sequence[PairCounts]) -> Iterator[Location]:
     """Where counts are that cannot declare anything."""
     for place, attribute in enumerate(attributes):
-        yield from (("attributes", place, field) for field in ("histogram", "joint") if getattr(attribute, field))
+        fields = (("histogram", attribute.histogram), ("joint", attribute.joint))
+        yield from (("attributes", place, field) for field, counts in fields if counts is not None)
     yield from (("pairs", index) for index in range(len(pairs)))

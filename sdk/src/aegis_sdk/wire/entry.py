@@ -1,7 +1,7 @@
 """The catalogue entry: what a provider publishes of a table. No field of it can carry a record."""
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Self, cast
 
@@ -113,7 +113,7 @@ def _joint_widths(attribute: Attribute, labels: int) -> Iterator[Fault]:
     joints: list[tuple[Location, list[list[int]] | None]] = [(("joint",), attribute.joint)]
     joints += [(("maskings", i, "joint"), masking.joint) for i, masking in enumerate(attribute.maskings)]
     for location, joint in joints:
-        if joint and len(joint[0]) != labels:
+        if joint is not None and len(joint) and len(joint[0]) != labels:
             yield location, f"Has {len(joint[0])} columns where the label has {labels} values"
 
 
@@ -132,14 +132,21 @@ def read_json(body: bytes | str) -> object:
         raise NotJsonError(str(error)) from None
 
 
-def read_entry(body: bytes | str) -> tuple[dict[str, Any], EntryDocument]:
+def read_entry(
+    body: bytes | str, parse: Callable[[bytes | str], object] = read_json
+) -> tuple[dict[str, Any], EntryDocument]:
     """Read and validate an entry: the document as it was sent, and as a model.
 
-    Raises `NotJsonError` for what is not JSON, and pydantic's `ValidationError` for JSON that breaks a rule
-    of the contract: `faults_of` gives its faults with their pointers.
+    Args:
+        body: the JSON document.
+        parse: what reads it; counts may be arrays of int64 in the places of lists, in the document and in the model.
+
+    Raises:
+        NotJsonError: the body is not JSON.
+        ValidationError: it breaks a rule of the contract; `faults_of` gives the faults with their pointers.
     """
     with _collector_paused():
-        document = read_json(body)
+        document = parse(body)
         model = EntryDocument.model_validate(document)
         return cast("dict[str, Any]", document), model
 

@@ -14,6 +14,7 @@ from aegis_sdk.wire.values import (
     as_list,
     count_fault,
     instead_of_pydantic,
+    is_count_array,
     item_faults,
     json_name,
 )
@@ -44,6 +45,8 @@ def _probability_fault(value: object) -> str | None:
 
 def _checked(value: object, fault_of: FaultOf, *, least: int = 0) -> list[list[int]]:
     """A table of integers from `least` up whose rows have one length, or a fault per cell and row."""
+    if is_count_array(value, 2, least):
+        return cast("list[list[int]]", value)
     table = _as_table(value)
     if not all_counts(lambda: chain.from_iterable(table), least):
         refuse("table", _cell_faults(table, fault_of))

@@ -1,13 +1,15 @@
 """The values that documents are made of: counts, names, texts and numbers.
 
 Lists and tables of them can be long (millions of counts in an entry), so each is checked as a whole by a few
-passes at the speed of the interpreter's built-ins, and item by item only once something is known to be wrong.
+passes at the speed of the interpreter's built-ins, and item by item only once something is known to be wrong. Where
+the parser makes arrays of int64 instead of such lists (the service's does, with NumPy), they are checked and kept as
+they are.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, WrapValidator
 
@@ -67,8 +69,17 @@ def item_faults(values: list[object], fault_of: Callable[[object], str | None]) 
             yield (index,), detail
 
 
+def is_count_array(value: Any, dimensions: int, least: int = 0) -> bool:  # noqa: ANN401 -- any value
+    """Whether a value is a NumPy array of int64, not empty, all of counts from `least` up. JSON holds no such thing."""
+    if not hasattr(value, "dtype") or value.dtype.str[1:] != "i8" or value.ndim != dimensions or not value.size:
+        return False
+    return bool(value.min() >= least and value.max() <= COUNT_MAX)
+
+
 def as_list(value: object) -> list[object]:
-    """The value, if it is a list."""
+    """The value, if it is a list or an array of what was one."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if not isinstance(value, list):
         raise fault(f"A list is expected, not {json_name(value)}")
     return value
@@ -84,6 +95,8 @@ def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
 
 def _count_list(value: object) -> list[int]:
     """A list of counts, or a fault per item."""
+    if is_count_array(value, 1):
+        return cast("list[int]", value)
     values = as_list(value)
     if not all_counts(lambda: iter(values)):
         refuse("counts", item_faults(values, count_fault))

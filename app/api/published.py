@@ -1,0 +1,106 @@
+"""A validated entry as the domain has it: the contract's models become frozen values with arrays."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts, Perturbation
+from aegis_sdk import wire
+from app.api.mapping import visibility_of
+from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
+
+
+def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:
+    """The entry of a model and the document that it was read from."""
+    control = entry.disclosure_control or wire.DisclosureControl()
+    return PublishedEntry(
+        name=entry.name,
+        title=entry.title,
+        description=entry.description,
+        keywords=tuple(entry.keywords),
+        license=entry.license,
+        visibility=visibility_of(entry.visibility),
+        label=entry.label.name,
+        evidence=_evidence(entry),
+        pairs=_pairs(entry),
+        masked_records=_masked_records(entry),
+        control=DisclosureControl(control.min_cell, control.rounded_to, control.epsilon),
+        configurations=_configurations(entry),
+        document=document,
+    )
+
+
+def _evidence(entry: wire.EntryDocument) -> tuple[AttributeEvidence, ...]:
+    histogram = np.asarray(entry.label.histogram, dtype=np.int64)
+    about_label = _perturbation(entry.label.noise, entry.label.rounded_to)
+    # Where the label's counts are inexact, so is their sum: that a masking counts as many then says something.
+    records = entry.records if about_label.is_none else None
+    return tuple(
+        AttributeEvidence(
+            name=attribute.name,
+            values=len(attribute.domain),
+            label_histogram=histogram,
+            histogram=_counts(attribute.histogram),
+            joint=_counts(attribute.joint),
+            maskings=tuple(_masking(masking, records) for masking in attribute.maskings),
+            label_perturbation=about_label,
+        )
+        for attribute in entry.attributes
+    )
+
+
+def _masking(masking: wire.Masking, records: int | None) -> Masking:
+    counted = None if masking.records == records else masking.records
+    transition = masking.transition
+    return Masking(
+        id=masking.id,
+        groups=len(masking.domain),
+        mapping=_counts(masking.mapping),
+        joint=_counts(masking.joint),
+        deterministic=masking.is_deterministic,
+        perturbation=_perturbation(masking.noise, masking.rounded_to, counted),
+        transition=None if transition is None else np.asarray(transition, dtype=np.float64),
+    )
+
+
+def _perturbation(noise: wire.Noise | None, rounded_to: int | None, records: int | None = None) -> Perturbation:
+    return Perturbation(None if noise is None else noise.scale, rounded_to, records)
+
+
+def _counts(counts: list[int] | list[list[int]] | None) -> NDArray[np.int64] | None:
+    return None if counts is None else np.asarray(counts, dtype=np.int64)
+
+
+def _pairs(entry: wire.EntryDocument) -> tuple[PairCounts, ...]:
+    position = {attribute.name: place for place, attribute in enumerate(entry.attributes)}
+    return tuple(
+        PairCounts(
+            (position[pair.attributes[0]], position[pair.attributes[1]]),
+            (pair.maskings[0], pair.maskings[1]),
+            np.asarray(pair.joint, dtype=np.int64),
+        )
+        for pair in entry.pairs
+    )
+
+
+def _masked_records(entry: wire.EntryDocument) -> dict[tuple[int, int], int]:
+    return {
+        (place, index): masking.records
+        for place, attribute in enumerate(entry.attributes)
+        for index, masking in enumerate(attribute.maskings)
+        if masking.records is not None
+    }
+
+
+def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
+    table, rows = entry.configuration_table, entry.configurations or []
+    if table is not None:
+        return ConfigurationColumns(table.ids, table.maskings, table.privacy or {})
+    guarantees = {name for row in rows for name in row.privacy or ()}
+    return ConfigurationColumns(
+        ids=[row.id for row in rows],
+        maskings={one.name: [row.maskings[one.name] for row in rows] for one in entry.attributes},
+        privacy={name: [(row.privacy or {}).get(name) for row in rows] for name in sorted(guarantees)},
+        suppressed=[row.suppressed for row in rows],
+    )

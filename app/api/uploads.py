@@ -1,0 +1,124 @@
+"""Entries on their way in: parsed with arrays for counts, validated, turned into what the domain knows. In a child."""
+
+from collections.abc import Callable, Mapping
+from math import prod
+
+import msgspec
+import numpy as np
+from anyio import BrokenWorkerProcess
+from pydantic import ValidationError
+
+from aegis_sdk import wire
+from aegis_sdk.wire import NotJsonError, read_json
+from app.api.bodies import invalid_document
+from app.api.errors import InterruptedCheckError, MalformedRequestError
+from app.api.published import published_entry
+from app.child_process import ChildProcess
+from app.domain.entries import Publication
+from app.domain.errors import InvalidDocumentError
+from app.services.policy import NO_POLICY, Policy
+from app.services.publications import publication_of
+
+#: Seconds after which an entry that is still being checked is refused; 64 MiB of honest ones take four.
+DEADLINE = 120.0
+
+
+async def read_publication_in(child: ChildProcess, body: bytes, policy: Policy = NO_POLICY) -> Publication:
+    """`read_publication` in a child process.
+
+    Raises:
+        InvalidDocumentError: also for an entry that takes too long.
+        InterruptedCheckError: the process died meanwhile.
+    """
+    try:
+        return await child.run(read_publication, body, policy)
+    except TimeoutError:
+        detail = f"Checking this entry takes more than {DEADLINE:g} s: publish fewer maskings, or smaller domains."
+        raise InvalidDocumentError(detail, code="too_heavy") from None
+    except BrokenWorkerProcess:
+        raise InterruptedCheckError(
+            "The process that checked this entry died; nothing was stored: try again."
+        ) from None
+
+
+def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
+    """Parse an entry, validate it, check its sums and the policy, pack it. Heavy: run it in a child process.
+
+    Raises:
+        MalformedRequestError: the body is not JSON.
+        InvalidDocumentError: the entry breaks a rule of the contract, does not add up, or breaks the policy.
+    """
+    try:
+        document, entry = wire.read_entry(body, parse_entry)
+    except NotJsonError as error:
+        raise MalformedRequestError(f"The body is not JSON: {error}") from None
+    except ValidationError as error:
+        raise invalid_document(error) from None
+    return publication_of(published_entry(entry, document), policy)
+
+
+def parse_entry(body: bytes | str) -> object:
+    """The JSON value of a body, with arrays of int64 for the lists and tables of integers of an entry's attributes.
+
+    These are most of a large entry. As lists they would become millions of Python's integers, which takes several
+    times longer than all the rest of the way to arrays. What else there is, and what is no entry, is read as ever.
+
+    Raises:
+        NotJsonError: the body is not JSON.
+    """
+    try:
+        return _read_entry(msgspec.Raw(body))
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return read_json(body)  # which says what is wrong
+
+
+_Reader = Callable[[msgspec.Raw], object]
+
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
+
+#: What a list or table of integers has between its brackets and commas.
+_INTEGERS = b"0123456789- \t\r\n"
+
+
+def _read_value(raw: msgspec.Raw) -> object:
+    return read_json(bytes(raw))
+
+
+def _read_counts(raw: msgspec.Raw) -> object:
+    """An array of a list of integers, or of a table of them with equally long rows; anything else as it is."""
+    text = bytes(raw)
+    shape = _shape(text.translate(None, _INTEGERS))
+    if shape is not None:
+        numbers = np.fromstring(text.translate(None, b"[] \t\r\n"), dtype=np.int64, sep=",")
+        if numbers.size == prod(shape):  # brackets around nothing look like those around one number
+            return numbers.reshape(shape)
+    return read_json(text)
+
+
+def _shape(marks: bytes) -> tuple[int, ...] | None:
+    """The shape of a list or a table that has these brackets and commas; None if they are those of something else."""
+    end = marks.find(b"]")
+    if marks == b"[%b]" % (b"," * (end - 1)):
+        return (end,)
+    row = b"[%b]" % (b"," * (end - 2))
+    rows = (len(marks) - 1) // (len(row) + 1)
+    return (rows, end - 1) if marks == b"[%b]" % b",".join([row] * rows) else None
+
+
+def _read_object(members: Mapping[str, msgspec.Raw], readers: Mapping[str, _Reader]) -> dict[str, object]:
+    return {name: readers.get(name, _read_value)(raw) for name, raw in members.items()}
+
+
+def _objects(readers: Mapping[str, _Reader]) -> _Reader:
+    """Reads a list of objects that have members with readers of their own."""
+    return lambda raw: [_read_object(members, readers) for members in _OBJECTS.decode(raw)]
+
+
+_read_maskings = _objects({"mapping": _read_counts, "joint": _read_counts})
+_read_attributes = _objects({"histogram": _read_counts, "joint": _read_counts, "maskings": _read_maskings})
+_read_pairs = _objects({"joint": _read_counts})
+
+
+def _read_entry(raw: msgspec.Raw) -> object:
+    return _read_object(_MEMBERS.decode(raw), {"attributes": _read_attributes, "pairs": _read_pairs})

@@ -1,0 +1,122 @@
+"""An entry as its provider publishes it, once it is validated: counts as arrays, all else by name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation
+from app.domain.entries import CountKind, Visibility
+
+Path = tuple[str | int, ...]
+"""The names and indices that lead to a place in the published document."""
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosureControl:
+    """What all counts of an entry are declared to have gone through; None: nothing of that kind."""
+
+    min_cell: int | None = None
+    rounded_to: int | None = None
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfigurationColumns:
+    """The configurations of an entry, in the order given: a masking id for each attribute, by its name.
+
+    Attributes:
+        ids: of the configurations.
+        maskings: by attribute, the masking id of each configuration.
+        privacy: by guarantee, what is vouched for of each configuration, None where nothing is.
+        suppressed: the records that each configuration leaves out, None where that is not said.
+    """
+
+    ids: Sequence[str]
+    maskings: Mapping[str, Sequence[str]]
+    privacy: Mapping[str, Sequence[float | None]]
+    suppressed: Sequence[int | None] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountsInPlace:
+    """A count table and where it stands in the document.
+
+    Attributes:
+        kind: which table of its owner it is.
+        attribute: the place of its attribute, None where there is none.
+        masking: the place of its masking, None where there is none.
+        counts: int64, of one or two dimensions.
+        declared: how the counts are declared to differ from those of the table; None where nothing can be declared.
+        pair: its place among the pair counts, None where it is another table.
+    """
+
+    kind: CountKind
+    attribute: int | None
+    masking: int | None
+    counts: NDArray[np.int64]
+    declared: Perturbation | None = None
+    pair: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the document has it."""
+        if self.pair is not None:
+            return "pairs", self.pair, "joint"
+        if self.attribute is None:
+            return "label", "histogram"
+        owner: Path = ("attributes", self.attribute)
+        owner = owner if self.masking is None else (*owner, "maskings", self.masking)
+        return (*owner, "histogram" if self.kind is CountKind.HISTOGRAM else "joint")
+
+    @property
+    def is_noisy(self) -> bool:
+        """Noise is declared, and not too little to change a count."""
+        return self.declared is not None and self.declared.is_noisy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PublishedEntry:
+    """A validated entry.
+
+    Attributes:
+        label: the name of the label; its counts are in the evidence.
+        evidence: what is known of each attribute, at least one.
+        pairs: the joint counts of pairs of masked attributes.
+        masked_records: how many records a masking counts, by the places of attribute and masking, where it says so.
+        control: what all counts are declared to have gone through.
+        document: as it was published, for its digest and for those who read it; counts are lists or arrays.
+    """
+
+    name: str
+    title: str
+    description: str
+    keywords: tuple[str, ...]
+    license: str
+    visibility: Visibility
+    label: str
+    evidence: tuple[AttributeEvidence, ...]
+    pairs: tuple[PairCounts, ...]
+    masked_records: Mapping[tuple[int, int], int]
+    control: DisclosureControl
+    configurations: ConfigurationColumns
+    document: dict[str, Any]
+
+    def tables(self) -> Iterator[CountsInPlace]:
+        """Every count table, those of pairs last."""
+        first = self.evidence[0]
+        label = CountKind.LABEL_HISTOGRAM
+        yield CountsInPlace(label, None, None, first.label_histogram, first.label_perturbation)
+        for place, attribute in enumerate(self.evidence):
+            if attribute.histogram is not None:
+                yield CountsInPlace(CountKind.HISTOGRAM, place, None, attribute.histogram)
+            if attribute.joint is not None:
+                yield CountsInPlace(CountKind.JOINT, place, None, attribute.joint)
+            for index, masking in enumerate(attribute.maskings):
+                if masking.joint is not None:
+                    kind = CountKind.MASKED_JOINT
+                    yield CountsInPlace(kind, place, index, masking.joint, masking.perturbation)
+        for index, pair in enumerate(self.pairs):
+            yield CountsInPlace(CountKind.PAIRS, None, None, pair.joint, pair=index)

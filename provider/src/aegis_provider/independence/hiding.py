@@ -1,0 +1,178 @@
+"""Makes attributes of a table independent of others by masking as few values as it can (Tao et al. 2010)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+
+from aegis_provider.errors import OutputError, ProviderError, TableError, nearest, shortened
+from aegis_provider.independence.association import associations
+from aegis_provider.independence.clustered_table import ClusteredTable, read_columns
+from aegis_provider.independence.grouping import SOLVERS, Grouping, Solver, group
+from aegis_provider.independence.model import STAR, Hidden
+from aegis_provider.independence.output_files import CLUSTER, MaskedRecords, is_parquet, write_cluster_values
+from aegis_provider.independence.transportation import require_ortools
+from aegis_provider.independence.vectors import is_independent
+from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.progress import Progress
+from aegis_provider.table import Source, Table, open_table
+
+
+def hide(
+    table: Source,
+    *,
+    hide: Sequence[str],
+    from_: Sequence[str],
+    clusters: int,
+    output: Path,
+    clusters_output: Path | None = None,
+    solver: Solver = "best",
+    seed: int = 0,
+    seconds: float | None = None,
+    star: str = STAR,
+    measure: bool = False,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    progress: Progress = lambda _done, _all: None,
+) -> Hidden:
+    """Writes the table so that the attributes to `hide` are exactly independent of those that they are hidden `from_`.
+
+    The latter become one column with the number of a cluster, 1 to `clusters`, all equally large; of the former some
+    values become the `star`. All other columns stay as they are, and so does the order of the records, of which at
+    most `clusters` - 1, drawn by the seed, are left out. A missing value is a value like others. What was written has
+    been read again and found independent, by whole numbers; both files appear, or none.
+
+    Source: Tao et al., Correlation hiding by independence masking (ICDE 2010), section IV and problem 1.
+
+    Args:
+        table: The table of the attributes.
+        hide: Attributes of which values are masked.
+        from_: Attributes that they are to be independent of.
+        clusters: How many clusters the latter become.
+        output: The masked table: Parquet where it ends in `.parquet`, CSV otherwise.
+        clusters_output: The values of each cluster, sorted; by default `masked.clusters.csv` beside `masked.csv`.
+        solver: What groups the records (`group`).
+        seed: What every draw comes from.
+        seconds: How long the solver `best` may try to improve.
+        star: What masked values become.
+        measure: Whether to measure what hiding did to what the attributes tell, too (`associations`).
+        delimiter: Between the fields of a CSV table.
+        memory_limit: What reading may hold in memory.
+        progress: Is told how far each pass over the table, and the search, is.
+
+    Raises:
+        ProviderError: The attributes, the clusters, the solver or the seed make no sense.
+        TableError: The table cannot be read, or lacks a column.
+        OutputError: The output has nowhere to go, or would overwrite an input.
+        AegisError: The extra `independence` is not installed.
+    """
+    require_ortools()
+    _refuse_unsound(hide, from_, clusters, solver, seed)
+    refuse_overwriting(output, table)
+    values = values_beside(output) if clusters_output is None else clusters_output
+    _refuse_values_output(output, values, table)
+    with (
+        written_whole(values) as values_part,
+        written_whole(output) as part,
+        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
+    ):
+        _refuse_second_cluster(opened, from_)
+        random = np.random.default_rng(seed)
+        clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress)
+        clustered.refuse_star(star)
+        grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
+        records = MaskedRecords.of(clustered, grouping.group_of_record, star)
+        records.write(part, progress, parquet=is_parquet(output))
+        separator = opened.delimiter or ","
+        with open_table(part, delimiter=separator, memory_limit=memory_limit) as written:
+            refuse_dependent(written, records, output)
+        write_cluster_values(
+            values_part, clustered.basis, clustered.kept, records.clusters, separator, parquet=is_parquet(values)
+        )
+    hidden = _hidden(clustered, records, grouping, output, values, seed)
+    if not measure:
+        return hidden
+    measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
+    return replace(hidden, associations=measured)
+
+
+def values_beside(output: Path) -> Path:
+    """Where the values of the clusters go by default: `masked.clusters.csv` for `masked.csv`."""
+    return output.with_name(f"{output.stem}.clusters{output.suffix}")
+
+
+def _after(seconds: float | None) -> Callable[[], bool]:
+    """Whether that much time has passed since now."""
+    end = None if seconds is None else monotonic() + seconds
+    return lambda: end is not None and monotonic() > end
+
+
+def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str, seed: int) -> None:
+    if not hide or not from_:
+        raise ProviderError("name at least one attribute to hide, and one that it is hidden from")
+    seen: set[str] = set()
+    for name in (*hide, *from_):
+        if name in seen:
+            raise ProviderError(f"{shortened(name)} is named twice; an attribute is hidden, or hidden from, once")
+        seen.add(name)
+    if clusters < 1:
+        raise ProviderError(f"the number of clusters is 1 or more, not {clusters}")
+    if seed < 0:
+        raise ProviderError(f"a seed is 0 or more, not {seed}")
+    if solver not in SOLVERS:
+        raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
+
+
+def _refuse_values_output(output: Path, values: Path, table: Source) -> None:
+    """Refuses to write the values of the clusters to the output, or to an input."""
+    if output.resolve() == values.resolve():
+        raise OutputError(f"{output}: the table and the values of its clusters need a file each")
+    refuse_overwriting(values, table)
+
+
+def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:
+    """Refuses a column that is called as that of the clusters would be, in one of the files."""
+    if CLUSTER in (table.columns if len(from_) > 1 else from_):
+        raise TableError(f"{table.name}: a column is called {CLUSTER!r}, as that of the clusters will be; rename it")
+
+
+def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> None:
+    """Reads again what was written: nothing is published on the word of a solver.
+
+    `P[a, b] = P[a] P[b]` is looked at for every masked vector and every cluster, in whole numbers.
+
+    Raises:
+        OutputError: The written table has other records, or its hidden attributes are not independent.
+    """
+    *masked, cluster = read_columns(written, [*(each.name for each in records.masked), records.cluster])
+    if written.columns != records.names or len(cluster.codes) != np.count_nonzero(records.kept):
+        raise OutputError(f"{output}: does not hold what was written to it; was it changed?")
+    if not is_independent(np.stack([each.codes for each in masked], axis=1), cluster.codes):
+        raise OutputError(f"{output}: what was found is not independent, so nothing is written; report this")
+
+
+def _hidden(
+    clustered: ClusteredTable, records: MaskedRecords, grouping: Grouping, output: Path, values: Path, seed: int
+) -> Hidden:
+    kept = int(np.count_nonzero(clustered.kept))
+    clusters = clustered.clusters()
+    names = tuple(column.name for column in clustered.columns)
+    return Hidden(
+        hidden=names,
+        from_=tuple(each.column.name for each in clustered.basis),
+        cluster=records.cluster,
+        others=records.others,
+        output=output,
+        clusters_output=values,
+        clusters=clusters,
+        records=kept,
+        dropped=clustered.dropped,
+        seed=seed,
+        groups=kept // len(clusters),
+        stars=dict(zip(names, records.stars.sum(axis=0).tolist(), strict=True)),
+        lower_bound=grouping.lower_bound,
+        solver=grouping.method,
+        unmasked=clustered.counts(),
+    )

@@ -1,0 +1,116 @@
+"""What hiding attributes comes to: the clusters, the masked values, and what the table still tells."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from aegis_provider.independence.grouping import Solver
+from aegis_provider.independence.vectors import IntArray
+
+STAR: Final = "*"
+"""What masked values become, unless something else is asked for."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a cluster holds of a column.
+
+    Attributes:
+        attribute: The column's name.
+        is_ordered: Whether its values are numbers or dates.
+        values: The least and the most of numbers and dates, else all that occur.
+        missing: How many of the cluster's records have no value there.
+    """
+
+    attribute: str
+    is_ordered: bool
+    values: tuple[str, ...]
+    missing: int
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The records that are published with one number.
+
+    Attributes:
+        number: From 1.
+        records: How many they are.
+        extents: What they hold of each column that the clusters are made of.
+    """
+
+    number: int
+    records: int
+    extents: tuple[Extent, ...]
+
+
+@dataclass(frozen=True)
+class Association:
+    """The mutual information of two vectors of attributes, in bits.
+
+    Attributes:
+        first: The attributes on one side.
+        second: Those on the other.
+        before: In the table; `None` if not measured, since a column has too many values.
+        after: In what was published; `None` as above.
+        in_clusters: Of `second` only the cluster is looked at, before as after, so that what is lost is lost by masked
+            values.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    before: float | None
+    after: float | None
+    in_clusters: bool = False
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What was written, and what it cost.
+
+    Attributes:
+        hidden: The attributes of which values are masked.
+        from_: The attributes that they are hidden from.
+        cluster: The name of the column of clusters.
+        others: The columns that stay as they are.
+        output: The masked table.
+        clusters_output: The values of each cluster.
+        clusters: What each cluster holds.
+        records: How many are published.
+        dropped: How many a draw of `seed` left out, so that all clusters are of one size.
+        seed: What every draw came from.
+        groups: How many groups of records were made alike, of one record of each cluster.
+        stars: How many values are masked, by attribute.
+        lower_bound: No independent table of these clusters has fewer stars.
+        solver: The one that made the groups.
+        unmasked: (vectors, clusters) how many records have each combination of the hidden attributes' values, before
+            any is masked.
+        associations: What hiding did to what the attributes tell; empty where it was not to be measured.
+    """
+
+    hidden: tuple[str, ...]
+    from_: tuple[str, ...]
+    cluster: str
+    others: tuple[str, ...]
+    output: Path
+    clusters_output: Path
+    clusters: tuple[Cluster, ...]
+    records: int
+    dropped: int
+    seed: int
+    groups: int
+    stars: Mapping[str, int]
+    lower_bound: int
+    solver: Solver
+    unmasked: IntArray = field(compare=False, repr=False)
+    associations: tuple[Association, ...] = ()
+
+    @property
+    def starred(self) -> int:
+        """How many values are masked."""
+        return sum(self.stars.values())
+
+    @property
+    def values(self) -> int:
+        """How many values the hidden attributes have, masked or not."""
+        return self.records * len(self.hidden)

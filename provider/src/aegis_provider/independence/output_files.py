@@ -1,0 +1,225 @@
+"""The two files that are published: the masked table, and beside it the values that each cluster stands for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from aegis_provider.errors import OutputError, TableError
+from aegis_provider.independence.clustered_table import Basis, ClusteredTable, Column
+from aegis_provider.independence.vectors import BoolArray, IntArray, starred
+from aegis_provider.progress import Progress
+from aegis_provider.release.blocks import RECORDS, block_schema, blocks_of
+from aegis_provider.release.table_file import write_csv, write_parquet
+from aegis_provider.table import Table
+from aegis_provider.table.values import MISSING, Domain, ValueType
+
+CLUSTER = "cluster"
+"""What the column of the clusters is called where it stands for several."""
+
+_PARQUET = ".parquet"
+
+_Maker: TypeAlias = Callable[[pa.RecordBatch, int], pa.Array]
+"""Makes an output column of a block and the number of its first record."""
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedRecords:
+    """The published table, before it is written.
+
+    Attributes:
+        table: Where the records are read again, block by block.
+        masked: The columns A of the paper, of which values are masked.
+        replaced: Its columns B, which the cluster stands for.
+        kept: (n,) the records that are published.
+        stars: (n, A) which values are masked; of records that are not published it says nothing.
+        clusters: (n,) the cluster of each record, from 1; the same holds.
+        star: What masked values become.
+    """
+
+    table: Table
+    masked: tuple[Column, ...]
+    replaced: tuple[Column, ...]
+    kept: BoolArray
+    stars: BoolArray
+    clusters: IntArray
+    star: str
+
+    @classmethod
+    def of(cls, clustered: ClusteredTable, group_of_record: IntArray, star: str) -> "MaskedRecords":
+        """The records of the clusters, with a star where a group disagrees; `group_of_record`: (kept,) from 0."""
+        stars = np.zeros((len(clustered.kept), len(clustered.columns)), dtype=np.bool_)
+        stars[clustered.kept] = starred(clustered.codes, group_of_record)
+        clusters = np.zeros(len(clustered.kept), dtype=np.int64)
+        clusters[clustered.kept] = clustered.cluster_of_record + 1
+        replaced = tuple(each.column for each in clustered.basis)
+        return cls(clustered.table, clustered.columns, replaced, clustered.kept, stars, clusters, star)
+
+    @property
+    def cluster(self) -> str:
+        """The name of the column of the clusters: that of the column in whose place it is, if it is one."""
+        return self.replaced[0].name if len(self.replaced) == 1 else CLUSTER
+
+    @cached_property
+    def others(self) -> tuple[str, ...]:
+        """The columns C, which stay as they are."""
+        return tuple(name for name in self.table.columns if name not in {each.name for each in self._read})
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The published columns, as the table orders them."""
+        later = {each.name for each in self.replaced[1:]}
+        return tuple(
+            self.cluster if name == self.replaced[0].name else name for name in self.table.columns if name not in later
+        )
+
+    def write(self, path: Path, progress: Progress, *, parquet: bool) -> None:
+        """Writes them: as CSV, or as Parquet, where the columns C keep the types that the table has for them.
+
+        Raises:
+            TableError: The table is not the one that was read before.
+            OutputError: Parquet cannot hold a column.
+            OSError: The file cannot be written.
+        """
+        if not parquet:
+            write_csv(path, self.names, self._texts(progress), self.table.delimiter or ",")
+            return
+        try:
+            self._write_parquet(path, progress)
+        except pa.ArrowNotImplementedError as error:
+            raise OutputError(f"{path.name}: a column has a type that Parquet lacks; name a CSV file") from error
+
+    def _write_parquet(self, path: Path, progress: Progress) -> None:
+        blocks = self._typed(progress)
+        first = next(blocks)
+        with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+            writer.write_batch(first)
+            for block in blocks:
+                writer.write_batch(block)
+
+    def _texts(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        names = [f"v{place}" for place in range(len(self.names))]
+        read = [each.name for each in self._read]
+        blocks = self._checked(self.table.batches([*read, *self.others]), progress)
+        return self._made(blocks, names, lambda texts: texts, pa.string())
+
+    def _typed(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        blocks = self._checked(self.table.batches([each.name for each in self._read], self.others), progress)
+        return self._made(blocks, self.names, _null_if_missing, pa.int32())
+
+    @property
+    def _read(self) -> tuple[Column, ...]:
+        return (*self.masked, *self.replaced)
+
+    def _checked(self, batches: Iterator[pa.RecordBatch], progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The blocks, each with the number of its first record, as long as they are what was read before."""
+        start, records = 0, len(self.kept)
+        for block in blocks_of(batches):
+            expected = [each.part(start, block.num_rows) for each in self._read]
+            if not all(mine.equals(texts) for mine, texts in zip(expected, block.columns, strict=False)):
+                raise self._changed()
+            yield block, start
+            start += block.num_rows
+            progress(start, records)
+        if start != records:
+            raise self._changed()
+
+    def _made(
+        self,
+        blocks: Iterator[tuple[pa.RecordBatch, int]],
+        names: Sequence[str],
+        masked: Callable[[pa.StringArray], pa.StringArray],
+        number: pa.DataType,
+    ) -> Iterator[pa.RecordBatch]:
+        makers = [self._maker(name, masked, number) for name in self._sources]
+        for block, start in blocks:
+            keep = pa.array(self.kept[start : start + block.num_rows])
+            yield pa.record_batch([make(block, start) for make in makers], list(names)).filter(keep)
+
+    @property
+    def _sources(self) -> list[str]:
+        """The column of the table that each published one is in the place of."""
+        later = {each.name for each in self.replaced[1:]}
+        return [name for name in self.table.columns if name not in later]
+
+    def _maker(self, name: str, masked: Callable[[pa.StringArray], pa.StringArray], number: pa.DataType) -> _Maker:
+        if name == self.replaced[0].name:
+            return lambda block, start: pc.cast(pa.array(self.clusters[start : start + block.num_rows]), number)
+        for place, column in enumerate(self.masked):
+            if column.name == name:
+                return self._starring(place, masked)
+        place = len(self._read) + self.others.index(name)
+        return lambda block, _start: block.column(place)
+
+    def _starring(self, place: int, masked: Callable[[pa.StringArray], pa.StringArray]) -> _Maker:
+        def make(block: pa.RecordBatch, start: int) -> pa.Array:
+            stars = pa.array(self.stars[start : start + block.num_rows, place])
+            return masked(pc.if_else(stars, self.star, block.column(place)))
+
+        return make
+
+    def _changed(self) -> TableError:
+        return TableError(f"{self.table.name}: its records changed, or came in another order, while it was read")
+
+
+def _null_if_missing(texts: pa.StringArray) -> pa.StringArray:
+    return pc.if_else(pc.equal(texts, MISSING), None, texts)
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the file's name says that it is to be Parquet."""
+    return path.suffix.lower() == _PARQUET
+
+
+def write_cluster_values(
+    path: Path, basis: Sequence[Basis], kept: BoolArray, clusters: IntArray, delimiter: str, *, parquet: bool
+) -> None:
+    """A row for each record that is kept: its cluster, and its values of the columns that the clusters are made of.
+
+    Rows are sorted by cluster and then by value, so that their order says nothing of whose record each is.
+
+    Args:
+        path: What to write.
+        basis: The columns that the clusters are made of.
+        kept: (n,) the records that are published.
+        clusters: (n,) the cluster of each record, from 1.
+        delimiter: Between the fields of a CSV file.
+        parquet: Whether to write Parquet instead.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    numbers = clusters[kept]
+    order = np.lexsort([*(key[kept] for each in reversed(basis) for key in _sort_keys(each)), numbers])
+    columns = [pa.array(numbers[order]).cast(pa.string())]
+    columns += [each.column.texts.take(pa.array(each.column.codes[kept][order])) for each in basis]
+    names = [CLUSTER, *(each.column.name for each in basis)]
+    blocks = _blocks_of_columns(columns)
+    if parquet:
+        write_parquet(path, names, blocks, [_numbers_to(int(numbers.max())), *(each.domain for each in basis)])
+    else:
+        write_csv(path, names, blocks, delimiter)
+
+
+def _sort_keys(basis: Basis) -> tuple[IntArray, IntArray]:
+    """What the records are sorted by, (n,) each, the one that counts more last: of texts of one value the first one."""
+    texts = basis.column.texts.to_pylist()
+    ranks = np.empty(len(texts), dtype=np.int64)
+    ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    return ranks[basis.column.codes], basis.places
+
+
+def _blocks_of_columns(columns: Sequence[pa.StringArray]) -> Iterator[pa.RecordBatch]:
+    schema = block_schema(len(columns))
+    for start in range(0, len(columns[0]), RECORDS):
+        yield pa.record_batch([column.slice(start, RECORDS) for column in columns], schema=schema)
+
+
+def _numbers_to(most: int) -> Domain:
+    return Domain.of(map(str, range(1, most + 1)), ValueType.INTEGER)

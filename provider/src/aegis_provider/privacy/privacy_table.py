@@ -1,0 +1,102 @@
+"""What a table releases by each configuration of its plan, as far as privacy goes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.partition import Places
+from aegis_provider.errors import PlanError
+from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
+from aegis_provider.privacy.classes import Classes, classes_of
+from aegis_provider.privacy.measuring import breaks
+
+
+@dataclass(frozen=True, eq=False)
+class PrivacyTable:
+    """The distinct records of a table, and what each masking of its plan makes of their values.
+
+    `mappings`: by attribute and masking id, (values,) the place of each value's masked value; a masking that is left to
+    chance, or was made elsewhere, has none.
+    """
+
+    plan: Plan
+    records: DistinctRecords
+    mappings: Mapping[tuple[str, str], Places]
+
+    @classmethod
+    def of(cls, counted: CountedTable, plan: Plan) -> "PrivacyTable":
+        """Reads the table once more.
+
+        Raises `PlanError` for a plan without quasi-identifiers and sensitive attributes, and `TableError` as
+        `CountedTable.of` and `masked_domains` do.
+        """
+        columns = [*plan.quasi_identifiers, *plan.sensitive]
+        if not columns:
+            raise PlanError(f"{plan.source}: no attribute is a quasi-identifier or sensitive; name some")
+        mappings = {
+            (each.attribute.name, masking): np.array(domain.mapping, dtype=np.intp)
+            for each in counted.attributes
+            if each.attribute.name in columns
+            for masking, domain in counted.masked_domains(each).items()
+        }
+        records = DistinctRecords.of(counted, columns)
+        return cls(plan, records, mappings)
+
+    def unmasked(self) -> Classes:
+        """The classes of the table as it is."""
+        return classes_of(self.records, {}, self.plan.quasi_identifiers, self.plan.sensitive)
+
+    def left_to_chance(self, configuration: Configuration) -> list[str]:
+        """The columns whose masking is left to chance, so that only the masked table shows what becomes of them."""
+        elsewhere = self.masked_elsewhere(configuration)
+        return [name for name in self._unmapped(configuration) if name not in elsewhere]
+
+    def masked_elsewhere(self, configuration: Configuration) -> list[str]:
+        """The columns that another table has masked, which alone shows what becomes of them."""
+        elsewhere = {
+            (each.name, masking.id)
+            for each in self.plan.attributes
+            for masking in each.maskings
+            if masking.is_elsewhere
+        }
+        chosen = configuration.maskings
+        return [name for name in self._unmapped(configuration) if (name, chosen[name]) in elsewhere]
+
+    def masked(self, configuration: Configuration) -> Classes:
+        """The classes of all records as the configuration masks them, before any is suppressed.
+
+        Raises `PlanError` where a masking is left to chance or was made elsewhere.
+        """
+        chance, elsewhere = self.left_to_chance(configuration), self.masked_elsewhere(configuration)
+        if chance or elsewhere:
+            why = f"leaves {', '.join(chance)} to chance" if chance else f"has {', '.join(elsewhere)} masked elsewhere"
+            raise PlanError(
+                f"{self.plan.source}: {configuration.id} {why}; "
+                "measure the masked table, by --quasi-identifiers and --sensitive"
+            )
+        chosen = {name: self.mappings[name, choice] for name, choice in self._masked(configuration).items()}
+        shared = [name for name in self.records.columns if configuration.maskings.get(name) != DROP]
+        quasi_identifiers = [name for name in shared if name in self.plan.quasi_identifiers]
+        sensitive = [name for name in shared if name in self.plan.sensitive]
+        return classes_of(self.records, chosen, quasi_identifiers, sensitive)
+
+    def released(self, configuration: Configuration) -> Classes:
+        """The classes that the release has: where it leaves records out, without those that break its promise.
+
+        Raises `PlanError` as `masked` does.
+        """
+        classes = self.masked(configuration)
+        if configuration.suppressed is None:
+            return classes
+        return classes.without(breaks(classes, configuration.privacy))
+
+    def _unmapped(self, configuration: Configuration) -> list[str]:
+        return [name for name, choice in self._masked(configuration).items() if (name, choice) not in self.mappings]
+
+    def _masked(self, configuration: Configuration) -> dict[str, str]:
+        """The masking of each column that the configuration masks; the label is never masked."""
+        choices = {name: configuration.maskings.get(name, IDENTITY) for name in self.records.columns}
+        return {name: choice for name, choice in choices.items() if choice not in {IDENTITY, DROP}}

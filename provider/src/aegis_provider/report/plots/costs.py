@@ -1,0 +1,186 @@
+"""What each masking costs: its deviation from the reference utility of its attribute."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from aegis_provider.errors import PlotError
+from aegis_provider.report.figures import Drawing, Subject
+from aegis_provider.report.model import Part, Plot
+from aegis_provider.report.page import drawing, figure_svg
+from aegis_provider.report.plots.style import (
+    BLUE,
+    INK,
+    LONGEST_NAME,
+    MOST_ATTRIBUTES,
+    MOST_MASKINGS,
+    PALE,
+    VERMILION,
+    entitle,
+    legend_above,
+    measure_of,
+    quiet,
+    refuse_vast,
+)
+from aegis_sdk.reading import maskings_in, reference_known, shown, some, stated_deviation, utility_bounds
+from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
+
+_ROW = 0.25
+"""Inches of a row."""
+_MOST_NAMES = 8
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A bar, or the heading of an attribute (no `cost`).
+
+    `beside`: what stands beside it; `whole`: all that there is to lose, as well as it is `known`.
+    """
+
+    name: str
+    beside: str
+    known: bool
+    cost: float | None = None
+    whole: float | None = None
+    is_best: bool = False
+
+
+@drawing()
+def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None = None) -> Figure:
+    """A bar for every scored masking: its deviation, by attribute, the attribute with most to lose first.
+
+    Behind each bar stands the reference utility of the attribute, where more utility is better: all that a masking can
+    lose. It is hatched where the unmasked joint counts are not known: then more may be lost, and the bounds of it are
+    told. The maskings of the best configuration are marked. `attributes`: their names; by default all.
+    Raises `PlotError` if the advice scores none of them.
+    """
+    chosen = _chosen(advice, attributes)
+    rows = list(
+        _rows(chosen[:MOST_ATTRIBUTES], maskings_in(entry, advice.configuration), whole_known=advice.better != "lower")
+    )
+    figure = Figure(figsize=(9, 1.7 + _ROW * len(rows)))
+    axes = figure.subplots()
+    _bars(axes, rows)
+    axes.set_xlabel(f"deviation from the attribute's reference utility: {measure_of(advice)}", fontsize=10)
+    _legend(axes, advice, rows)
+    entitle(figure, shown(f"What each masking costs: {entry.name}", 70), _left_out(chosen), _unknown(rows))
+    return figure
+
+
+def _chosen(advice: Advice, attributes: Sequence[str] | None) -> list[AttributeAdvice]:
+    scored = [each for each in advice.attributes or () if each.maskings and (not attributes or each.name in attributes)]
+    if not scored:
+        raise PlotError("the advice scores no masking of these attributes; ask again, with --json")
+    refuse_vast(score.deviation for each in scored for score in each.maskings.values())
+    refuse_vast(each.reference_utility for each in scored)
+    return sorted(scored, key=lambda each: max(score.deviation for score in each.maskings.values()), reverse=True)
+
+
+def _rows(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, whole_known: bool) -> Iterator[_Row]:
+    for each in attributes:
+        known = reference_known(each)
+        yield _Row(shown(each.name, LONGEST_NAME), "" if known else _of_what_is_known(each), known)
+        cheapest_first = sorted(each.maskings.items(), key=lambda item: item[1].deviation)
+        whole = each.reference_utility if whole_known else None
+        for masking, score in cheapest_first[:MOST_MASKINGS]:
+            # A share of what is known would pass for a share of all.
+            share = f"  {score.deviation / whole:.0%}" if whole and known else ""
+            beside = stated_deviation(each, masking) + share
+            is_best = best.get(each.name) == masking
+            yield _Row(shown(masking, LONGEST_NAME), beside, known, score.deviation, whole, is_best)
+
+
+def _of_what_is_known(attribute: AttributeAdvice) -> str:
+    """What stands beside the name of an attribute whose unmasked joint counts are not known."""
+    bounds = utility_bounds(attribute)
+    between = f" ({bounds})" if bounds.far_apart else ""
+    return f"of what is known: {attribute.reference_utility:.3g}{between}"
+
+
+def _bars(axes: Axes, rows: Sequence[_Row]) -> None:
+    quiet(axes)
+    axes.grid(visible=False, axis="y")
+    for place, row in enumerate(rows):
+        if row.cost is None:
+            axes.text(0, place, f" {row.beside}", va="center", fontsize=9, fontstyle="italic", color="#555555")
+            continue
+        axes.barh(place, row.whole or 0, height=0.72, **_kept(known=row.known))
+        axes.barh(place, row.cost, height=0.72, color=VERMILION if row.is_best else BLUE)
+        end = max(row.cost, row.whole or 0)
+        axes.annotate(row.beside, (end, place), (5, 0), textcoords="offset points", va="center", fontsize=9, color=INK)
+    _names(axes, rows)
+    axes.margins(x=0.17 if all(row.known for row in rows) else 0.3)
+    axes.set_xlim(left=0)
+    axes.spines["left"].set_visible(False)
+
+
+def _kept(*, known: bool) -> dict[str, Any]:
+    """How the bar of all that there is to lose is filled."""
+    return (
+        {"color": PALE} if known else {"facecolor": "white", "edgecolor": "#c3cbd6", "hatch": "/////", "linewidth": 0}
+    )
+
+
+def _names(axes: Axes, rows: Sequence[_Row]) -> None:
+    """Names of maskings beside their bars, those of attributes in bold above them."""
+    axes.set_yticks(range(len(rows)), [row.name for row in rows])
+    for tick, row in zip(axes.get_yticklabels(), rows, strict=True):
+        tick.set_fontsize(10 if row.cost is None else 9)
+        tick.set_fontweight("bold" if row.cost is None or row.is_best else "normal")
+        tick.set_color(VERMILION if row.is_best else INK)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+
+
+def _legend(axes: Axes, advice: Advice, rows: Sequence[_Row]) -> None:
+    handles = [Patch(color=BLUE, label="lost"), Patch(color=VERMILION, label=f"lost by {shown(_best(advice), 24)}")]
+    if advice.better != "lower":
+        bars = [row for row in rows if row.cost is not None]
+        if any(row.known for row in bars):
+            handles.append(Patch(label="kept", **_kept(known=True)))
+        if not all(row.known for row in bars):
+            handles.append(Patch(label="kept, of what is known", **_kept(known=False)))
+    legend_above(axes, handles)
+
+
+def _best(advice: Advice) -> str:
+    return advice.configuration or "the best configuration"
+
+
+def _left_out(attributes: Sequence[AttributeAdvice]) -> str:
+    if len(attributes) <= MOST_ATTRIBUTES:
+        return ""
+    return f"the {MOST_ATTRIBUTES} of {len(attributes)} attributes with most to lose; name others with --attribute"
+
+
+def _unknown(rows: Sequence[_Row]) -> str:
+    if all(row.known for row in rows):
+        return ""
+    return "of what is known: unmasked joint counts are not, so more may be lost; in brackets what is certain"
+
+
+def _parts(subject: Subject) -> Iterator[Part]:
+    entry, advice, attributes = subject.entry, subject.answer, subject.attributes
+    yield (
+        "Of each attribute, how far every masking is from its reference utility: what the unmasked attribute tells of "
+        "the label, or as much of that as is known. A long bar costs much; where all bars are short the attribute "
+        "tells little in any case, if its joint counts are known."
+    )
+    yield Plot(figure_svg(costs(entry, advice, attributes)), "Deviation of every masking, by attribute.")
+    chosen = [each for each in advice.attributes or () if not attributes or each.name in attributes]
+    if unknown := [each.name for each in chosen if each.maskings and not reference_known(each)]:
+        yield (
+            f"The unmasked joint counts of {some(unknown, _MOST_NAMES)} are not known. Their reference utility is only "
+            "what the published tables tell: the attribute may tell more, and each masking may lose more than its bar "
+            "shows. Numbers in brackets enclose the true one for certain."
+        )
+
+
+DRAWING: Final = Drawing(
+    figure=lambda subject: costs(subject.entry, subject.answer, subject.attributes),
+    parts=_parts,
+    is_possible=lambda subject: any(each.maskings for each in subject.answer.attributes or ()),
+)

@@ -1,0 +1,84 @@
+"""How dark the maskings of an attribute are drawn: the more of what it tells they lose, the darker."""
+
+from collections.abc import Mapping
+
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from aegis_provider.report.plots.style import INK
+from aegis_sdk.reading import reference_known, utility_bounds
+from aegis_sdk.wire import DROP, IDENTITY, Advice, AttributeAdvice, MaskingScore
+
+_DARKEST = 0.85
+_MUCH_THE_SAME = 0.25
+_WHITE_ON = 0.6
+_UNKNOWN = "#d6d6d6"
+_KEY = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Inches.
+_SWATCH, _HIGH = 0.5, 0.19
+_SHADES = colormaps["Blues"]
+
+
+def losses_of(advice: Advice | None, attribute: str) -> Mapping[str, float]:
+    """By masking, the share that it loses of the reference utility of its attribute: 0 nothing, 1 all.
+
+    `identity` loses nothing, and `drop` all that there is, asked or not. Left out are maskings that may lose little or
+    much of what the unmasked attribute tells, which the advice does not know. By errors, of which less is better, it is
+    not known what all would be: then it is the share of the most that a masking of the attribute loses.
+    """
+    scored = next((each for each in (advice.attributes if advice else None) or () if each.name == attribute), None)
+    if scored is None or advice is None:
+        return {}
+    if advice.better == "lower":
+        most = max((score.deviation for score in scored.maskings.values()), default=0.0)
+        return {IDENTITY: 0.0, **{name: _share(score.deviation, most) for name, score in scored.maskings.items()}}
+    known = {
+        name: _share(score.deviation, scored.reference_utility)
+        for name, score in scored.maskings.items()
+        if _is_certain(scored, score)
+    }
+    return {**known, IDENTITY: 0.0, DROP: float(scored.reference_utility > 0)}
+
+
+def _share(deviation: float, whole: float) -> float:
+    return min(1.0, deviation / whole) if whole > 0 else 0.0
+
+
+def _is_certain(attribute: AttributeAdvice, score: MaskingScore) -> bool:
+    """Whether the masking's share is much the same, whatever the unmasked attribute tells within its bounds."""
+    if reference_known(attribute):
+        return True
+    most = utility_bounds(attribute).most
+    at_most = 1 - score.utility / most if most > 0 else 0.0
+    return at_most - _share(score.deviation, attribute.reference_utility) <= _MUCH_THE_SAME
+
+
+def fill_of(loss: float | None, *, advised: bool) -> str | tuple[float, float, float, float]:
+    """White where nothing was asked, grey where what is lost is not known."""
+    if loss is None:
+        return _UNKNOWN if advised else "white"
+    return _SHADES(loss * _DARKEST)
+
+
+def ink_on(loss: float | None) -> str:
+    """The colour of text on that fill."""
+    return "white" if loss is not None and loss > _WHITE_ON else INK
+
+
+def draw_key(axes: Axes, left: float, middle: float, advice: Advice) -> None:
+    """The shades from nothing lost to all of it, and that of what is not known; in inches, as the axes are."""
+    for place, loss in enumerate(_KEY):
+        _swatch(axes, left + place * _SWATCH, middle, f"{loss:.0%}", loss)
+    whole = "of the most that a masking loses" if advice.better == "lower" else "of its attribute's utility lost"
+    after = left + len(_KEY) * _SWATCH + 0.1
+    axes.text(after, middle, whole, fontsize=9, color="#555555", va="center")
+    unknown = after + 2.4
+    _swatch(axes, unknown, middle, "", None)
+    axes.text(unknown + _SWATCH + 0.1, middle, "not known", fontsize=9, color="#555555", va="center")
+
+
+def _swatch(axes: Axes, left: float, middle: float, text: str, loss: float | None) -> None:
+    fill = fill_of(loss, advised=True)
+    axes.add_patch(Rectangle((left, middle - _HIGH / 2), _SWATCH, _HIGH, facecolor=fill, edgecolor="#666666"))
+    axes.text(left + _SWATCH / 2, middle, text, fontsize=7.5, color=ink_on(loss), ha="center", va="center")

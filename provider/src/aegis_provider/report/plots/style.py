@@ -1,0 +1,79 @@
+"""What the figures have in common: colours, words on axes, and how much of an entry they show."""
+
+from collections.abc import Iterable, Sequence
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from aegis_provider.errors import PlotError
+from aegis_provider.privacy import CRITERIA
+from aegis_sdk.reading import shown
+from aegis_sdk.wire import Advice, Attribute
+
+# Colours that people of any colour vision tell apart (Okabe & Ito 2008).
+BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9a9a9a", "#1a1a1a"
+PALE = "#e9edf2"
+
+MOST_ATTRIBUTES = 24
+MOST_MASKINGS = 24
+LONGEST_NAME = 32
+_VAST = 1e100
+
+
+def privacy_of(name: str) -> str:
+    """What the name of privacy means, and whether more of it is more private or less."""
+    criterion = CRITERIA[name]
+    return f"{criterion.axis} ({'more' if criterion.at_least else 'less'} is more private)"
+
+
+def refuse_vast(numbers: Iterable[float]) -> None:
+    """Raises `PlotError` for a number that no axis could hold beside others."""
+    for number in numbers:
+        if abs(number) > _VAST:
+            raise PlotError(f"{number:g} is too large a number to draw; was the file changed?")
+
+
+def measure_of(advice: Advice) -> str:
+    """The measure that was asked for, in words, with its unit."""
+    unit = f" ({advice.unit})" if advice.unit else ""
+    return shown(f"{str(advice.request.get('measure', 'measure')).replace('_', ' ')}{unit}", LONGEST_NAME)
+
+
+def few(attributes: Sequence[Attribute]) -> list[Attribute]:
+    """As many attributes and maskings as a figure has room for, the first ones."""
+    return [
+        each.model_copy(update={"maskings": each.maskings[:MOST_MASKINGS]}) for each in attributes[:MOST_ATTRIBUTES]
+    ]
+
+
+def left_out(attributes: Sequence[Attribute]) -> str:
+    """What `few` leaves out, as a sentence; empty where it leaves out nothing."""
+    limits = []
+    if len(attributes) > MOST_ATTRIBUTES:
+        limits.append(f"the first {MOST_ATTRIBUTES} of {len(attributes)} attributes")
+    if any(len(each.maskings) > MOST_MASKINGS for each in attributes[:MOST_ATTRIBUTES]):
+        limits.append(f"the first {MOST_MASKINGS} maskings of each")
+    return f"shown: {', '.join(limits)}; name others with --attribute" if limits else ""
+
+
+def entitle(figure: Figure, title: str, *notes: str) -> None:
+    """A title over the whole figure, to the left, and below it what else is to be known."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", color=INK)
+    note = "; ".join(filter(None, notes))
+    if note:
+        figure.supxlabel(note, x=0.01, ha="left", fontsize=9, color="#555555")
+
+
+def legend_above(axes: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """What the colours mean, between the title and the axes, where nothing else is drawn."""
+    chosen = axes.get_legend_handles_labels()[0] if handles is None else handles
+    axes.legend(handles=chosen, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(chosen), frameon=False, fontsize=9)
+
+
+def quiet(axes: Axes) -> None:
+    """A light grid behind everything, and no more ink than needed."""
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, colors="#333333")
+    for spine in axes.spines.values():
+        spine.set_color("#bbbbbb")

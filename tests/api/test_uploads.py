@@ -1,0 +1,113 @@
+"""Counts are read as arrays: nothing of what is refused, stored or told may hang on that."""
+
+import json
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from aegis_sdk.wire import COUNT_MAX, EntryDocument, NotJsonError, faults_of, read_json
+from app.api.uploads import parse_entry
+from app.services.digests import digest
+from tests.pairs import paired_entry
+from tests.service import example_entry
+
+PLACES = [
+    ("label", "histogram"),
+    ("attributes", 0, "histogram"),
+    ("attributes", 0, "joint"),
+    ("attributes", 0, "maskings", 0, "mapping"),
+    ("attributes", 0, "maskings", 0, "joint"),
+    ("attributes", 0, "maskings", 0, "transition"),
+    ("attributes", 0, "maskings"),
+    ("attributes",),
+    ("pairs", 0, "joint"),
+    ("pairs", 0, "attributes"),
+    ("pairs",),
+]
+CELL = (
+    st.integers(-3, 60)
+    | st.sampled_from([COUNT_MAX, COUNT_MAX + 1, -COUNT_MAX, 2**63 - 1, 2**63, -(2**63), 10**30, 1.0, -0.0, 1e300])
+    | st.sampled_from([None, True, False, "1", "[", {}, []])
+)
+VALUE = st.recursive(CELL, lambda part: st.lists(part, max_size=9), max_leaves=20) | st.lists(st.lists(CELL))
+
+
+def changed(document, path, value):
+    owner = document
+    for step in path[:-1]:
+        owner = owner[step]
+    owner[path[-1]] = value
+    return document
+
+
+def faults(document):
+    try:
+        EntryDocument.model_validate(document)
+    except ValidationError as error:
+        return faults_of(error)
+    return []
+
+
+def plain(value):
+    """A document with lists in the places of arrays."""
+    if isinstance(value, dict):
+        return {name: plain(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def same(left, right):
+    """Whether two JSON values are the same: Python takes 1, 1.0 and True for equal."""
+    return json.dumps(left) == json.dumps(right)
+
+
+@given(st.sampled_from(PLACES), VALUE, st.sampled_from([(",", ":"), (", ", ": "), ("\r\n,\t", " :\n")]))
+def test_whatever_stands_there_is_read_and_refused_alike(path, value, separators):
+    body = json.dumps(changed(paired_entry(), path, value), separators=separators).encode()
+    read, arrays = read_json(body), parse_entry(body)
+    assert same(plain(arrays), read)
+    assert faults(arrays) == faults(read)
+
+
+@pytest.mark.parametrize("document", [example_entry(), paired_entry()])
+def test_counts_are_arrays_and_the_digest_is_that_of_lists(document):
+    arrays = parse_entry(orjson.dumps(document))
+    attribute = arrays["attributes"][0]
+    counts = [attribute["histogram"], *(attribute["maskings"][0][name] for name in ("mapping", "joint"))]
+    assert [each.dtype for each in counts] == [np.int64] * 3
+    assert digest(arrays) == digest(document)
+    assert list(plain(arrays)) == list(document)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[]",
+        b"7",
+        b'"text"',
+        b'{"attributes": [1]}',
+        b'{"attributes": {}}',
+        b'{"a": 1, "a": 2}',
+        b'{"attributes": [{"joint": [[1, 2], [3]]}, {"joint": [[]]}, {"joint": [ ]}, {"joint": [[ ], [ ]]}]}',
+        b'{"attributes": [{"joint": [[ ]]}, {"joint": [-0, 1]}, {"joint": []}, {"histogram": [ 1\t, 2\r\n]}]}',
+        b'{"pairs": [{"joint": [[1], [2]], "joint": [[3]]}]}',
+        b'{"pairs": [{"joint": [[1, 2, 3, 4], 5]}, {"joint": [[[1, 2], [3, 4]]]}]}',
+    ],
+)
+def test_what_is_no_entry_is_read_as_ever(body):
+    assert same(plain(parse_entry(body)), read_json(body))
+
+
+@pytest.mark.parametrize("number", [b"01", b"+1", b"1.", b"- 1", b"NaN", b"1 2", b"", b",1", b'"\\ud800"', b'"\xff"'])
+def test_what_is_not_json_is_refused_with_the_place_in_the_whole_body(number):
+    body = b'{"name": "x", "attributes": [{"histogram": [1, 2], "maskings": [{"joint": [[0, %b]]}]}]}' % number
+    with pytest.raises(NotJsonError) as expected:
+        read_json(body)
+    with pytest.raises(NotJsonError) as refused:
+        parse_entry(body)
+    assert str(refused.value) == str(expected.value)

@@ -1,0 +1,71 @@
+"""A figure that has a module and a record in the registry is drawn by the command, as an image and on the page."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from aegis_sdk.wire import EXAMPLE_ENTRY
+
+MODULE = """
+from matplotlib.figure import Figure
+
+from aegis_provider.report.figures import Drawing
+from aegis_provider.report.model import Plot
+from aegis_provider.report.page import figure_svg
+
+
+def histogram(subject):
+    figure = Figure(figsize=(4, 2))
+    figure.subplots().bar(subject.entry.label.domain, subject.entry.label.histogram)
+    return figure
+
+
+def parts(subject):
+    yield Plot(figure_svg(histogram(subject)), "Records by label value.")
+
+
+DRAWING = Drawing(figure=histogram, parts=parts)
+"""
+
+REGISTERED = """
+from aegis_provider.report.figures import FIGURES, EntryFigure
+FIGURES["labels"] = EntryFigure("labels", "How many records have which label", "label_figure:DRAWING")
+from aegis_sdk.cli import main
+main()
+"""
+
+
+@pytest.fixture
+def plot(tmp_path):
+    """Runs `aegis plot` with one figure more; its exit code, stdout and stderr."""
+    (tmp_path / "label_figure.py").write_text(MODULE)
+    (tmp_path / "entry.json").write_text(json.dumps(EXAMPLE_ENTRY))
+
+    def run(*arguments):
+        command = [sys.executable, "-c", REGISTERED, "plot", "entry.json", *arguments]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return ran.returncode, ran.stdout, ran.stderr
+
+    return run
+
+
+def test_it_is_drawn_as_an_image_by_its_name(plot, tmp_path):
+    code, out, error = plot("--figure", "labels", "--output", "p.png", "--json")
+    assert (code, error, json.loads(out)["figures"]) == (0, "", ["labels"])
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    assert plot("--figure", "label", "--output", "p.png")[0] == 2
+
+
+def test_it_has_a_section_on_the_page(plot, tmp_path):
+    code, out, error = plot("--output", "p.html", "--json")
+    assert (code, error, json.loads(out)["figures"]) == (0, "", ["lattice", "labels"])
+    page = (tmp_path / "p.html").read_text()
+    assert "<h2>How many records have which label</h2>" in page
+    assert "Records by label value." in page
+    assert page.count("<svg") == 2
+
+
+def test_the_help_names_it(plot):
+    assert "frontier|costs|lattice|labels" in plot("--help")[1]

@@ -1,0 +1,202 @@
+"""A table in memory is read as the same table is from a file, whatever library holds it."""
+
+import datetime as dt
+from decimal import Decimal
+
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from aegis_provider import (
+    TableError,
+    apply,
+    assess,
+    find_configurations,
+    load_plan,
+    refuse_overwriting,
+    summarize,
+    table_name,
+)
+from aegis_provider.search import Requirement
+from aegis_provider.table import files_of, open_table
+from tests.provider.table.engine_table import PLAN, write_parquet
+
+TEXTS = {
+    "age": ["31", "31", "45", "", "62"] * 4,
+    "city": ["Wien", "", "Graz", "Wien", "Linz"] * 4,
+    "y": ["a", "b"] * 10,
+}
+HOLDERS = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "a lazy frame of polars": pl.LazyFrame,
+    "arrow": pa.table,
+    "a batch of arrow": pa.record_batch,
+    "ibis": lambda columns: ibis.memtable(pa.table(columns)),
+}
+
+
+@pytest.fixture(autouse=True)
+def _backend():
+    """What Ibis asks about tables in memory, closed at the end."""
+    backend = ibis.duckdb.connect()
+    ibis.set_backend(backend)
+    yield
+    ibis.options.default_backend = None
+    backend.disconnect()
+
+
+@pytest.fixture
+def held(plan_of, write):
+    """The plan of the texts, and the CSV file that has them."""
+    write("t.csv", "\n".join(map(",".join, [TEXTS, *zip(*TEXTS.values(), strict=True)])) + "\n")
+    maskings = "{age: {maskings: {tens: {bucketize: {width: 10}}}}, city: {maskings: {gone: {suppress: {}}}}}"
+    plan = plan_of(maskings, "{fine: {}, coarse: {age: tens, city: gone}}")
+    return plan, plan.files[0].with_name("t.csv")
+
+
+def privacy(table, plan):
+    return {each.id: each.privacy for each in assess(table, plan).releases}
+
+
+def searched(table, plan):
+    return find_configurations(table, plan, Requirement({"k": 4})).configurations
+
+
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_whatever_holds_a_table_gives_the_entry_and_the_masked_table_of_the_csv_file(held, holder, tmp_path):
+    plan, path = held
+    ages = [int(text) if text else None for text in TEXTS["age"]]
+    table = holder({**TEXTS, "age": ages})
+    assert summarize(table, plan, name="t", pairs=True) == summarize(path, plan, name="t", pairs=True)
+    assert privacy(table, plan) == privacy(path, plan)
+    assert searched(table, plan) == searched(path, plan)
+    apply(table, plan, "coarse", tmp_path / "held.csv")
+    apply(path, plan, "coarse", tmp_path / "read.csv")
+    assert (tmp_path / "held.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
+
+
+@pytest.mark.parametrize("holder", ["pandas", "polars", "arrow"])
+def test_every_type_is_read_as_from_parquet(holder, tmp_path):
+    path, plan = tmp_path / "t.parquet", tmp_path / "plan.yaml"
+    write_parquet(path)
+    plan.write_text(PLAN, encoding="utf-8")
+    read = {"pandas": pd.read_parquet, "polars": pl.read_parquet, "arrow": pq.read_table}[holder]
+    intended = load_plan(plan)
+    assert summarize(read(path), intended, name="t", pairs=True) == summarize(path, intended, name="t", pairs=True)
+
+
+def frames():
+    """Columns of every type that has missing values of its own."""
+    day = dt.date(2024, 2, 29)
+    yield pd.DataFrame(
+        {
+            "whole": pd.array([1, None, 3, 3], "Int64"),
+            "widened": [1, np.nan, 3, 3],
+            "truth": [True, None, False, False],
+            "kind": pd.Categorical(["x", None, "y", "y"]),
+            "day": [day, None, day, day],
+            "at": pd.to_datetime(["2024-02-29 00:00", None, "2024-03-01 12:30", "2024-03-01 12:30"]),
+            "text": pd.array(["", None, "q", "q"], "string"),
+            "nothing": [None] * 4,
+            "y": ["a", "b", "a", "b"],
+        },
+        index=[7, 5, 3, 1],
+    )
+    yield pl.DataFrame(
+        {
+            "whole": [1, None, 3, 3],
+            "widened": [1.0, float("nan"), None, 3],
+            "truth": [True, None, False, False],
+            "kind": pl.Series(["x", None, "y", "y"], dtype=pl.Categorical),
+            "grade": pl.Series(["low", None, "high", "high"], dtype=pl.Enum(["low", "high"])),
+            "day": [day, None, day, day],
+            "at": [dt.datetime(2024, 2, 29), None, dt.datetime(2024, 3, 1, 12, 30), None],  # noqa: DTZ001 - without
+            "price": [Decimal("1.50"), None, Decimal("2.00"), None],
+            "nothing": [None] * 4,
+            "y": ["a", "b", "a", "b"],
+        }
+    )
+
+
+@pytest.mark.parametrize("frame", list(frames()), ids=["pandas", "polars"])
+def test_missing_values_are_missing_and_types_stay(frame, plan_of, tmp_path):
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path) if isinstance(frame, pd.DataFrame) else frame.write_parquet(path)
+    plan = plan_of({name: {} for name in frame.columns if name != "y"})
+    entry = summarize(frame, plan, name="t")
+    assert entry == summarize(path, plan, name="t")
+    domains = {each["name"]: each["domain"] for each in entry["attributes"]}
+    assert domains["whole"] == ["", "1", "3"]
+    assert domains["widened"] == ["", "1", "3"]
+    assert domains["truth"] == ["", "false", "true"]
+    assert domains["kind"] == ["", "x", "y"]
+    assert domains["day"] == ["", "2024-02-29"]
+    assert domains["nothing"] == [""]
+
+
+def test_dictionaries_that_differ_from_chunk_to_chunk_are_one_column(plan_of):
+    chunks = [pa.array(texts).dictionary_encode() for texts in (["x", "y"], ["z", "x"])]
+    table = pa.table({"a": pa.chunked_array(chunks), "y": ["1", "2", "1", "2"]})
+    [attribute] = summarize(table, plan_of("{a: {}}"), name="t")["attributes"]
+    assert (attribute["domain"], attribute["histogram"]) == (["x", "y", "z"], [2, 1, 1])
+
+
+def test_records_keep_the_order_of_the_frame(plan_of, tmp_path):
+    numbers = np.random.default_rng(7).permutation(300_000)
+    table = pa.table({"a": numbers % 1000, "y": numbers % 2})
+    apply(table, plan_of("{a: {}}"), "c", tmp_path / "masked.csv")
+    assert pacsv.read_csv(tmp_path / "masked.csv").equals(table)
+
+
+def test_names_that_differ_in_case_only_are_two_columns(plan_of):
+    entry = summarize(pl.DataFrame({"A": [1, 2], "a": [3, 3], "y": [0, 1]}), plan_of("{A: {}, a: {}}"), name="t")
+    assert [each["domain"] for each in entry["attributes"]] == [["1", "2"], ["3"]]
+
+
+def test_a_value_is_named_with_its_row(plan_of):
+    with pytest.raises(TableError, match=r"^the DataFrame: row 2: a 'x' is not a number$"):
+        summarize(pd.DataFrame({"a": ["1", "x"], "y": [0, 1]}), plan_of("{a: {type: integer}}"), name="t")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (None, "a NoneType is no table; give a path, a URL#table, a DataFrame"),
+        ({"a": [1], "y": [2]}, "a dict is no table; give a path"),
+        (pd.Series([1], name="a"), "the Series: cannot be read as columns of one type each: "),
+        (pd.DataFrame({"a": [1, "x"], "y": [0, 1]}), "the DataFrame: cannot be read as columns of one type each: "),
+        (pl.DataFrame({"a": [object()], "y": [0]}), "the DataFrame: cannot be read as columns of one type each: "),
+        (pl.LazyFrame({"a": [object()], "y": [0]}), "the LazyFrame: cannot be read as columns of one type each: "),
+        (pl.LazyFrame({"y": [0]}).select("a"), "the LazyFrame: cannot be read as columns of one type each: "),
+        (pa.table([[1], [2]], ["y", "y"]), "the Arrow table: two columns are called 'y'"),
+        (pa.table({"a": [], "y": []}), "the Arrow table: the table has no records"),
+        (pa.table({"b": [1], "y": [2]}), "the Arrow table: no column 'a'; there is b, y"),
+        (pa.table({"a": [1]}).to_reader(), "a RecordBatchReader can be read only once; give the table"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(plan_of, table, message):
+    with pytest.raises(TableError) as raised:
+        summarize(table, plan_of("{a: {}}"), name="t")
+    assert "\n" not in str(raised.value)
+    assert str(raised.value).startswith(message)
+
+
+def test_a_table_in_memory_is_no_file_and_has_a_name(tmp_path):
+    (tmp_path / "masked.csv").touch()
+    for table, name in ((pd.DataFrame(), "the DataFrame"), (pa.table({}), "the Arrow table")):
+        assert (files_of(table), table_name(table)) == ([], name)
+        refuse_overwriting(tmp_path / "masked.csv", table)
+    assert table_name(ibis.table({"a": "int64"}, name="t").filter(ibis._.a > 0)) == "the table"
+    assert table_name("postgresql://me:secret@h/db#t") == "postgresql://me@h/db#t"
+    assert table_name(tmp_path) == str(tmp_path)
+
+
+def test_the_memory_limit_holds_for_a_frame():
+    with pytest.raises(TableError, match="'x' is no size of memory"), open_table(pa.table({}), memory_limit="x"):
+        pass
