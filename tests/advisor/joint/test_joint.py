@@ -10,7 +10,7 @@ from aegis_advisor.joint import design, score_jointly
 from aegis_advisor.joint import scores as joint_scores
 from aegis_advisor.joint.design import Basis, correlation
 from aegis_advisor.measures import MEASURES
-from tests.advisor.joint_cases import Records, random_codes, random_records, regressed
+from tests.advisor.joint.joint_cases import Records, random_codes, random_records, regressed
 
 
 def scores(records, codes, pairs=None, *, joint=False, corrected=False):

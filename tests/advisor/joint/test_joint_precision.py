@@ -10,7 +10,7 @@ from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from aegis_advisor.joint import score_jointly
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from tests.advisor.joint_cases import Records, random_codes, random_records, regressed
+from tests.advisor.joint.joint_cases import Records, random_codes, random_records, regressed
 
 OPTIONS = ("identity", "drop", "v")
 

@@ -6,7 +6,7 @@ import pytest
 from aegis_advisor.errors import MissingPairsError
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from tests.advisor.joint_cases import Records, random_codes, random_records
+from tests.advisor.joint.joint_cases import Records, random_codes, random_records
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -16,7 +16,7 @@ from aegis_advisor.measures import MEASURES, utility_ceilings
 from aegis_advisor.measures.partial_table import GroupLimits, RowLimits
 from tests.advisor.cases import counted, evidence_of, mapped, overlapping, random_table
 
-HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"
+HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
 ALL = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 WITH_ROWS = ("cramers_v", "cramers_v_corrected", "normalised_mutual_information")
 

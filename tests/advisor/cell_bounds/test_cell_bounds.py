@@ -17,7 +17,7 @@ from aegis_advisor.errors import ContradictoryViewsError
 from tests.advisor.cases import counted, evidence_of, mapped, random_table
 
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
-HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"
+HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
 
 
 def crossing(rng, table, views=3, groups=4):

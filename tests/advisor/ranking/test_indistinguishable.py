@@ -14,7 +14,7 @@ from aegis_advisor.ranking.standard_errors import CONFIDENCE, indistinguishable,
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_table
 
-HEALTH = Path(__file__).parents[2] / "examples" / "health" / "health.csv"
+HEALTH = Path(__file__).parents[3] / "examples" / "health" / "health.csv"
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from aegis_advisor.cell_bounds.linear_programs import proven_least
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from tests.advisor.cases import evidence_of, mapped, random_table
+from tests.advisor.cell_bounds.test_cell_bounds import assert_between, truth_of
 from tests.advisor.inexact import drawn, lacking, noisy, randomised_response, rounded
-from tests.advisor.test_disclosure import assert_between, truth_of
 
 VALUES = np.arange(4)
 
