@@ -36,7 +36,12 @@ class InfeasibleError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """The solution of a linear program: a table (cells,), and the multipliers (sums,) that show that none has less."""
+    """The solution of a linear program.
+
+    Attributes:
+        point: (cells,) a table.
+        multipliers: (sums,) they show that none has less.
+    """
 
     point: FloatArray
     multipliers: FloatArray

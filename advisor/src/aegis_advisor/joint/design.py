@@ -71,7 +71,13 @@ MOST_COLUMNS = 6_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masked:
-    """A masking that a configuration uses: its id, its joint counts (groups, labels) with the label, and its basis."""
+    """A masking that a configuration uses.
+
+    Attributes:
+        id: of the masking.
+        basis: of the functions of its masked values.
+        joint: (groups, labels) its joint counts with the label.
+    """
 
     id: str
     basis: Basis
@@ -143,7 +149,11 @@ def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
 
 
 def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
-    """None where all records have one masked value: such a masking has no dimension."""
+    """A masking with its basis; None where all records have one masked value: such a masking has no dimension.
+
+    Raises:
+        MissingCountsError: its joint counts with the label are not known.
+    """
     if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
         return None
     joint = evidence.joint if option == IDENTITY else _label_counts(evidence, option)

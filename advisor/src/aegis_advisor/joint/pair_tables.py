@@ -17,7 +17,12 @@ _Folding = tuple[IntArray, int]
 
 @dataclass(slots=True, eq=False)
 class PairTables:
-    """The pair counts of an entry by their two attributes, the one that comes first in the entry in the rows."""
+    """The pair counts of an entry by their two attributes.
+
+    Attributes:
+        evidence: of the attributes.
+        given: by two attributes, of which the one that comes first in the entry is in the rows, and their maskings.
+    """
 
     evidence: Sequence[AttributeEvidence]
     given: dict[tuple[int, int], dict[_Maskings, IntArray]]

@@ -193,6 +193,10 @@ def _pivoted(left: FloatArray) -> tuple[FloatArray, IntArray, int]:
 
 
 def _require_nothing(rest: FloatArray) -> None:
-    """What depends on other dimensions has nothing in common with anything beyond them."""
+    """What depends on other dimensions has nothing in common with anything beyond them.
+
+    Raises:
+        _NoTableError: it has.
+    """
     if np.abs(rest).max(initial=0.0) > NEGLIGIBLE:
         raise _NoTableError

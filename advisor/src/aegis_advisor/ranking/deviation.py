@@ -142,7 +142,12 @@ def drop_table(evidence: AttributeEvidence) -> FloatArray:
 
 
 def masking_table(evidence: AttributeEvidence, reference: Reference, used_id: str) -> tuple[FloatArray, Source]:
-    """The table (groups, labels) of a masking or of `drop`, and where it comes from (model, section 4)."""
+    """The table (groups, labels) of a masking or of `drop`, and where it comes from (model, section 4).
+
+    Raises:
+        KeyError: there is no such masking.
+        ValueError: neither its mapping nor its counts are known.
+    """
     if used_id == DROP:
         known = evidence.knows_label
         return drop_table(evidence) if known else reference.joint.sum(axis=0, keepdims=True), "definition"

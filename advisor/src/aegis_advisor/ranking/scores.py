@@ -22,7 +22,14 @@ from aegis_advisor.reconstruction import Reference
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selected:
-    """One selected attribute: what is known of it, its options, and those that configurations use."""
+    """One attribute that a question selects.
+
+    Attributes:
+        evidence: what is known of it.
+        reference: its reconstruction.
+        options: what its codes stand for.
+        used: those that configurations use, in order.
+    """
 
     evidence: AttributeEvidence
     reference: Reference

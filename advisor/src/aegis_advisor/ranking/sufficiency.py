@@ -70,7 +70,12 @@ def joint_ranking_basis(
 
     The utility of every configuration is that of its table; the unmasked attributes have no less by a monotone measure,
     if every masking is a function of the value. Then true deviations and ours differ by the same constant for all.
-    `exactly`: no utility is in doubt by more than what counts as a tie.
+
+    Args:
+        evidence: of the attributes with weight.
+        measure: a joint one.
+        used: the maskings of each that any configuration uses.
+        exactly: no utility is in doubt by more than what counts as a tie.
     """
     functions = (
         is_counted_function(known, masking) for known, ids in zip(evidence, used, strict=True) for masking in ids

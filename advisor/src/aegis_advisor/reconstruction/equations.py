@@ -124,8 +124,12 @@ ROUNDING = 16 * np.finfo(np.float64).eps
 def closest_combination(equations: Equations, weight: FloatArray, wanted: FloatArray) -> FloatArray:
     """The combination (equations,) whose coefficients come closest to those wanted.
 
-    It minimises `sum weight * (coefficient - wanted / weight)^2` over cells: `weight` (cells,) is not negative,
-    `wanted` (cells,) is 0 where that is.
+    It minimises `sum weight * (coefficient - wanted / weight)^2` over cells.
+
+    Args:
+        equations: to combine.
+        weight: (cells,) not negative.
+        wanted: (cells,) 0 where the weight is.
     """
     return solve_normal_equations(equations, weight, equations.matrix @ wanted)
 

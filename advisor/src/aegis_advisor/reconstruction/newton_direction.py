@@ -50,8 +50,10 @@ class NewtonDirections:
     def at(self, point: Point, damping: float) -> FloatArray:
         """Minus the inverse Hessian times the gradient: (groups, labels).
 
-        `damping` times the targets, which are the diagonal at the end, is added to it: the more, the shorter the
-        direction, also where a group has lost nearly all of its records on the way.
+        Args:
+            point: where.
+            damping: so many times the targets, which are the diagonal at the end, is added to it: the more, the shorter
+                the direction, also where a group has lost nearly all of its records on the way.
         """
         if self._dual.rows is None and self._cubes <= BY_LABELS:
             return -_by_labels(self._dual, point, damping)

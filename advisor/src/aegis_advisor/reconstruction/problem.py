@@ -107,7 +107,10 @@ def label_margin(evidence: AttributeEvidence, atoms: int) -> Margin:
 def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate: FloatArray) -> Iterator[Margin]:
     """The margin of each traceable view, in their order; none tells the values of an atom apart.
 
-    `estimate` (atoms, labels) is a first guess at the table, for the variance of what chance decides.
+    Args:
+        evidence: of the attribute.
+        atom_of_value: (values,).
+        estimate: (atoms, labels) a first guess at the table, for the variance of what chance decides.
     """
     for masking in evidence.traceable:
         if masking.transition is not None:

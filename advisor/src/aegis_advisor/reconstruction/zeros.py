@@ -144,7 +144,10 @@ class ProgramZeros:
 class _Raise:
     """The solution of the programme.
 
-    `direction` (cells,) adds up to `scale` (parts,) times the counts; `dual` is (equations,).
+    Attributes:
+        direction: (cells,) it adds up to the scale times the counts.
+        scale: (parts,).
+        dual: (equations,).
     """
 
     direction: FloatArray
