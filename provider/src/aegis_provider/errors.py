@@ -46,6 +46,10 @@ class PromiseError(AegisError):
         super().__init__(" ".join(message.split()))
 
 
+class SmallCountsError(AegisError):
+    """An entry gives away small counts for certain, or may: an answer, of an entry that is in order."""
+
+
 class UnmaskableValueError(ValueError):
     """A masking function has no masked value for `text`; `reason` ends the sentence "'x' ..."."""
 

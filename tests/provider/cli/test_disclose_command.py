@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.provider.disclosing import written
+from tests.provider.disclosure.small_entries import written
 from tests.provider.report.html_page import Reader
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
@@ -169,8 +169,8 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
         (("broken.json",), "broken.json: not JSON: "),
         (("empty.json",), "empty.json: /format: This field is required"),
         (("entry.json", "--attribute", "agee"), "entry.json: no attribute 'agee'; did you mean 'age'?"),
-        (("entry.json", "--table", "table.csv"), "--table and --plan go together"),
-        (("entry.json", "--plan", "plan.yaml"), "--table and --plan go together"),
+        (("entry.json", "--table", "table.csv"), "table and plan go together"),
+        (("entry.json", "--plan", "plan.yaml"), "table and plan go together"),
         (("entry.json", "--table", "other.csv", "--plan", "plan.yaml"), "other.csv: age has the value '2', which the"),
         (("entry.json", "--table", "no.csv", "--plan", "plan.yaml"), "no.csv: "),
         (("entry.json", "--html", "entry.json"), "entry.json: is entry.json itself, which is an input"),

@@ -4,19 +4,15 @@ from typing import Annotated
 import typer
 
 from aegis_provider.cli.disclose_report import all_attributes, as_document, attributes_in_full
-from aegis_provider.disclosure import Disclosure, EntryError
+from aegis_provider.disclosure import EntryError, refuse_small_counts
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
-from aegis_provider.plan.model import Plan
-from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import DelimiterOption, EntryArgument, JsonOption, MemoryOption, delimiter_of
-from aegis_sdk.cli.show import chosen
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
-from aegis_sdk.reading import shown
 
 
 def disclose(
@@ -44,8 +40,7 @@ def disclose(
     --plan, also how far from the truth one gets without seeing a record.
     """
     document = document_of(entry, read(entry))
-    names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
-    intended = _plan(table, plan)
+    intended = None if plan is None else load_plan(plan, configurations_needed=False)
     if html is not None:
         with needs_extra("plots"):
             from aegis_provider.report.disclosure_page import write_disclosure_page  # noqa: PLC0415 - an extra
@@ -54,9 +49,9 @@ def disclose(
     say(f"bounding the cells of {entry} ...")
     try:
         with progress_bar("bounding cells") as progress:
-            found = bound_cells(
+            disclosed = bound_cells(
                 document,
-                names,
+                attribute,
                 below=below,
                 within=within,
                 table=table,
@@ -69,32 +64,10 @@ def disclose(
     except EntryError as error:
         raise InputError(f"{entry}: {error}") from error
     if html is not None:
-        write_disclosure_page(found, html)
-    _tell(found, in_full=bool(attribute), as_json=as_json)
-    if check:
-        _refuse_small(entry, found)
-
-
-def _plan(table: str | None, path: Path | None) -> Plan | None:
-    """The plan of the file. Raises `InputError` for one of table and plan without the other."""
-    if (table is None) != (path is None):
-        raise InputError("--table and --plan go together: the plan says what of the table the entry counts")
-    return None if path is None else load_plan(path, configurations_needed=False)
-
-
-def _tell(found: Disclosure, *, in_full: bool, as_json: bool) -> None:
+        write_disclosure_page(disclosed, html)
     if as_json:
-        print_json(as_document(found))
+        print_json(as_document(disclosed))
     else:
-        typer.echo("\n".join(attributes_in_full(found) if in_full else all_attributes(found)))
-
-
-def _refuse_small(entry: Path, found: Disclosure) -> None:
-    """Raises `AegisError` if a count is small, and certain: a table shows it, or it follows from several; or may be."""
-    small = found.small_and_certain
-    if small:
-        where = ", ".join(f"{count} of {name}" for name, count in small.items())
-        raise AegisError(f"{entry}: counts below {found.below} are certain: {where}")
-    if found.unfinished:
-        names = ", ".join(map(shown, found.unfinished))
-        raise AegisError(f"{entry}: bounds stopped early, so that small counts may be certain (--seconds): {names}")
+        typer.echo("\n".join(attributes_in_full(disclosed) if attribute else all_attributes(disclosed)))
+    if check:
+        refuse_small_counts(disclosed, str(entry))

@@ -10,8 +10,8 @@ from aegis_provider.disclosure import (
     Comparison,
     Declared,
     Disclosure,
+    LinkedTables,
     PublishedTable,
-    Together,
 )
 from aegis_sdk.cli.terminal import aligned
 from aegis_sdk.reading import shown
@@ -45,7 +45,7 @@ def attributes_in_full(found: Disclosure) -> Iterator[str]:
     yield from _head(found)
     for each in found.attributes:
         yield from ("", f"{shown(each.name)}, each table by itself:", *_tables(each.tables, found.below))
-        yield from ("", f"{shown(each.name)}, all tables together:", *_together(each.together, found.below))
+        yield from ("", f"{shown(each.name)}, all tables together:", *_together(each.linked, found.below))
         if each.compared is not None:
             yield from ("", f"{shown(each.name)}, beside the truth:", *_beside_the_truth(each.compared))
     yield from _given_away(found)
@@ -54,11 +54,19 @@ def attributes_in_full(found: Disclosure) -> Iterator[str]:
 
 
 def as_document(found: Disclosure) -> dict[str, Any]:
-    """All that was found, as JSON values."""
-    document = asdict(found)
-    for each, attribute in zip(document["attributes"], found.attributes, strict=True):
-        each["given_away"] = None if attribute.given_away is None else asdict(attribute.given_away)
-    return {**document, "small_and_certain": dict(found.small_and_certain)}
+    """All of it, as JSON values."""
+    attributes = [_attribute_document(each) for each in found.attributes]
+    return {**asdict(found), "attributes": attributes, "small_and_certain": dict(found.small_and_certain)}
+
+
+def _attribute_document(attribute: AttributeDisclosure) -> dict[str, Any]:
+    return {
+        "name": attribute.name,
+        "tables": [asdict(each) for each in attribute.tables],
+        "together": asdict(attribute.linked),
+        "compared": None if attribute.compared is None else asdict(attribute.compared),
+        "given_away": None if attribute.given_away is None else asdict(attribute.given_away),
+    }
 
 
 def _head(found: Disclosure) -> Iterator[str]:
@@ -70,7 +78,7 @@ def _head(found: Disclosure) -> Iterator[str]:
 
 
 def _row(each: AttributeDisclosure, found: Disclosure, *, compared: bool) -> tuple[str | float, ...]:
-    together = each.together
+    together = each.linked
     return (
         shown(each.name),
         len(each.tables),
@@ -120,7 +128,7 @@ def _given_away(found: Disclosure) -> Iterator[str]:
     rows = [
         (shown(each.name), cell.count, _where(cell), "smaller than any in its tables" if each.given_away else "")
         for each in found.attributes
-        if (cell := each.together.derived) is not None and cell.count < found.below
+        if (cell := each.linked.derived) is not None and cell.count < found.below
     ]
     if rows:
         yield from ("", "in no table, and known all the same:", *aligned(("attribute", "records", "where", ""), rows))
@@ -200,7 +208,7 @@ def _declared(declared: Declared) -> str:
     return ", ".join(said)
 
 
-def _together(together: Together, below: int) -> Iterator[str]:
+def _together(together: LinkedTables, below: int) -> Iterator[str]:
     yield f"  {together.atoms} groups of values that no masking tells apart, {together.cells} cells"
     rows = [
         ("follow exactly", together.exact),

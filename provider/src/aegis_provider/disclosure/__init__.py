@@ -1,12 +1,12 @@
 """What an entry gives away: small counts in its tables, and cells that follow from all its tables together.
 
-    found = disclose(read_entry(body)[1], table=Path("health.csv"), plan=load_plan(Path("plan.yaml")))
-    found.attributes[0].together.smallest         # Cell(count=1, place=("[5,7)", "poor"))
+    disclosed = disclose(read_entry(body)[1], table=Path("health.csv"), plan=load_plan(Path("plan.yaml")))
+    disclosed.attributes[0].linked.smallest         # Cell(count=1, place=("[5,7)", "poor"))
 
 Needs the distribution `aegis-advisor`, so nothing else of the provider part imports it when it loads.
 """
 
-from aegis_provider.disclosure.disclosing import disclose
+from aegis_provider.disclosure.entry import disclose, refuse_small_counts
 from aegis_provider.disclosure.model import (
     AttributeDisclosure,
     Cell,
@@ -14,10 +14,10 @@ from aegis_provider.disclosure.model import (
     Declared,
     Disclosure,
     Distance,
+    LinkedTables,
     PublishedTable,
-    Together,
 )
-from aegis_provider.errors import EntryError
+from aegis_provider.errors import EntryError, SmallCountsError
 
 __all__ = [
     "AttributeDisclosure",
@@ -27,7 +27,9 @@ __all__ = [
     "Disclosure",
     "Distance",
     "EntryError",
+    "LinkedTables",
     "PublishedTable",
-    "Together",
+    "SmallCountsError",
     "disclose",
+    "refuse_small_counts",
 ]

@@ -1,4 +1,4 @@
-"""What is found: of every table by itself, of all tables of an attribute together, and beside the truth."""
+"""What an entry gives away: by each table, by all tables of an attribute linked, and beside the truth."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,12 @@ Kind = Literal["label", "histogram", "joint", "masking", "pairs"]
 
 @dataclass(frozen=True)
 class Cell:
-    """A count and its place, in words: (masked) value and label value, or what of these the table has."""
+    """A count and its place.
+
+    Attributes:
+        count: How many records.
+        place: In words: (masked) value and label value, or what of these the table has.
+    """
 
     count: int
     place: tuple[str, ...]
@@ -23,7 +28,12 @@ class Cell:
 class Declared:
     """How the counts of a table are declared to differ from those of the provider's; by default not at all.
 
-    `drawn`: chance decided which masked value a record has, so that nobody knows whose records a count is of.
+    Attributes:
+        noise: The scale of the noise.
+        epsilon: The budget that the noise took.
+        rounded_to: The number that counts are multiples of.
+        records: How many records the table counts, where some were left out.
+        drawn: Chance decided which masked value a record has, so that nobody knows whose records a count is of.
     """
 
     noise: float | None = None
@@ -42,8 +52,15 @@ class Declared:
 class PublishedTable:
     """One table of counts, by itself.
 
-    `name`: the masking's id, of pair counts both; empty where the kind says enough. `occupied`: how many of its `cells`
-    are above 0. `below`: how many of these are smaller than was asked about; `smallest`: the first of the smallest.
+    Attributes:
+        kind: What it counts.
+        name: The masking's id, of pair counts both; empty where the kind says enough.
+        declared: How it differs from the provider's.
+        records: The sum of its counts.
+        cells: How many counts it has.
+        occupied: How many of them are above 0.
+        smallest: The first of the smallest of these.
+        below: How many of these are smaller than was asked about.
     """
 
     kind: Kind
@@ -67,15 +84,26 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class Together:
+class LinkedTables:
     """What all tables of an attribute say together of its cells: each atom with each label value.
 
-    `exact`: cells that follow exactly; `empty`: those of them that certainly have no record; `in_tables`: those above 0
-    that stand in a table as they are. `smallest`: the smallest cell above 0 that follows exactly, `below`: how many
-    such cells are smaller than was asked about. `derived` and `derived_below`: the same of cells that no table shows,
-    which only differences of tables give away. `within`: by k, how many cells are known to within k records. `alike`:
-    atoms whose records certainly have one label value, `largest` the one with most records. `complete`: the bounds are
-    the tightest that linear programs find; that counts are whole may still give away a few cells more.
+    Attributes:
+        atoms: How many groups of values no masking tells apart.
+        cells: How many cells these make with the label values.
+        exact: Cells that follow exactly.
+        empty: Those of them that certainly have no record.
+        in_tables: Those of them above 0 that stand in a table as they are.
+        smallest: The smallest cell above 0 that follows exactly.
+        below: How many such cells are smaller than was asked about.
+        derived: As `smallest`, of cells that no table shows, which only differences of tables give away.
+        derived_below: As `below`, of these.
+        within: By k, how many cells are known to within k records.
+        alike: Atoms whose records certainly have one label value.
+        largest: The cell of the one of these with most records.
+        method: How the bounds of the cells were computed.
+        programs: By how many linear programs.
+        complete: The bounds are the tightest that linear programs find; that counts are whole may still give away a
+            few cells more.
     """
 
     atoms: int
@@ -101,7 +129,12 @@ class Together:
 
 @dataclass(frozen=True)
 class Distance:
-    """The total variation distance of two tables, 0 to 1: of atoms and label values, and of values and label values."""
+    """The total variation distance of two tables, 0 to 1.
+
+    Attributes:
+        atoms: Of atoms and label values.
+        values: Of values and label values.
+    """
 
     atoms: float
     values: float
@@ -111,8 +144,11 @@ class Distance:
 class Comparison:
     """How far from the true joint counts one gets without seeing a record.
 
-    `pooled`: by the reconstruction from all tables, which `converged` or did not. `margins`: by the two histograms
-    alone, as if attribute and label were independent, and the attribute uniform if the entry has no histogram of it.
+    Attributes:
+        pooled: By the reconstruction from all tables.
+        margins: By the two histograms alone, as if attribute and label were independent, and the attribute uniform if
+            the entry has no histogram of it.
+        converged: Whether the reconstruction did.
     """
 
     pooled: Distance
@@ -122,18 +158,25 @@ class Comparison:
 
 @dataclass(frozen=True)
 class AttributeDisclosure:
-    """One attribute: its tables, what they say together, and how far that is from the truth, where this is given."""
+    """What the counts of one attribute give away.
+
+    Attributes:
+        name: The attribute's.
+        tables: Each of its tables by itself.
+        linked: What these say together.
+        compared: How far that is from the truth, where this is given.
+    """
 
     name: str
     tables: tuple[PublishedTable, ...]
-    together: Together
+    linked: LinkedTables
     compared: Comparison | None
 
     @property
     def smallest(self) -> Cell | None:
         """The smallest count above 0 in a table that is certain; the first of several."""
-        found = [each.smallest for each in self.tables if each.declared.is_certain and each.smallest is not None]
-        return min(found, key=lambda cell: cell.count, default=None)
+        cells = [each.smallest for each in self.tables if each.declared.is_certain and each.smallest is not None]
+        return min(cells, key=lambda cell: cell.count, default=None)
 
     @property
     def below(self) -> int:
@@ -143,15 +186,24 @@ class AttributeDisclosure:
     @property
     def given_away(self) -> Cell | None:
         """The smallest cell that follows exactly, if it is smaller than every count above 0 of its tables."""
-        cell, least = self.together.smallest, self.smallest
+        cell, least = self.linked.smallest, self.smallest
         return cell if cell is not None and (least is None or cell.count < least.count) else None
 
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What an entry gives away: of counts above 0 and `below` so many records, and of cells known to `within` so many.
+    """What an entry gives away.
 
-    `epsilon`: the budget that the entry declares for all its counts together.
+    Attributes:
+        entry: The entry's name.
+        records: How many it counts.
+        label: The label's name.
+        below: Counts above 0 and smaller than this are small.
+        within: How far off, in records, a cell may be known.
+        epsilon: The budget that the entry declares for all its counts together.
+        histogram: The label's.
+        attributes: What each attribute gives away.
+        pairs: The pair counts of these attributes, each table by itself.
     """
 
     entry: str
@@ -167,13 +219,13 @@ class Disclosure:
     @property
     def small_and_certain(self) -> Mapping[str, int]:
         """By where they are, how many counts are small for certain: of the label, of attributes, of pair counts."""
-        found = Counter({"the label": self.histogram.certainly_below})
+        counts = Counter({"the label": self.histogram.certainly_below})
         for each in self.attributes:  # which may have the names of the others, too
-            found[each.name] += each.below + each.together.derived_below
-        found["pair counts"] += sum(table.certainly_below for table in self.pairs)
-        return dict(+found)
+            counts[each.name] += each.below + each.linked.derived_below
+        counts["pair counts"] += sum(table.certainly_below for table in self.pairs)
+        return dict(+counts)
 
     @property
     def unfinished(self) -> Sequence[str]:
-        """The attributes whose bounds were stopped early, so that more of their cells may follow than was found."""
-        return [each.name for each in self.attributes if not each.together.complete]
+        """The attributes whose bounds were stopped early, so that more of their cells may follow than are known to."""
+        return [each.name for each in self.attributes if not each.linked.complete]

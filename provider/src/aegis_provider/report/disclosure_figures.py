@@ -24,7 +24,7 @@ _LONGEST_NAME = 28
 
 def known_within(found: Disclosure) -> Plot:
     """How well the cells of each attribute are known from all its tables together."""
-    attributes = _worst(found, lambda each: each.together.share_within(found.within))
+    attributes = _worst(found, lambda each: each.linked.share_within(found.within))
     with drawing():
         figure, axes = _figure(len(attributes))
         reached = [0.0] * len(attributes)
@@ -44,12 +44,12 @@ def known_within(found: Disclosure) -> Plot:
 
 def small_counts(found: Disclosure) -> Plot:
     """How many small counts of each attribute stand in a table, and how many follow though none shows them."""
-    attributes = _worst(found, lambda each: each.below + each.together.derived_below)
+    attributes = _worst(found, lambda each: each.below + each.linked.derived_below)
     few = f"1 to {found.below - 1}"
     with drawing():
         figure, axes = _figure(len(attributes))
         _bars(axes, f"counts of {few} in its tables", _GOOD, [each.below for each in attributes], -1, "{:.0f}")
-        derived = [each.together.derived_below for each in attributes]
+        derived = [each.linked.derived_below for each in attributes]
         _bars(axes, f"counts of {few} in no table, that follow", _BAD, derived, 1, "{:.0f}")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlim(0, 1.08 * max(1, *axes.dataLim.intervalx))
@@ -69,7 +69,7 @@ def smallest_counts(found: Disclosure) -> Plot:
             axes.plot(_smallest(each), [place] * len(_smallest(each)), color="#999999", lw=1, zorder=1)
         for name, colour, marker, size, counts in (
             ("smallest in a table", _GOOD, "o", 60, [each.smallest for each in attributes]),
-            ("smallest that follows, in no table", _BAD, "D", 26, [each.together.derived for each in attributes]),
+            ("smallest that follows, in no table", _BAD, "D", 26, [each.linked.derived for each in attributes]),
         ):
             points = [(cell.count, place) for place, cell in enumerate(counts) if cell is not None]
             xs, ys = [x for x, _ in points], [y for _, y in points]
@@ -132,10 +132,10 @@ def _left_out(found: Disclosure) -> str:
 
 def _bands(attributes: Sequence[AttributeDisclosure]) -> Sequence[tuple[str, str, list[float]]]:
     """Name, colour and shares (attributes,) of the cells that are known so well, the best known first."""
-    ks = sorted(attributes[0].together.within)
-    shares = [[each.together.share_within(k) for k in ks] for each in attributes]
-    empty = [each.together.empty / each.together.cells for each in attributes]
-    in_tables = [each.together.in_tables / each.together.cells for each in attributes]
+    ks = sorted(attributes[0].linked.within)
+    shares = [[each.linked.share_within(k) for k in ks] for each in attributes]
+    empty = [each.linked.empty / each.linked.cells for each in attributes]
+    in_tables = [each.linked.in_tables / each.linked.cells for each in attributes]
     derived = [row[0] - none - shown for row, none, shown in zip(shares, empty, in_tables, strict=True)]
     bands = [("no record, for certain", _EMPTY, empty), ("in a table", _GOOD, in_tables)]
     bands.append(("in no table, known exactly", _BAD, derived))
@@ -146,7 +146,7 @@ def _bands(attributes: Sequence[AttributeDisclosure]) -> Sequence[tuple[str, str
 
 
 def _smallest(each: AttributeDisclosure) -> list[int]:
-    return [cell.count for cell in (each.smallest, each.together.derived) if cell is not None]
+    return [cell.count for cell in (each.smallest, each.linked.derived) if cell is not None]
 
 
 def _count_axis(axes: Axes) -> None:

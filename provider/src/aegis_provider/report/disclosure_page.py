@@ -48,10 +48,10 @@ def _glance(found: Disclosure) -> Iterator[str]:
         f"The entry has {len(tables):,} table{'s' * (len(tables) != 1)} of counts of {found.records:,} records. "
         f"{small:,} of their counts are of {few} records.{smallest}"
     )
-    cells = sum(each.together.cells for each in found.attributes)
-    exact = sum(each.together.exact for each in found.attributes)
-    derived = sum(each.together.derived_below for each in found.attributes)
-    hidden = _smallest((each.name, each.together.derived) for each in found.attributes)
+    cells = sum(each.linked.cells for each in found.attributes)
+    exact = sum(each.linked.exact for each in found.attributes)
+    derived = sum(each.linked.derived_below for each in found.attributes)
+    hidden = _smallest((each.name, each.linked.derived) for each in found.attributes)
     yield (
         f"From all tables of an attribute together, {exact:,} of {cells:,} cells ({percent(exact / cells)}) follow "
         f"exactly. {derived:,} of them are of {few} records and stand in no table: only differences of tables give "
@@ -74,10 +74,10 @@ def _smallest(cells: Iterable[tuple[str, Cell | None]]) -> str:
 
 
 def _one_label(found: Disclosure) -> str:
-    cells = [(each, each.together.largest) for each in found.attributes if each.together.largest is not None]
+    cells = [(each, each.linked.largest) for each in found.attributes if each.linked.largest is not None]
     if not cells:
         return ""
-    groups = sum(each.together.alike for each in found.attributes)
+    groups = sum(each.linked.alike for each in found.attributes)
     attribute, cell = max(cells, key=lambda item: item[1].count)
     return (
         f" In {groups} group{'s' * (groups != 1)} of values all records have one label value for certain; the largest: "
@@ -91,7 +91,7 @@ def _small(found: Disclosure) -> Iterator[Part]:
     rows = [
         (each.name, cell.count, _where(cell), "yes" if each.given_away else "")
         for each in found.attributes
-        if (cell := each.together.derived) is not None and cell.count < found.below
+        if (cell := each.linked.derived) is not None and cell.count < found.below
     ]
     if rows:
         header = ("attribute", "records", "of which values and label value", "smaller than any in a table")
@@ -115,7 +115,7 @@ def _together(found: Disclosure) -> Iterator[Part]:
 
 
 def _together_row(each: AttributeDisclosure, within: int) -> tuple[str | float, ...]:
-    together = each.together
+    together = each.linked
     return (
         each.name,
         len(each.tables),

@@ -1,0 +1,210 @@
+"""What it costs to choose a configuration, by every way of choosing, of tables of any size."""
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeVar
+
+import numpy as np
+import orjson
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, recommend
+from aegis_advisor.reconstruction import Reference, reconstruct
+from aegis_provider import summarize
+from app.api.uploads import read_publication
+from app.domain.configurations import ConfigurationTable
+from app.domain.documents import evidence_of, pairs_of
+from app.services.configurations import unpack_configurations
+from bench.quality.large_tables import MEMORY, Size, made, plan, records_of
+from bench.quality.rivals.mascara import information_loss
+from bench.quality.rivals.sampling import Sampler
+from bench.quality.study import masked_by
+from bench.quality.training import logistic_regression
+
+TIMES = 5
+#: Seconds after which nothing is done once more for the sake of a median.
+ENOUGH = 1.0
+#: The same of a go through all sizes.
+ROUNDS = 15.0
+#: How many models are trained for the estimate of what training all of them costs.
+TRAINED = 3
+#: Seconds after which no further one is trained.
+LONG = 4.0
+#: The largest table that models are trained on.
+MOST_TRAINED = 100_000
+INFORMATION = "mutual_information"
+#: The measure that sees attributes together.
+JOINT = "joint"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Seconds, medians where there was time for more than one go.
+
+    Attributes:
+        size: of the table.
+        summary: the provider counts the table, once.
+        references: the service reconstructs every attribute, once.
+        question: it ranks all configurations by mutual information.
+        pair_summary: the provider counts pairs of masked attributes as well, once.
+        joint: the service ranks all configurations jointly.
+        mascara: Mascara's estimator ranks them.
+        sampling: the sampling baseline draws as many records as the table has and ranks them.
+        training: one model for every configuration, on half of the records, asked for the other half; None where the
+            table is too large for that.
+        extrapolated: the training is that of smaller tables, extrapolated.
+    """
+
+    size: Size
+    summary: float
+    references: float = math.nan
+    question: float = math.nan
+    pair_summary: float = math.nan
+    joint: float = math.nan
+    mascara: float = math.nan
+    sampling: float = math.nan
+    training: float | None = None
+    extrapolated: bool = False
+
+    @property
+    def advice(self) -> float:
+        """The dearest advice by mutual information: the first, which needs the references."""
+        return self.references + self.question
+
+    @property
+    def joint_advice(self) -> float:
+        """The same by the joint measure."""
+        return self.references + self.joint
+
+
+def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
+    """Make up tables, and choose one of the configurations of each in every way there is.
+
+    What is done with counts alone is timed in turns, a go for every table and then the next: whatever else the machine
+    does meanwhile slows all of them. Only DuckDB has several threads.
+    """
+    with threadpool_limits(1):
+        prepared = [_prepared(size) for size in sizes]
+        _, rounds = _several(lambda: [_from_counts(case) for _, case in prepared], ROUNDS)
+    goes = zip(*rounds, strict=True)
+    return [replace(costs, **_medians(each)) for (costs, _), each in zip(prepared, goes, strict=True)]
+
+
+def _prepared(size: Size) -> tuple[Costs, "_Case"]:
+    """What needs the records or as many, and the counts of the table, with those of pairs."""
+    with made(size) as path:
+        summary, _ = _timed(partial(_summaries, path, size))
+        pair_summary, entry = _timed(partial(_summaries, path, size, pairs=True))
+        case = _Case.of(entry)
+        training = _training(case, *records_of(path, entry)) if size.records <= MOST_TRAINED else None
+    sampler = Sampler(MEASURES[INFORMATION])
+    sampling, _ = _timed(partial(sampler.deviations, case.evidence, case.configurations))
+    costs = Costs(size, summary, pair_summary=pair_summary, sampling=sampling, training=training)
+    return costs, case
+
+
+def _from_counts(case: "_Case") -> dict[str, float]:
+    """Seconds of what is done with counts alone."""
+    references, pooled = _once(case.reconstructed)
+    return {
+        "references": references,
+        "question": _once(partial(case.ranked, pooled, INFORMATION))[0],
+        "joint": _once(partial(case.ranked, pooled, JOINT))[0],
+        "mascara": _once(partial(information_loss, case.evidence, case.configurations))[0],
+    }
+
+
+def _medians(goes: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: median(each[name] for each in goes) for name in goes[0]}
+
+
+def extrapolated(costs: Sequence[Costs]) -> list[Costs]:
+    """Costs by growing records: where no model was trained, the line through the two largest where some were."""
+    known = [one for one in costs if one.training is not None][-2:]
+    (first, low), (second, high) = [(one.size.records, one.training) for one in known]
+    slope = (high - low) / (second - first)
+
+    def continued(one: Costs) -> Costs:
+        return replace(one, training=high + slope * (one.size.records - second), extrapolated=True)
+
+    return [continued(one) if one.training is None else one for one in costs]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """What the service has of a table: the counts of an entry, and its configurations."""
+
+    evidence: tuple[AttributeEvidence, ...]
+    configurations: ConfigurationTable
+    pairs: tuple[PairCounts, ...]
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> "_Case":
+        """The case of an entry."""
+        content = read_publication(orjson.dumps(entry)).content
+        configurations = unpack_configurations(content.configuration_table, content.outline)
+        return cls(evidence_of(entry), configurations, pairs_of(entry))
+
+    def reconstructed(self) -> list[Reference]:
+        return [reconstruct(one) for one in self.evidence]
+
+    def ranked(self, references: Sequence[Reference], measure: str) -> object:
+        names = tuple(one.name for one in self.evidence)
+        question = Question(measure, names, np.full(len(names), 1 / len(names)), limit=20)
+        table = self.configurations
+        return recommend(self.evidence, references, table.codes, table.options, question, self.pairs)
+
+
+def _summaries(path: Path, size: Size, *, pairs: bool = False) -> dict[str, Any]:
+    return summarize(path, plan(size), name="made-up", memory_limit=MEMORY, pairs=pairs)
+
+
+def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
+    """Seconds for one model for every configuration: the median of a few, times the number of configurations."""
+    taken: list[float] = []
+    for configuration in range(len(case.configurations.ids)):
+        masked = masked_by(case.evidence, case.configurations, codes, configuration)
+        taken.append(_once(partial(_trained, masked, classes))[0])
+        if len(taken) == TRAINED or sum(taken) > LONG:
+            break
+    return median(taken) * len(case.configurations.ids)
+
+
+def _trained(masked: IntArray, classes: IntArray) -> object:
+    """A logistic regression, the cheapest of the models, trained on every other record and asked for the rest."""
+    model = logistic_regression()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(masked[::2], classes[::2]).predict_proba(masked[1::2])
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    """The median of the seconds that it took, and what it returned."""
+    taken, found = _several(work, ENOUGH)
+    return median(taken), found[0]
+
+
+def _several(work: Callable[[], T], enough: float) -> tuple[list[float], list[T]]:
+    """The seconds that it took, a few times as long as they are not enough in sum, and what it returned each time."""
+    goes = [_once(work)]
+    while len(goes) < TIMES and sum(seconds for seconds, _ in goes) < enough:
+        goes.append(_once(work))
+    return [seconds for seconds, _ in goes], [found for _, found in goes]
+
+
+def _once(work: Callable[[], T]) -> tuple[float, T]:
+    start = time.perf_counter()
+    found = work()
+    return time.perf_counter() - start, found

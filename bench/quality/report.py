@@ -1,0 +1,88 @@
+"""The page: sections, each with its Markdown, its plots, and what it found."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from bench.quality.losses import Estimate
+
+FOLDER = "evaluation"
+"""Beside the page; the plots are in it."""
+
+#: The same plot is the same file: ids from a fixed salt, letters as paths of the font that comes with the library.
+REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
+NO_METADATA = {"Date": None, "Creator": None}
+
+
+_NUMBER = re.compile(r"[*-]*\d")
+"""Begins a cell that tells a number, bold or not."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page.
+
+    Attributes:
+        title: its heading, without marks.
+        markdown: what stands below the heading; plots are shown with `image`.
+        figures: the plots by file name (without folder, ending in .svg).
+        findings: sentences for the head of the page, each of them with its figures.
+        shown: Markdown that stands below those sentences, such as a plot of the section; none if empty.
+    """
+
+    title: str
+    markdown: str
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    findings: Sequence[str] = ()
+    shown: str = ""
+
+
+def write(output: Path, head: str, sections: Sequence[Section]) -> None:
+    """Write the page, and its plots into the folder beside it."""
+    folder = output.parent / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for section in sections:
+        for name, figure in section.figures.items():
+            with rc_context(REPRODUCIBLE):
+                figure.savefig(folder / name, format="svg", metadata=NO_METADATA)
+    output.write_text("\n\n".join(_parts(head, sections)) + "\n", encoding="utf-8")
+
+
+def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
+    yield head.strip()
+    yield "## What was found"
+    yield "\n".join(f"* {sentence}" for section in sections for sentence in section.findings)
+    yield from (section.shown for section in sections if section.shown)
+    for section in sections:
+        yield f"## {section.title}"
+        yield section.markdown.strip()
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, its columns of text flush left and those of numbers flush right."""
+    rule = ["---:" if any(_NUMBER.match(row[place]) for row in rows) else "---" for place in range(len(columns))]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows))
+
+
+def image(name: str, alt: str) -> str:
+    """The Markdown that shows a plot of the section; `alt` says what is to be seen."""
+    return f"![{alt}]({FOLDER}/{name})"
+
+
+def folded(summary: str, markdown: str) -> str:
+    """Markdown that is shown when its summary is clicked."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{markdown}\n\n</details>"
+
+
+def figure_of(value: float, digits: int = 4) -> str:
+    """A number as the page shows it; no negative zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def with_interval(estimate: Estimate, digits: int = 4) -> str:
+    """A mean and the half-width of its interval."""
+    return f"{figure_of(estimate.mean, digits)} ± {figure_of(estimate.half_width, digits)}"

@@ -1,0 +1,100 @@
+"""The tables: what was trained on, and every table by itself."""
+
+from collections.abc import Sequence
+
+from bench.quality.outcomes import Effect, Outcome, held_out, made_up, took_part
+from bench.quality.real_tables import STEPS
+from bench.quality.report import Section, folded, table, with_interval
+from bench.quality.training import MODELS
+
+TABLE_COLUMNS = ("table", "records", "attributes", "classes", "maskings", "configurations", "k", "AUC, worst to best")
+RANKER_COLUMNS = (
+    "ranker",
+    *(f"AUC lost, {model}" for model in MODELS),
+    "AUC lost, mean",
+    "against the best of each split",
+    "accuracy lost, mean",
+    "Spearman, AUC",
+    "Spearman, accuracy",
+    "tied",
+)
+
+
+def section(outcomes: Sequence[Outcome]) -> Section:
+    """The tables, where they come from, and how far their configurations are apart."""
+    text = f"""
+{table(TABLE_COLUMNS, [_table_row(each) for each in outcomes])}
+
+Real tables come with the Python packages that the evaluation installs; nothing is fetched. Numbers of more than
+{STEPS} distinct values are rounded down to fortieths of their range, so that every attribute has a finite domain.
+The last column is the lowest and the highest mean AUC of the configurations: what there is to lose.
+
+{_list(took_part(outcomes))}
+
+Held out of every choice, see [how it was done](#how-it-was-done):
+
+{_list(held_out(outcomes))}
+
+Made-up tables turn one property at a time; all else stays as it is.
+
+{_list(made_up(outcomes))}
+
+**Maskings.** The health example has its own plan. Elsewhere numbers are masked by intervals: an eighth, a quarter and a
+half of the values, which nest, and 3 and 7 values, which nest in nothing; categories by merging two, then four of them,
+and by merging three, which nests in neither. Attributes of few values may be coded. Any attribute may be dropped; none
+is left unmasked. **Configurations** are drawn, without a look at the label, from hardly masked to hardly anything left,
+and kept from every stratum of privacy: by k, measured in the data (the smallest group of records that agree on all
+masked attributes), then by the number of such groups. With many attributes k is 1 even where masking is coarse.
+"""
+    return Section("The tables", text)
+
+
+def _table_row(outcome: Outcome) -> list[str]:
+    study = outcome.study
+    ks = study.configurations.privacy["k"]
+    numbers = (
+        study.table.records,
+        len(study.evidence),
+        int(study.classes.max()) + 1,
+        sum(len(one.maskings) for one in study.evidence),
+        len(study.configurations.ids),
+    )
+    reach = f"{outcome.auc.min():.3f} to {outcome.auc.max():.3f}"
+    return [study.name, *(f"{number:,}" for number in numbers), f"{ks.min():.0f} to {ks.max():.0f}", reach]
+
+
+def _list(outcomes: Sequence[Outcome]) -> str:
+    tables = [each.study.table for each in outcomes]
+    return "\n".join(f"* **{one.name}**: {one.about} ({one.source})." for one in tables)
+
+
+def every_table(outcomes: Sequence[Outcome]) -> Section:
+    """What each ranker's pick loses with each model, with intervals."""
+    head = """\
+With 95 % intervals over the splits; means over the models, and over the three questions.
+
+* **Against the best of each split**: AUC lost, mean, where in each split the best is what happens to be best in it.
+* **Tied**: how many configurations share the ranker's best utility, in each of the three questions; 1 is no tie."""
+    text = "\n\n".join([head, *map(_by_ranker, outcomes)])
+    return Section("Every table", text)
+
+
+def _by_ranker(outcome: Outcome) -> str:
+    summary = f"{outcome.study.name}: {outcome.study.table.about} ({outcome.splits} splits)"
+    return folded(summary, table(RANKER_COLUMNS, [_ranker_row(effect) for effect in outcome.in_full]))
+
+
+def _ranker_row(effect: Effect) -> list[str]:
+    estimates = [
+        *(effect.mean_loss("AUC", model) for model in MODELS),
+        effect.mean_loss(),
+        effect.loss_in_split(),
+        effect.mean_loss("accuracy"),
+    ]
+    orders = [effect.spearman(), effect.spearman("accuracy")]
+    return [
+        effect.entrant.title,
+        *(with_interval(each) for each in estimates),
+        *(with_interval(each, 2) for each in orders),
+        " / ".join(map(str, effect.tied)),
+    ]

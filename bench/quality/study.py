@@ -1,0 +1,202 @@
+"""A table with its maskings and configurations: what the advisor is told of it, and what it must not see."""
+
+import csv
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
+from aegis_provider import Configuration, Plan, summarize
+from app.domain.configurations import ConfigurationTable
+from app.domain.documents import evidence_of
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of records, as text.
+
+    Attributes:
+        name: a short one; it names the table in the report.
+        about: what it is, in a sentence; what was done to it included.
+        source: where it comes from, and under what terms.
+        columns: by attribute (records,) the values.
+        label: (records,) the classes.
+        held_out: it had no part in the choice of what the product does by default.
+    """
+
+    name: str
+    about: str
+    source: str
+    columns: Mapping[str, NDArray[np.str_]]
+    label: NDArray[np.str_]
+    held_out: bool = False
+
+    @property
+    def records(self) -> int:
+        """The number of records."""
+        return int(self.label.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A table and the ways to mask it.
+
+    Attributes:
+        table: the records.
+        evidence: per attribute its histogram, and mapping and joint counts of every masking; no unmasked counts.
+        configurations: at most 30 of them.
+        pairs: the counts of every two masked attributes that a configuration uses together, but for maskings with a
+            single masked value, which tell nothing.
+        codes: (records, attributes) the place of every value in its attribute's domain.
+        classes: (records,) the place of every label value in the label's domain.
+        truths: per attribute (values, labels) the unmasked joint counts, which the advisor is not told.
+    """
+
+    table: Table
+    evidence: tuple[AttributeEvidence, ...]
+    configurations: ConfigurationTable
+    pairs: tuple[PairCounts, ...]
+    codes: IntArray
+    classes: IntArray
+    truths: tuple[IntArray, ...]
+
+    @classmethod
+    def of(cls, table: Table, plan: Plan) -> "Study":
+        """Summarise the table as its provider does; what is not published of it is counted here."""
+        entry = _summaries(table, plan)
+        evidence = evidence_of(entry)
+        domains = [attribute["domain"] for attribute in entry["attributes"]]
+        columns = [table.columns[one.name] for one in evidence]
+        codes = np.stack([_places(column, domain) for column, domain in zip(columns, domains, strict=True)], axis=1)
+        classes = _places(table.label, entry["label"]["domain"])
+        labels = len(entry["label"]["domain"])
+        truths = tuple(
+            _crosstab(column, classes, (len(domain), labels)) for column, domain in zip(codes.T, domains, strict=True)
+        )
+        configurations = _configurations(evidence, plan.configurations)
+        pairs = _pair_counts(evidence, configurations, codes)
+        return cls(table, evidence, configurations, pairs, codes, classes, truths)
+
+    @property
+    def name(self) -> str:
+        """The table's."""
+        return self.table.name
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes, in the order of the evidence."""
+        return tuple(one.name for one in self.evidence)
+
+    def maskings(self, configuration: int) -> tuple[str, ...]:
+        """Per attribute the masking id, `identity` or `drop` that a configuration uses."""
+        return _maskings(self.configurations, configuration)
+
+    def masked(self, configuration: int) -> IntArray:
+        """The table under a configuration: (records, attributes) the place of each masked value; 0 where dropped."""
+        return masked_by(self.evidence, self.configurations, self.codes, configuration)
+
+
+def masked_by(
+    evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, codes: IntArray, configuration: int
+) -> IntArray:
+    """(records, attributes) the places of the values under a configuration, from those without (the same shape)."""
+    names = _maskings(configurations, configuration)
+    maps = [mapping_of(one, name) for one, name in zip(evidence, names, strict=True)]
+    return np.stack([mapping[column] for mapping, column in zip(maps, codes.T, strict=True)], axis=1)
+
+
+def _maskings(configurations: ConfigurationTable, configuration: int) -> tuple[str, ...]:
+    codes = configurations.codes[configuration]
+    return tuple(options[code] for options, code in zip(configurations.options, codes, strict=True))
+
+
+def mapping_of(evidence: AttributeEvidence, masking: str) -> IntArray:
+    """(values,) the masked value of each value, under a masking, `identity` or `drop`."""
+    if masking == IDENTITY:
+        return np.arange(evidence.values)
+    if masking == DROP:
+        return np.zeros(evidence.values, dtype=np.int64)
+    mapping = next(each.mapping for each in evidence.maskings if each.id == masking)
+    if mapping is None:
+        raise ValueError(f"the mapping of {masking} is not known")
+    return mapping
+
+
+def _summaries(table: Table, plan: Plan) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="aegis-evaluation-") as directory:
+        path = Path(directory) / "table.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow([*table.columns, plan.label])
+            writer.writerows(zip(*(column.tolist() for column in table.columns.values()), table.label, strict=True))
+        return summarize(path, plan, name="table")
+
+
+def _places(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:
+    """(records,) where in the domain each value stands.
+
+    Raises:
+        KeyError: a value has another text there.
+    """
+    places = {text: place for place, text in enumerate(domain)}
+    texts, inverse = np.unique(column, return_inverse=True)
+    return np.array([places[text] for text in texts.tolist()], dtype=np.int64)[inverse]
+
+
+def _configurations(evidence: Sequence[AttributeEvidence], listed: Sequence[Configuration]) -> ConfigurationTable:
+    options = tuple((IDENTITY, DROP, *(masking.id for masking in one.maskings)) for one in evidence)
+    codes = [
+        [names.index(each.maskings[one.name]) for one, names in zip(evidence, options, strict=True)] for each in listed
+    ]
+    vouched = sorted({name for each in listed for name in each.privacy})
+    privacy = {name: np.array([float(each.privacy.get(name, np.nan)) for each in listed]) for name in vouched}
+    return ConfigurationTable(tuple(each.id for each in listed), options, np.array(codes, dtype=np.int64), privacy)
+
+
+def _pair_counts(
+    evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, codes: IntArray
+) -> tuple[PairCounts, ...]:
+    """Count every two values together, then fold by every two maskings that a configuration uses together."""
+    pairs = []
+    for first, second in combinations(range(len(evidence)), 2):
+        ours, theirs = evidence[first], evidence[second]
+        finest = _crosstab(codes[:, first], codes[:, second], (ours.values, theirs.values))
+        for one, other in np.unique(configurations.codes[:, [first, second]], axis=0).tolist():
+            names = configurations.options[first][one], configurations.options[second][other]
+            maps = mapping_of(ours, names[0]), mapping_of(theirs, names[1])
+            if min(mapping.max(initial=0) for mapping in maps) > 0:
+                pairs.append(PairCounts((first, second), names, _folded(finest, *maps)))
+    return tuple(pairs)
+
+
+def _crosstab(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> IntArray:
+    """(rows, columns) counts of the records (records,) that have each pair of places."""
+    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _folded(table: IntArray, rows: IntArray, columns: IntArray) -> IntArray:
+    ours = fold(table, rows, int(rows.max()) + 1)
+    return fold(np.ascontiguousarray(ours.T), columns, int(columns.max()) + 1).T
+
+
+Scores = Callable[[AttributeEvidence, Sequence[str]], Sequence[float]]
+"""The score of an attribute under each of some of its masking ids, `identity` and `drop` among them."""
+
+
+def summed(evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, scores: Scores) -> FloatArray:
+    """(configurations,) the sum over the attributes of the score of the masking that a configuration uses.
+
+    Attributes are scored one after the other, each once, under the maskings that configurations use.
+    """
+    total = np.zeros(len(configurations.ids))
+    for one, options, codes in zip(evidence, configurations.options, configurations.codes.T, strict=True):
+        used, place = np.unique(codes, return_inverse=True)
+        total += np.array(scores(one, [options[code] for code in used]))[place]
+    return total

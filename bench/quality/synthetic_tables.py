@@ -1,0 +1,128 @@
+"""Made-up tables in which one property is turned at a time, the rest being equal."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bench.quality.drawn_plans import CONFIGURATIONS, drawn_plan
+from bench.quality.study import Study, Table
+
+RECORDS = 3_000
+VALUES = 12
+SEED = 7
+_SOURCE = "made up, with a fixed seed"
+
+COPIES = (0, 2, 4, 8)
+SHARES = (0.0, 0.33, 0.67, 1.0)
+DISTINCT = (0.01, 0.1, 0.5, 1.0)
+POSITIVE = (0.5, 0.2, 0.05, 0.01)
+
+#: The tables of each kind, in the order of the property that is turned.
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "redundant attributes": tuple(f"copies {copies}" for copies in COPIES),
+    "interactions": tuple(f"interaction {share:.0%}" for share in SHARES),
+    "near-unique attributes": tuple(f"distinct {share:.0%}" for share in DISTINCT),
+    "imbalance": tuple(f"positive {share:.0%}" for share in POSITIVE),
+}
+NAMES = frozenset(name for names in KINDS.values() for name in names)
+
+Numbers = NDArray[np.int64]
+
+
+def studies() -> Iterator[Study]:
+    """Four of each kind."""
+    yield from map(redundant, COPIES)
+    yield from map(interacting, SHARES)
+    yield from map(near_unique, DISTINCT)
+    yield from map(imbalanced, POSITIVE)
+
+
+def redundant(copies: int, records: int = RECORDS, configurations: int = CONFIGURATIONS) -> Study:
+    """One strong attribute and noisy copies of it, and four weaker ones that tell what no other does.
+
+    Configurations mask the strong one and its copies finely, or else the others.
+    """
+    rng = np.random.default_rng([SEED, 1])
+    strong, *others = (_uniform(rng, records) for _ in range(5))
+    score = 1.2 * _scaled(strong) + sum(0.8 * _scaled(each) for each in others)
+    label = _drawn(rng, score)
+    copied = {f"copy{number}": _noisy(rng, strong, 0.15) for number in range(1, copies + 1)}
+    group = {"strong": strong, **copied}
+    about = f"{copies} noisy copies of the strongest of five attributes"
+    return _study(f"copies {copies}", about, {**group, **_named(others)}, label, group, configurations)
+
+
+def interacting(share: float) -> Study:
+    """Two attributes tell the label only together (exclusive or), for that share of the records; for the others
+    it is told by three attributes, each by itself. Configurations mask the two finely, or else the three.
+    """
+    rng = np.random.default_rng([SEED, 2])
+    first, second, *others = (_uniform(rng, RECORDS) for _ in range(5))
+    exclusive = (first >= VALUES // 2) ^ (second >= VALUES // 2)
+    additive = sum(_scaled(each) for each in others)
+    label = _drawn(rng, np.where(rng.random(RECORDS) < share, np.where(exclusive, 2.5, -2.5), 2.0 * additive))
+    pair = {"first": first, "second": second}
+    about = f"two attributes tell only together, in {share:.0%} of the records"
+    return _study(f"interaction {share:.0%}", about, {**pair, **_named(others)}, label, pair)
+
+
+def near_unique(share: float) -> Study:
+    """An attribute with so many distinct values for each record tells nothing; four others do.
+
+    Configurations mask the one finely, or else the others.
+    """
+    rng = np.random.default_rng([SEED, 3])
+    others = [_uniform(rng, RECORDS) for _ in range(4)]
+    label = _drawn(rng, sum(_scaled(each) for each in others))
+    number = rng.permutation(np.arange(RECORDS) % round(share * RECORDS))
+    about = f"an attribute that tells nothing has {share:.0%} as many values as there are records"
+    return _study(f"distinct {share:.0%}", about, {"number": number, **_named(others)}, label, {"number": number})
+
+
+def imbalanced(share: float) -> Study:
+    """Six attributes of falling strength; that share of the records has the rarer label."""
+    rng = np.random.default_rng([SEED, 4])
+    columns = [_uniform(rng, RECORDS) for _ in range(6)]
+    score = sum(1.5 / place * _scaled(each) for place, each in enumerate(columns, start=1))
+    noisy = score + rng.logistic(size=RECORDS)
+    label = np.where(noisy > np.quantile(noisy, 1 - share), "yes", "no")
+    return _study(
+        f"positive {share:.0%}", f"{share:.0%} of the records have the rarer label", _named(columns), label, {}
+    )
+
+
+def _study(
+    name: str,
+    about: str,
+    columns: Mapping[str, Numbers],
+    label: NDArray[np.str_],
+    against: Mapping[str, Numbers],
+    configurations: int = CONFIGURATIONS,
+) -> Study:
+    table = Table(name, about, _SOURCE, {key: column.astype(str) for key, column in columns.items()}, label)
+    return Study.of(table, drawn_plan(table, SEED, against=against, count=configurations))
+
+
+def _named(columns: list[Numbers]) -> dict[str, Numbers]:
+    return {f"own{place}": column for place, column in enumerate(columns, start=1)}
+
+
+def _uniform(rng: np.random.Generator, records: int) -> Numbers:
+    return rng.integers(VALUES, size=records)
+
+
+def _noisy(rng: np.random.Generator, column: Numbers, share: float) -> Numbers:
+    """The column with that share of its values drawn anew."""
+    return np.where(rng.random(column.size) < share, _uniform(rng, column.size), column)
+
+
+def _scaled(column: Numbers) -> NDArray[np.float64]:
+    """Mean 0, variance 1, of uniform values."""
+    return (column - (VALUES - 1) / 2) / np.sqrt((VALUES**2 - 1) / 12)
+
+
+def _drawn(rng: np.random.Generator, score: NDArray[np.float64]) -> NDArray[np.str_]:
+    """The label, of which the scores are the log odds."""
+    return np.where(rng.random(score.size) < expit(score), "yes", "no")

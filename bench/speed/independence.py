@@ -1,0 +1,102 @@
+"""Groups with few stars: three solvers on 100,000 records of five attributes, four clusters."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
+from aegis_provider.independence.grouping import SOLVERS, Solver, group
+from aegis_provider.independence.vectors import FloatArray, IntArray, Vectors, is_independent, masked_codes, starred
+from bench.measuring import heading, in_own_process, peak_memory, run, table, timed, verdict
+
+RECORDS, CLUSTERS = 100_000, 4
+SECONDS = 60
+#: The values of each attribute, and how skewed they are: the k-th most frequent has a share like 1 / k^skew.
+TABLES = {
+    "few values": ((2, 4, 6, 8, 10), 1.0),
+    "more values": ((5, 8, 12, 20, 50), 1.0),
+    "nearly all distinct": ((50, 100, 200, 500, 1000), 0.3),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One solver on one table, in a process of its own; `processor`: its CPU seconds; `peak`: memory in MB."""
+
+    seconds: float
+    processor: float
+    peak: float
+    stars: int
+    lower_bound: int
+
+
+def main() -> None:
+    heading(f"Attributes made independent: {RECORDS:,} records, 5 attributes, {CLUSTERS} clusters")
+    columns = (
+        "table",
+        "distinct",
+        "solver",
+        "stars",
+        "of all values",
+        "bound",
+        "stars to it",
+        "peak, MB",
+        "CPU, s",
+        "s",
+        "",
+    )
+    table(columns, [row for name in TABLES for row in figures(name)])
+    heading(f"Balanced clusters of {RECORDS:,} records by two numbers and a value without order")
+    seconds, clusters = timed(balanced)
+    table(("clusters", "sizes", "s"), [[str(CLUSTERS), str(np.bincount(clusters)), f"{seconds:.1f}"]])
+
+
+def figures(name: str) -> list[list[str]]:
+    """A row for each solver, with the greatest lower bound it has: `identical` has none of the matchings."""
+    distinct = len(Vectors.of(*made(name)).values)
+    return [row(name, distinct, solver, in_own_process(solved, name, solver)) for solver in SOLVERS]
+
+
+def row(name: str, distinct: int, solver: str, solution: Run) -> list[str]:
+    counts = (f"{solution.stars:,}", f"{solution.stars / (RECORDS * 5):.1%}", f"{solution.lower_bound:,}")
+    times = (f"{solution.peak:.0f}", f"{solution.processor:.1f}", f"{solution.seconds:.1f}")
+    met = verdict(met=solution.seconds < SECONDS, target=f"< {SECONDS} s")
+    return [name, f"{distinct:,}", solver, *counts, f"{solution.stars / solution.lower_bound:.3f}", *times, met]
+
+
+def solved(name: str, solver: Solver) -> Run:
+    codes, clusters = made(name)
+    before = time.process_time()
+    seconds, grouping = timed(lambda: group(codes, clusters, solver, np.random.default_rng(0)))
+    processor, peak = time.process_time() - before, peak_memory()
+    stars = starred(codes, grouping.group_of_record)
+    if int(stars.sum()) != grouping.stars or not is_independent(masked_codes(codes, stars), clusters):
+        raise RuntimeError("what is masked must be independent")
+    return Run(seconds, processor, peak, grouping.stars, grouping.lower_bound)
+
+
+def made(name: str) -> tuple[IntArray, IntArray]:
+    """Codes of attributes that all depend on one thing, as the clusters do: intervals of another number."""
+    values, skew = TABLES[name]
+    random = np.random.default_rng(0)
+    common = random.normal(size=RECORDS)
+    columns = [skewed(np.sqrt(0.3) * common + np.sqrt(0.7) * random.normal(size=RECORDS), n, skew) for n in values]
+    return np.column_stack(columns), quantile_clusters(common + random.normal(size=RECORDS) / 2, CLUSTERS, random)
+
+
+def skewed(numbers: FloatArray, values: int, skew: float) -> IntArray:
+    """(n,) the k-th of so many values for a share of 1 / k^skew of the numbers, in their order."""
+    shares = np.arange(1, values + 1) ** -skew
+    ends = np.cumsum(shares / shares.sum())[:-1]
+    return np.searchsorted(ends, np.argsort(np.argsort(numbers)) / len(numbers), side="right")
+
+
+def balanced() -> IntArray:
+    random = np.random.default_rng(0)
+    numbers, others = random.normal(size=RECORDS), random.lognormal(size=RECORDS)
+    return balanced_clusters([numbers, others, random.integers(0, 7, RECORDS)], CLUSTERS, random)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,212 @@
+"""How fast references are reconstructed, in the time of 20 plain sweeps, and the two-margin problem beside packages."""
+
+from dataclasses import dataclass
+from statistics import median
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.reconstruction import DualNewton, fit
+from aegis_advisor.reconstruction.ipf import fit_two_margins
+from bench.measuring import MILLISECONDS, heading, run, table, timed, verdict
+
+
+@dataclass(frozen=True)
+class Case:
+    """A true table and its masks. `target`: the most time it may take, in those of the yardstick.
+
+    `kind`: intervals of an ordered domain that overlap without nesting, groups drawn at random, a hierarchy, or the
+    rows, columns, diagonals and blocks of a square.
+    """
+
+    values: int
+    labels: int
+    masks: int
+    groups: int
+    records: int
+    kind: str
+    seed: int
+    target: float | None = None
+
+
+CASES = {
+    "small": Case(200, 3, 6, 8, 30_000, "interval", 5, 3),
+    "medium": Case(1_000, 5, 4, 10, 100_000, "interval", 1, 1),
+    "large": Case(10_000, 10, 8, 20, 1_000_000, "interval", 2, 0.6),
+    "wide": Case(100_000, 20, 8, 50, 10_000_000, "interval", 4, 0.4),
+    "sparse": Case(2_000, 40, 5, 30, 5_000, "interval", 6, 6),
+    "shuffled": Case(10_000, 10, 8, 20, 1_000_000, "random", 3, 0.3),
+    "nested": Case(5_000, 8, 5, 0, 500_000, "nested", 7, 0.1),
+}
+
+#: Nothing of these has a closed form, and scaling alone takes hundreds of sweeps or never ends.
+CROSSING = {
+    "square 20 x 20": Case(400, 5, 4, 0, 30_000, "square", 8),
+    "its boundary": Case(400, 5, 4, 0, 600, "square", 8),
+    "square 40 x 40": Case(1_600, 5, 4, 0, 100_000, "square", 9),
+    "random, tight": Case(300, 5, 10, 20, 30_000, "random", 10),
+    "its boundary ": Case(300, 5, 10, 20, 600, "random", 10),
+}
+
+
+def true_table(case: Case) -> tuple[IntArray, list[IntArray]]:
+    """The true table (values, labels) and the masks, each (values,)."""
+    rng = np.random.default_rng(case.seed)
+    walk = np.cumsum(rng.normal(size=(case.values, case.labels)), axis=0) * 3 / np.sqrt(case.values)
+    shape = np.exp(walk) * rng.gamma(1.0, size=(case.values, 1))
+    table = rng.multinomial(case.records, (shape / shape.sum()).ravel()).reshape(shape.shape)
+    if case.kind == "square":
+        return table, _square(int(np.sqrt(case.values)))
+    return table, [_mask(rng, case, level) for level in range(case.masks)]
+
+
+def _mask(rng: np.random.Generator, case: Case, level: int) -> IntArray:
+    if case.kind == "interval":
+        cuts = np.sort(rng.choice(np.arange(1, case.values), case.groups - 1, replace=False))
+        return np.searchsorted(cuts, np.arange(case.values), side="right")
+    if case.kind == "random":
+        return rng.integers(0, case.groups, case.values)
+    return np.arange(case.values) // 4 ** (level + 1)
+
+
+def _square(side: int) -> list[IntArray]:
+    row, column = np.divmod(np.arange(side * side), side)
+    return [row, column, (row + column) // 3, row // 2 * (side // 2) + column // 2]
+
+
+def evidence_of(table: IntArray, masks: list[IntArray]) -> AttributeEvidence:
+    """What is published of it, with the histogram."""
+    joints = [fold(table, mask, int(mask.max()) + 1) for mask in masks]
+    maskings = tuple(
+        Masking(f"m{at}", len(joint), mask, joint, deterministic=True)
+        for at, (mask, joint) in enumerate(zip(masks, joints, strict=True))
+    )
+    return AttributeEvidence("a", len(table), table.sum(axis=0), table.sum(axis=1), None, maskings)
+
+
+def plain_sweeps(given: AttributeEvidence, sweeps: int) -> FloatArray:
+    """Iterative proportional fitting as it is usually written: value by value, margin by margin."""
+    histogram = _known(given.histogram).astype(np.float64)
+    table = np.repeat(histogram[:, None] / given.labels, given.labels, axis=1)
+    margins = [(_known(one.mapping), _known(one.joint)) for one in given.maskings]
+    for _ in range(sweeps):
+        for mapping, joint in margins:
+            held = np.zeros(joint.shape)
+            np.add.at(held, mapping, table)
+            table *= np.divide(joint, held, out=np.zeros(joint.shape), where=held > 0)[mapping]
+        rows = table.sum(axis=1)
+        table *= np.divide(histogram, rows, out=np.zeros(rows.shape), where=rows > 0)[:, None]
+    return table
+
+
+def _known(counts: IntArray | None) -> NDArray[np.int64]:
+    if counts is None:
+        raise ValueError("a case has a histogram, mappings and counts")
+    return counts
+
+
+PAIRS = 20
+SWEEPS = 20
+SOLVER = DualNewton()
+
+
+def main() -> None:
+    with threadpool_limits(1):
+        heading(
+            f"Solver: time to a residual of 1e-9, by that of {SWEEPS} plain sweeps; medians of {PAIRS} pairs, 1 thread"
+        )
+        table(_COLUMNS, [_row(name, case) for name, case in CASES.items()])
+        heading("The same without an order of the values that could help, and without a histogram: ratios")
+        columns = ("case", "in random order", "no histogram", "both")
+        table(columns, [_harder(name, case) for name, case in CASES.items()])
+        heading("Views that cross, so that nothing has a closed form; medians of 5")
+        table(_COLUMNS, [_row(name, case, 5) for name, case in CROSSING.items()])
+        two_margins()
+
+
+_COLUMNS = ("case", "values", "labels", "atoms", "method", "steps", "residual", "plain, ms", "ms", "ratio", "")
+
+
+def _row(name: str, case: Case, pairs: int = PAIRS) -> tuple[str, ...]:
+    given = evidence_of(*true_table(case))
+    plain, ours, ratio = _ratio(given, given, pairs)
+    _, problem, solution = fit(given, SOLVER)
+    target = "" if case.target is None else verdict(met=ratio <= case.target, target=f"<= {case.target:g}")
+    return (
+        name,
+        str(case.values),
+        str(case.labels),
+        str(problem.prior.size),
+        solution.method,
+        str(solution.iterations),
+        f"{problem.residual(solution.table):.0e}",
+        f"{plain * MILLISECONDS:.1f}",
+        f"{ours * MILLISECONDS:.1f}",
+        f"{ratio:.3f}",
+        target,
+    )
+
+
+def _ratio(plain: AttributeEvidence, ours: AttributeEvidence, pairs: int) -> tuple[float, float, float]:
+    """Median seconds of both, and the median of the ratios, of pairs that take turns."""
+    taken = []
+    for _ in range(pairs):
+        first, _ = timed(lambda: plain_sweeps(plain, SWEEPS))
+        second, _ = timed(lambda: fit(ours, SOLVER))
+        taken.append((first, second))
+    return median(p for p, _ in taken), median(o for _, o in taken), median(o / p for p, o in taken)
+
+
+def _harder(name: str, case: Case) -> tuple[str, ...]:
+    counts, masks = true_table(case)
+    order = np.random.default_rng(0).permutation(case.values)
+    ordered, mixed = (
+        evidence_of(counts, masks),
+        evidence_of(counts[order], [mask[order] for mask in masks]),
+    )
+    variants = (mixed, _without_histogram(ordered), _without_histogram(mixed))
+    return (name, *(f"{_ratio(ordered, variant, 5)[2]:.3f}" for variant in variants))
+
+
+def _without_histogram(given: AttributeEvidence) -> AttributeEvidence:
+    return AttributeEvidence(given.name, given.values, given.label_histogram, None, None, given.maskings)
+
+
+def two_margins() -> None:
+    """A random seed of 20,000 x 10 and random margins, by three programs to one tolerance."""
+    heading("Two margins, 20,000 x 10, tolerance 1e-9; medians of 5, taking turns")
+    # Heavy to import, and not of the service.
+    import ot  # noqa: PLC0415
+    from ipfn.ipfn import ipfn  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    seed, rows, columns = rng.random((20_000, 10)), rng.random(20_000), rng.random(10)
+    rows, columns = rows / rows.sum(), columns / columns.sum()
+    programs = {
+        "ours": lambda: fit_two_margins(seed, rows, columns).table,
+        "POT (ot.sinkhorn)": lambda: ot.sinkhorn(rows, columns, -np.log(seed), 1.0, stopThr=1e-9),
+        "ipfn": lambda: ipfn(seed.copy(), [rows, columns], [[0], [1]], convergence_rate=1e-9).iteration(),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in programs}
+    tables = {}
+    with catch_warnings():
+        simplefilter("ignore")
+        for _ in range(5):
+            for name, program in programs.items():
+                seconds, tables[name] = timed(program)
+                taken[name].append(seconds)
+    ours = median(taken["ours"])
+    shown = []
+    for name, fitted in tables.items():
+        gap = max(np.abs(fitted.sum(axis=1) - rows).max(), np.abs(fitted.sum(axis=0) - columns).max())
+        time = median(taken[name])
+        shown.append((name, f"{time * MILLISECONDS:.1f}", f"{time / ours:.1f}", f"{gap:.0e}"))
+    table(("program", "ms", "times ours", "residual"), shown)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,134 @@
+"""The service as an operator starts it, with a database that is gone afterwards; and probes of it meanwhile."""
+
+import http.client
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+
+#: Seconds to stop in.
+PATIENCE = 60.0
+#: Seconds from one probe to the next.
+INTERVAL = 0.010
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a process holds and has used: resident bytes, seconds of a core since it started."""
+
+    memory: int
+    seconds: float
+
+    @classmethod
+    def of(cls, process: psutil.Process) -> "Usage":
+        """As of now."""
+        times = process.cpu_times()
+        return cls(process.memory_info().rss, times.user + times.system)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service: its address, where its database lives, and the process that supervises it."""
+
+    url: str
+    data_dir: Path
+    process: psutil.Process
+
+    def usage(self) -> dict[str, Usage]:
+        """Of the API, of the worker, and of the child process that each computes in."""
+        usage: dict[str, Usage] = {}
+        for role in ("api", "worker"):
+            (process,) = self._processes(role)
+            (child,) = process.children()
+            usage |= {role: Usage.of(process), f"{role}'s child": Usage.of(child)}
+        return usage
+
+    def worker_seconds(self) -> float:
+        """Seconds of a core that all workers and their child processes have used."""
+        workers = self._processes("worker")
+        every = [*workers, *(child for worker in workers for child in worker.children())]
+        return sum(Usage.of(process).seconds for process in every)
+
+    def _processes(self, role: str) -> list[psutil.Process]:
+        return [process for process in self.process.children() if process.cmdline()[-2:] == ["app.cli", role]]
+
+
+@contextmanager
+def running_service(workers: int = 1) -> Iterator[Service]:
+    """The service on a free port of this machine with as many workers, ready to answer."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
+    with tempfile.TemporaryDirectory(prefix="aegis-bench-") as name:
+        place = Path(name)
+        place.chmod(0o711)  # root's PostgreSQL runs as another user, who has to pass through
+        command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--data-dir", str(place / "data")]
+        command += ["--workers", str(workers)]
+        with (place / "log").open("w") as log:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+        try:
+            yield Service(_address(process), place / "data", psutil.Process(process.pid))
+        except Exception:
+            sys.stderr.write(f"the service's log ends with\n{(place / 'log').read_text()[-3000:]}\n")
+            raise
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    """Where the service says that it listens; it says so when it is ready."""
+    for line in process.stdout or ():
+        if line.startswith("Aegis listens on "):
+            return line.split()[-1]
+    raise RuntimeError("the service did not start")
+
+
+@contextmanager
+def probing(url: str, path: str) -> Iterator[list[float]]:
+    """Probe while the block runs; the seconds of every probe stand in the list afterwards.
+
+    A probe's time counts from the moment at which it was due: one that waits for a slow one before it is slow itself.
+    """
+    probes: list[float] = []
+    ours, theirs = multiprocessing.Pipe()
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_probe, args=(url, path, theirs), daemon=True)
+    process.start()
+    ours.recv()
+    try:
+        yield probes
+    finally:
+        ours.send("stop")
+        probes += ours.recv()
+        process.join()
+
+
+def _probe(url: str, path: str, pipe: Connection) -> None:
+    """Probe until told to stop, then report."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc)
+    _get(connection, path)
+    pipe.send("ready")
+    seconds: list[float] = []
+    due = time.perf_counter()
+    while not pipe.poll(max(0.0, due - time.perf_counter())):
+        _get(connection, path)
+        seconds.append(time.perf_counter() - due)
+        due += INTERVAL
+    pipe.send(seconds)
+
+
+def _get(connection: http.client.HTTPConnection, path: str) -> None:
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    answer.read()
+    if answer.status != http.client.OK:
+        raise RuntimeError(f"{path} answered {answer.status}")

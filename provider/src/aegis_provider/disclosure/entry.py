@@ -1,0 +1,139 @@
+"""From an entry to what it gives away; with the provider's own table, also how near the truth one gets."""
+
+from collections.abc import Sequence
+from time import monotonic
+
+from aegis_advisor.cell_bounds import CellBounds, bound_cells
+from aegis_advisor.errors import AdvisorError
+from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
+from aegis_advisor.evidence.checks import find_faults
+from aegis_provider.disclosure.comparison import Truth, compare, refuse_other_counts, true_counts
+from aegis_provider.disclosure.model import AttributeDisclosure, Disclosure
+from aegis_provider.disclosure.tables import attribute_tables, label_table, linked_tables, pair_tables
+from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
+from aegis_provider.plan.model import Plan
+from aegis_provider.progress import Progress
+from aegis_provider.table import Source
+from aegis_sdk.reading import shown
+from aegis_sdk.wire import Attribute, EntryDocument, pointer_of
+
+_PARTS = 1000
+"""Into how many parts the progress of an attribute is divided."""
+
+
+def disclose(
+    entry: EntryDocument,
+    attributes: Sequence[str] | None = None,
+    *,
+    below: int = 5,
+    within: int = 2,
+    table: "Source | None" = None,
+    plan: Plan | None = None,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    seconds: float = 60.0,
+    progress: Progress = lambda _done, _total: None,
+) -> Disclosure:
+    """What the counts of an entry give away, each table by itself and all tables of an attribute linked.
+
+    Args:
+        entry: The entry.
+        attributes: The attributes of these names only.
+        below: Counts above 0 and smaller than this are small.
+        within: How far off, in records, a cell may be known.
+        table: The table of the entry: every attribute is compared with the truth.
+        plan: The plan by which the table was summarised; needed with a table, and only then.
+        delimiter: Between the fields of a CSV table.
+        memory_limit: What reading may hold in memory.
+        seconds: What the bounds of an attribute may take at most. They hold in any case, and may then be wider than
+            need be.
+        progress: Is told how many of the bounds are computed.
+
+    Raises:
+        EntryError: The entry lacks an attribute, or its counts contradict each other.
+        PlanError: There is a table without a plan, or the reverse; or the plan is not the entry's.
+        TableError: The table cannot be read, or is not the entry's.
+    """
+    if (table is None) != (plan is None):
+        raise PlanError("table and plan go together: the plan says what of the table the entry counts; give both")
+    chosen = _chosen(entry, attributes)
+    evidence = [_evidence(entry, each) for each in chosen]
+    truths: Sequence[Truth | None] = [None] * len(chosen)
+    if table is not None and plan is not None:
+        truths = true_counts(table, plan, entry, chosen, delimiter=delimiter, memory_limit=memory_limit)
+    disclosed: list[AttributeDisclosure] = []
+    for number, (each, known, truth) in enumerate(zip(chosen, evidence, truths, strict=True)):
+        bounds = _bounds(known, seconds, _part(progress, number, len(chosen)))
+        if truth is not None:
+            refuse_other_counts(truth, known, bounds)
+        disclosed.append(
+            AttributeDisclosure(
+                name=each.name,
+                tables=tuple(attribute_tables(each, entry.label.domain, below)),
+                linked=linked_tables(each, entry.label.domain, known, bounds, below=below, within=within),
+                compared=None if truth is None else compare(known, truth.joint),
+            )
+        )
+    return Disclosure(
+        entry=entry.name,
+        records=entry.records,
+        label=entry.label.name,
+        below=below,
+        within=within,
+        epsilon=entry.disclosure_control.epsilon if entry.disclosure_control else None,
+        histogram=label_table(entry.label, below),
+        attributes=tuple(disclosed),
+        pairs=tuple(pair_tables(entry, [each.name for each in chosen], below)),
+    )
+
+
+def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
+    """Refuses an entry that gives away a small count for certain: a table shows it, or it follows from several.
+
+    Args:
+        disclosure: What the entry gives away.
+        source: What the message calls the entry.
+
+    Raises:
+        SmallCountsError: A small count is certain, or may be, as bounds were stopped early.
+    """
+    small = disclosure.small_and_certain
+    if small:
+        where = ", ".join(f"{count} of {name}" for name, count in small.items())
+        raise SmallCountsError(f"{source}: counts below {disclosure.below} are certain: {where}")
+    if disclosure.unfinished:
+        names = ", ".join(map(shown, disclosure.unfinished))
+        raise SmallCountsError(
+            f"{source}: bounds stopped early, so that small counts may be certain (--seconds): {names}"
+        )
+
+
+def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute]:
+    known = {each.name: each for each in entry.attributes}
+    for name in names or ():
+        if name not in known:
+            raise EntryError(f"no attribute {name!r}; {nearest(name, [*known])}")
+    return [each for each in entry.attributes if not names or each.name in names]
+
+
+def _evidence(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
+    """What the advisor knows of the attribute, whose counts add up."""
+    evidence = attribute_evidence(attribute.model_dump(), entry.label.model_dump())
+    for fault in find_faults(evidence):
+        place = entry.attributes.index(attribute)
+        raise EntryError(f"{pointer_of(('attributes', place, *fault.path))}: {fault.detail}")
+    return evidence
+
+
+def _bounds(evidence: AttributeEvidence, seconds: float, progress: Progress) -> CellBounds:
+    end = monotonic() + seconds
+    try:
+        return bound_cells(evidence, progress=progress, stop=lambda: monotonic() > end)
+    except AdvisorError as error:
+        raise EntryError(f"{evidence.name!r}: {error}") from error
+
+
+def _part(progress: Progress, number: int, numbers: int) -> Progress:
+    """The progress of one of several attributes, as progress of them all."""
+    progress(number * _PARTS, numbers * _PARTS)
+    return lambda done, total: progress(number * _PARTS + done * _PARTS // max(total, 1), numbers * _PARTS)

@@ -1,0 +1,194 @@
+"""The tables of an entry: how many cells each has, how small they are, and what those of an attribute say together."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.arrays import BoolArray
+from aegis_advisor.atoms import per_atom
+from aegis_advisor.cell_bounds import CellBounds
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_provider.disclosure.model import Cell, Declared, Kind, LinkedTables, PublishedTable
+from aegis_sdk.reading import some
+from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Label, Masking, Noise, PairCounts
+
+Place: TypeAlias = Callable[..., tuple[str, ...]]
+"""In words, where the cell with these indices is."""
+
+KS = (0, 1, 2, 5, 10)
+"""How far off, in records, cells may be known that are counted in any case."""
+
+_NOTHING = Declared()
+_VALUES = 3
+_RUN = 3
+
+
+def label_table(label: Label, below: int) -> PublishedTable:
+    """The label's histogram."""
+    declared = _declared(label.noise, label.rounded_to)
+    return _table("label", "", label.histogram, lambda place: (label.domain[place],), declared, below)
+
+
+def attribute_tables(attribute: Attribute, labels: list[str], below: int) -> Iterator[PublishedTable]:
+    """The tables of an attribute in the order of the entry: histogram, unmasked joint counts, those of its maskings."""
+    domain = attribute.domain
+    if attribute.histogram is not None:
+        yield _table("histogram", "", attribute.histogram, lambda place: (domain[place],), _NOTHING, below)
+    if attribute.joint is not None:
+        yield _table("joint", "", attribute.joint, _places(domain, labels), _NOTHING, below)
+    for each in attribute.maskings:
+        if each.joint is not None:
+            yield _table("masking", each.id, each.joint, _places(each.domain, labels), _of_masking(each), below)
+
+
+def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> Iterator[PublishedTable]:
+    """The pair counts of the entry that are of one of these attributes."""
+    domains = {
+        attribute.name: {IDENTITY: attribute.domain, **{each.id: each.domain for each in attribute.maskings}}
+        for attribute in entry.attributes
+    }
+    for pair in entry.pairs:
+        if not set(pair.attributes) & set(chosen):
+            continue
+        masked = list(zip(pair.attributes, pair.maskings, strict=True))
+        places = _places(*(domains[attribute][masking] for attribute, masking in masked))
+        yield _table("pairs", _name(pair), pair.joint, places, _NOTHING, below)
+
+
+def _name(pair: PairCounts) -> str:
+    return " x ".join(
+        f"{attribute}: {masking}" for attribute, masking in zip(pair.attributes, pair.maskings, strict=True)
+    )
+
+
+def _places(rows: list[str], columns: list[str]) -> Place:
+    return lambda row, column: (rows[row], columns[column])
+
+
+def _of_masking(masking: Masking) -> Declared:
+    drawn = masking.transition is not None
+    return replace(_declared(masking.noise, masking.rounded_to), records=masking.records, drawn=drawn)
+
+
+def _declared(noise: Noise | None, rounded_to: int | None) -> Declared:
+    if noise is None:
+        return Declared(rounded_to=rounded_to)
+    return Declared(noise.scale, noise.epsilon, rounded_to)
+
+
+def _table(
+    kind: Kind, name: str, published: list[int] | list[list[int]], place: Place, declared: Declared, below: int
+) -> PublishedTable:
+    counts = np.asarray(published, dtype=np.int64)
+    return PublishedTable(
+        kind=kind,
+        name=name,
+        declared=declared,
+        records=int(counts.sum()),
+        cells=counts.size,
+        occupied=int(np.count_nonzero(counts > 0)),
+        smallest=_smallest_cell(counts, counts > 0, place),
+        below=int(np.count_nonzero((counts > 0) & (counts < below))),
+    )
+
+
+def linked_tables(
+    attribute: Attribute,
+    labels: Sequence[str],
+    evidence: AttributeEvidence,
+    bounds: CellBounds,
+    *,
+    below: int,
+    within: int,
+) -> LinkedTables:
+    """What all tables of an attribute say together.
+
+    Args:
+        attribute: As the entry has it.
+        labels: The label's domain.
+        evidence: What the advisor knows of the attribute.
+        bounds: What all tables together say of each cell: (atoms, labels).
+        below: Counts above 0 and smaller than this are small.
+        within: How far off, in records, a cell may be known.
+    """
+    lower, upper = bounds.lower, bounds.upper
+    exact = lower == upper
+    counted = exact & (lower > 0)
+    in_tables = _in_a_table(evidence, bounds)
+    derived = counted & ~in_tables
+    place = partial(_place, attribute, labels, bounds)
+    alike = _alike(bounds)
+    return LinkedTables(
+        atoms=lower.shape[0],
+        cells=lower.size,
+        exact=int(np.count_nonzero(exact)),
+        empty=int(np.count_nonzero(upper == 0)),
+        in_tables=int(np.count_nonzero(counted & in_tables)),
+        smallest=_smallest_cell(lower, counted, place),
+        below=int(np.count_nonzero(counted & (lower < below))),
+        derived=_smallest_cell(lower, derived, place),
+        derived_below=int(np.count_nonzero(derived & (lower < below))),
+        within={k: int(np.count_nonzero(upper - lower <= 2 * k)) for k in sorted({*KS, within})},
+        alike=int(np.count_nonzero(alike.any(axis=1))),
+        largest=_largest(bounds, alike, place),
+        method=bounds.method,
+        programs=bounds.programs,
+        complete=bounds.complete,
+    )
+
+
+def _in_a_table(evidence: AttributeEvidence, bounds: CellBounds) -> BoolArray:
+    """Which cells (atoms, labels) stand in a table as they are: those of a masked value that a single atom has."""
+    atoms = bounds.upper.shape[0]
+    if evidence.joint is not None:
+        return np.ones(bounds.upper.shape, dtype=bool)
+    held = bounds.upper.any(axis=1)
+    shown = np.zeros(atoms, dtype=bool)
+    for masking in evidence.maskings:
+        if masking.constrains and masking.mapping is not None:
+            group_of = per_atom(masking.mapping, bounds.atom_of_value, atoms)
+            shown |= np.bincount(group_of, held, masking.groups)[group_of] == 1
+    return np.repeat(shown[:, np.newaxis], bounds.upper.shape[1], axis=1)
+
+
+def _alike(bounds: CellBounds) -> BoolArray:
+    """Of atoms that have records for certain, all of one label value, the cell (atoms, labels) that these are in."""
+    possible = bounds.upper > 0
+    single = np.count_nonzero(possible, axis=1) == 1
+    cells: BoolArray = possible & single[:, np.newaxis] & (bounds.lower > 0)
+    return cells
+
+
+def _largest(bounds: CellBounds, alike: BoolArray, place: Place) -> Cell | None:
+    if not alike.any():
+        return None
+    most = np.where(alike, bounds.lower, -1)
+    atom, label = (int(index) for index in np.unravel_index(np.argmax(most), most.shape))
+    return Cell(int(bounds.lower[atom, label]), place(atom, label))
+
+
+def _place(attribute: Attribute, labels: Sequence[str], bounds: CellBounds, atom: int, label: int) -> tuple[str, str]:
+    """The values of an atom, in words, and the label value."""
+    members = np.flatnonzero(bounds.atom_of_value == atom)
+    domain, value = attribute.domain, labels[label]
+    ordered = attribute.type != "string" or attribute.discretization is not None
+    present = bool(domain[members[0]] and domain[members[-1]])  # a missing value has no place in the order
+    consecutive = present and int(members[-1]) - int(members[0]) + 1 == members.size
+    if members.size == 1:
+        return domain[members[0]], value
+    if ordered and consecutive and members.size >= _RUN:
+        return f"{domain[members[0]]} to {domain[members[-1]]}", value
+    return some([domain[member] for member in members], _VALUES), value
+
+
+def _smallest_cell(counts: NDArray[np.int64], chosen: NDArray[np.bool_], place: Place) -> Cell | None:
+    """The first of the smallest counts that are chosen, arrays of one shape; `None` if none is."""
+    if not chosen.any():
+        return None
+    least = counts[chosen].min()
+    indices = tuple(map(int, np.argwhere(chosen & (counts == least))[0]))
+    return Cell(int(least), place(*indices))

@@ -1,0 +1,16 @@
+"""A small study, and everyone who ranks."""
+
+import pytest
+
+from bench.quality import real_tables
+from bench.quality.rankers import entrants
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return real_tables.wine(configurations=8)
+
+
+@pytest.fixture(scope="module")
+def by_id():
+    return {entrant.id: entrant for entrant in entrants()}

@@ -1,0 +1,68 @@
+"""Small studies with random maskings, and brute force over their records."""
+
+import numpy as np
+
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairCounts
+from app.domain.configurations import ConfigurationTable
+from bench.quality.study import Study, Table
+
+
+def counted(rows, columns, shape):
+    """Joint counts, one record after the other."""
+    table = np.zeros(shape, dtype=np.int64)
+    for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        table[row, column] += 1
+    return table
+
+
+def random_study(seed, *, records=300, values=(9, 6, 4), labels=3, configurations=12):
+    """Attributes of so many values, each with two maskings that do not nest; configurations may drop or keep each."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, labels, records)
+    codes = np.stack([(rng.integers(0, size, records) + classes) % size for size in values], axis=1)
+    evidence = tuple(_evidence(rng, f"a{at}", codes[:, at], size, classes, labels) for at, size in enumerate(values))
+    options = tuple((IDENTITY, DROP, *(masking.id for masking in one.maskings)) for one in evidence)
+    chosen = rng.integers(0, 4, (configurations, len(values)))
+    table = Table("random", "", "", {one.name: codes[:, at].astype(str) for at, one in enumerate(evidence)}, classes)
+    return Study(
+        table=table,
+        evidence=evidence,
+        configurations=ConfigurationTable(tuple(f"c{at}" for at in range(configurations)), options, chosen, {}),
+        pairs=_pairs(evidence, codes),
+        codes=codes,
+        classes=classes,
+        truths=tuple(counted(codes[:, at], classes, (size, labels)) for at, size in enumerate(values)),
+    )
+
+
+def _evidence(rng, name, column, values, classes, labels):
+    mappings = [np.minimum(np.arange(values) // width, values // width) for width in (2, 3)]
+    mappings[1] = rng.permutation(mappings[1])
+    maskings = tuple(
+        Masking(
+            f"m{at}",
+            int(mapping.max()) + 1,
+            mapping,
+            counted(mapping[column], classes, (int(mapping.max()) + 1, labels)),
+            deterministic=True,
+        )
+        for at, mapping in enumerate(mappings)
+    )
+    histogram = np.bincount(column, minlength=values)
+    return AttributeEvidence(name, values, np.bincount(classes, minlength=labels), histogram, None, maskings)
+
+
+def _pairs(evidence, codes):
+    """Of every two maskings, the identity among them."""
+    found = []
+    for first in range(len(evidence)):
+        for second in range(first + 1, len(evidence)):
+            for one, rows in _masked(evidence[first], codes[:, first]).items():
+                for other, columns in _masked(evidence[second], codes[:, second]).items():
+                    table = counted(rows, columns, (int(rows.max()) + 1, int(columns.max()) + 1))
+                    found.append(PairCounts((first, second), (one, other), table))
+    return tuple(found)
+
+
+def _masked(evidence, column):
+    return {IDENTITY: column} | {masking.id: masking.mapping[column] for masking in evidence.maskings}
