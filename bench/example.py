@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aegis_provider import Plan, load_plan, summarize
+from aegis_provider import Plan, document_of, load_plan, summarize
 
 PLACE = Path(__file__).parents[1] / "examples" / "health"
 TABLE = PLACE / "health.csv"
@@ -20,7 +20,7 @@ def plan() -> Plan:
 
 @cache
 def _summaries(*, pairs: bool) -> dict[str, Any]:
-    return summarize(TABLE, plan(), name="health", pairs=pairs)
+    return document_of(summarize(TABLE, plan(), name="health", pairs=pairs))
 
 
 def entry(name: str, *, pairs: bool = False) -> dict[str, Any]:

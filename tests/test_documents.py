@@ -27,8 +27,7 @@ from aegis_sdk.wire import (
 from app.api.errors import STATUS
 from app.catalog.tables import Base
 from app.settings import Settings
-from tests.documents import ROOT, abridged, blocks, documents, essence, run, running_service, steps
-from tests.postgres import throwaway_directory
+from docs.generate import ROOT, abridged, blocks, documents, essence, run, running_service, steps
 
 DOCUMENTS = documents()
 COMMANDS = {
@@ -67,8 +66,8 @@ everywhere = pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[tuple[Path, str]]:
-    with throwaway_directory() as directory, running_service(directory) as url:
-        yield directory, url
+    with running_service() as place_and_address:
+        yield place_and_address
 
 
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if steps(text_of(d).splitlines())], ids=name_of)
@@ -170,7 +169,7 @@ def test_the_measures_are_those_there_are_with_their_check_values():
 
 
 def test_the_plan_that_shows_everything_can_be_read(tmp_path):
-    lines = text_of(ROOT / "sdk/README.md").splitlines()
+    lines = text_of(ROOT / "provider/README.md").splitlines()
     [block] = [block for block in blocks(lines) if block.info == "yaml"]
     plan_file = tmp_path / "plan.yaml"
     plan_file.write_text("\n".join(lines[block.start : block.stop]), encoding="utf-8")

@@ -20,7 +20,7 @@ from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
-from aegis_provider import summarize
+from aegis_provider import document_of, summarize
 from app.api.uploads import read_publication
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import evidence_of, pairs_of
@@ -168,7 +168,7 @@ class _Case:
 
 
 def _summaries(path: Path, size: Size, *, pairs: bool = False) -> dict[str, Any]:
-    return summarize(path, plan(size), name="made-up", memory_limit=MEMORY, pairs=pairs)
+    return document_of(summarize(path, plan(size), name="made-up", memory_limit=MEMORY, pairs=pairs))
 
 
 def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:

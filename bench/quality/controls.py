@@ -16,7 +16,9 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
-from aegis_provider.control import Controls, Roles, control_entry
+from aegis_provider import document_of
+from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding, Roles, apply_controls
+from aegis_sdk.wire import EntryDocument
 from app.api.uploads import read_publication
 from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
@@ -36,13 +38,11 @@ ROLES = Roles(example.plan().quasi_identifiers, example.plan().sensitive)
 REPETITIONS = 5
 SPLITS = 5
 
-FAMILIES: Mapping[str, Mapping[str, Controls]] = {
-    "minimum cell": {f"{cell}": Controls(min_cell=cell) for cell in (5, 10, 20, 50)},
-    "rounded to": {f"{base}": Controls(round_to=base) for base in (5, 10, 20, 50, 100)},
-    "epsilon, equal": {f"{epsilon:g}": Controls(epsilon=epsilon) for epsilon in (10, 5, 2, 1, 0.5, 0.1)},
-    "epsilon, cube root": {
-        f"{epsilon:g}": Controls(epsilon=epsilon, split="cube_root") for epsilon in (10, 5, 2, 1, 0.5, 0.1)
-    },
+FAMILIES: Mapping[str, Mapping[str, Control]] = {
+    "minimum cell": {f"{cell}": MinimumCell(cell) for cell in (5, 10, 20, 50)},
+    "rounded to": {f"{base}": RandomRounding(base) for base in (5, 10, 20, 50, 100)},
+    "epsilon, equal": {f"{epsilon:g}": LaplaceNoise(epsilon) for epsilon in (10, 5, 2, 1, 0.5, 0.1)},
+    "epsilon, cube root": {f"{epsilon:g}": LaplaceNoise(epsilon, "cube_root") for epsilon in (10, 5, 2, 1, 0.5, 0.1)},
 }
 
 
@@ -118,7 +118,7 @@ def main() -> None:
     exact = _read(example.entry("health"))
     learners = Learners(Study.of(health_table(), example.plan()))
     costs = {
-        family: {name: _cost(controls, exact, learners) for name, controls in members.items()}
+        family: {name: _cost(control, exact, learners) for name, control in members.items()}
         for family, members in FAMILIES.items()
     }
     with rc_context(REPRODUCIBLE):
@@ -127,15 +127,15 @@ def main() -> None:
     print(f"wrote {OUTPUT.name} and {PLOT.name}")
 
 
-def _cost(controls: Controls, exact: Entry, learners: Learners) -> Cost:
-    repetitions = 1 if controls.min_cell and not controls.round_to else REPETITIONS
-    figures = [_once(controls, exact, learners) for _ in range(repetitions)]
+def _cost(control: Control, exact: Entry, learners: Learners) -> Cost:
+    repetitions = 1 if isinstance(control, MinimumCell) else REPETITIONS
+    figures = [_once(control, exact, learners) for _ in range(repetitions)]
     return Cost(*zip(*figures, strict=True))
 
 
-def _once(controls: Controls, exact: Entry, learners: Learners) -> tuple[int, float, float]:
+def _once(control: Control, exact: Entry, learners: Learners) -> tuple[int, float, float]:
     """How many configurations are left, the correlation with the true order, and the AUC lost."""
-    published = _read(control_entry(example.entry("health"), controls, ROLES).entry)
+    published = _read(_controlled(control))
     places = np.array([exact.configurations.ids.index(each) for each in published.configurations.ids])
     spearman = float(spearmanr(exact.utilities[places], published.utilities).statistic)
     questions = levels(exact.utilities.size)
@@ -144,6 +144,12 @@ def _once(controls: Controls, exact: Entry, learners: Learners) -> tuple[int, fl
         spearman,
         float(np.mean([_lost(each, places, exact, published, learners) for each in questions])),
     )
+
+
+def _controlled(control: Control) -> Document:
+    """The example's entry through the control, as JSON values."""
+    entry = EntryDocument.model_validate(example.entry("health"))
+    return document_of(apply_controls(entry, [control], ROLES).entry)
 
 
 def _read(document: Document) -> Entry:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
-from aegis_provider import Configuration, Plan, summarize
+from aegis_provider import Configuration, Plan, document_of, summarize
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import evidence_of
 
@@ -136,7 +136,7 @@ def _summaries(table: Table, plan: Plan) -> dict[str, Any]:
             writer = csv.writer(file)
             writer.writerow([*table.columns, plan.label])
             writer.writerows(zip(*(column.tolist() for column in table.columns.values()), table.label, strict=True))
-        return summarize(path, plan, name="table")
+        return document_of(summarize(path, plan, name="table"))
 
 
 def _places(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:

@@ -5,7 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from aegis_provider import load_plan, summarize
+from aegis_provider import load_plan
+from tests.provider.documents import summarize
 from tests.service import ask, publish
 
 PLAN = """

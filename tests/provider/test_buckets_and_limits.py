@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider import summarize
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking import Blur, BlurPositions, EdgeBuckets, EqualBuckets, EqualFrequency, Round, TopBottom
 from aegis_provider.table.values import Domain, ValueType
 from tests.provider import oracle
+from tests.provider.documents import summarize
 
 
 def masked(function, *texts, declared=None):

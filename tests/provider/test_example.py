@@ -5,9 +5,10 @@ from itertools import combinations
 
 import pytest
 
-from aegis_provider import apply, summarize, write_entry
+from aegis_provider import apply, write_entry
 from aegis_sdk.wire import EntryDocument
 from tests.provider import oracle
+from tests.provider.documents import summarize
 
 HABITS = [0, 1, 2, 4, 7, 13, 25]
 
@@ -82,7 +83,7 @@ def test_no_unmasked_joint_counts_leave(attributes):
 
 
 def test_the_file_can_be_read_by_a_person(entry, tmp_path):
-    write_entry(entry, tmp_path / "entry.json")
+    write_entry(EntryDocument.model_validate(entry), tmp_path / "entry.json")
     lines = (tmp_path / "entry.json").read_text(encoding="utf-8").splitlines()
     assert EntryDocument.model_validate_json("\n".join(lines)) == EntryDocument.model_validate(entry)
     assert "      [7253, 909, 4628, 132]," in lines

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from aegis_provider import PlanError, TableError, load_plan, summarize
+from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking import Noise, Pram, RandomisedResponse, Shuffle, random_for
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
+from tests.provider.documents import summarize
 
 DISTRIBUTIONS = {"laplace": stats.laplace, "gaussian": stats.norm}
 YES_NO = Pram({"yes": {"yes": 0.9, "no": 0.1}, "no": {"no": 0.7, "unsure": 0.3}})

@@ -13,11 +13,11 @@ from aegis_provider import (
     assess,
     find_configurations,
     load_plan,
-    summarize,
     write_plan,
 )
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EntryDocument
+from tests.provider.documents import summarize
 
 TABLE = "a,b,y\n" + "".join(f"{n % 4},{n % 5},{'mn'[n % 3 > 0]}\n" for n in range(60))
 MASKED = "b,A2,a,y\n" + "".join(

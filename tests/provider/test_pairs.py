@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aegis_provider import TableError, load_plan, summarize
+from aegis_provider import TableError, load_plan
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.pairs.tables import pair_tables
 from aegis_provider.table import open_table
+from tests.provider.documents import summarize
 
 NAMES = ("a", "b c", "it's")
 TEXTS = ("", "x", " x", "u,v", 'say "so"', "it's", "two\nlines", "NULL", "\u00e9\u2028")

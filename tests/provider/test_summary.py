@@ -5,9 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aegis_provider import PlanError, summarize
+from aegis_provider import PlanError
 from aegis_sdk.wire import EntryDocument
 from tests.provider import oracle
+from tests.provider.documents import summarize
 
 KINDS = "{type: %s, maskings: {tens: {bucketize: {width: 10}}, first: {blur: {keep: 1}}, gone: {suppress: {}}}}"
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider import PlanError, TableError, load_plan, summarize
+from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.masking import Token
 from aegis_provider.table.values import Domain, ValueType
 from aegis_sdk.wire import EntryDocument
+from tests.provider.documents import summarize
 
 SALT = b"sixteen bytes or more of salt"
 TABLE = "id,y\n" + "".join(f"{name},{label}\n" for name, label in zip("abbcccdddd", "mnmnmnmnmn", strict=True))

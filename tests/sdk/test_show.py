@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from aegis_provider import load_plan, summarize
+from aegis_provider import load_plan
 from aegis_sdk.reading import shown, some
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, Masking
+from tests.provider.documents import summarize
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
 

@@ -4,10 +4,11 @@ import ibis
 import pytest
 from pyspark.sql import SparkSession
 
-from aegis_provider import TableError, apply, load_plan, summarize
+from aegis_provider import TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.table import open_table
+from tests.provider.documents import summarize
 from tests.provider.table.engine_table import PLAN, write_parquet
 
 # Ibis speaks to Spark by what Spark and pandas have deprecated, and Spark leaves sockets open.

@@ -1,9 +1,10 @@
-"""What a provider does on its own machine: read a plan, assess privacy, summarise a table, apply a configuration.
+"""What a provider does on its own machine: read a plan, measure privacy, prepare an entry, apply a configuration.
 
     plan = load_plan(Path("plan.yaml"))
     assess(Path("health.csv"), plan).releases[0].privacy
-    write_entry(summarize(Path("health.csv"), plan, name="health-survey"), Path("entry.json"))
-    apply(Path("health.csv"), plan, "c17", Path("masked.csv"))
+    prepared = prepare_entry(Path("health.csv"), plan, [MinimumCell(5)], name="health-survey")
+    prepared.write(Path("entry.json"), plan_output=Path("controlled.yaml"))
+    apply(Path("health.csv"), prepared.plan, "c17", Path("masked.csv"))
 
 Everything raised here is a `ProviderError`, or a `PromiseError` of `apply`, whose text is one line.
 """
@@ -13,66 +14,70 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aegis_provider.control import (
-        SMALL,
+        Control,
         ControlError,
         Controlled,
-        Controls,
+        LaplaceNoise,
+        MinimumCell,
+        RandomRounding,
         Roles,
-        control_entry,
-        controlled_plan,
-        small_counts,
-        with_suppressed,
-        write_controlled_plan,
+        apply_controls,
     )
-    from aegis_provider.entry_file import write_entry
-    from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, PromiseError, ProviderError, TableError
+    from aegis_provider.entry_file import document_of, write_entry
+    from aegis_provider.errors import (
+        NothingHoldsError,
+        OutputError,
+        PlanError,
+        PromiseError,
+        ProviderError,
+        TableError,
+    )
     from aegis_provider.output import refuse_overwriting
     from aegis_provider.plan.file import load_plan
     from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
     from aegis_provider.plan.output import write_plan
+    from aegis_provider.prepare import PreparedEntry, prepare_entry
     from aegis_provider.privacy import assess, plan_of_roles
     from aegis_provider.release.masked_table import Applied, apply
-    from aegis_provider.revealing import counted_though_suppressed, revealing_attributes
     from aegis_provider.search import Found, Requirement, find_configurations
     from aegis_provider.summary import summarize
     from aegis_provider.table import Source, open_table, table_name
 
 __all__ = [
-    "SMALL",
     "Applied",
     "Attribute",
     "Configuration",
+    "Control",
     "ControlError",
     "Controlled",
-    "Controls",
     "Found",
+    "LaplaceNoise",
     "Masking",
+    "MinimumCell",
     "NothingHoldsError",
     "OutputError",
     "Plan",
     "PlanError",
+    "PreparedEntry",
     "PromiseError",
     "ProviderError",
+    "RandomRounding",
     "Requirement",
     "Roles",
     "Source",
     "TableError",
     "apply",
+    "apply_controls",
     "assess",
-    "control_entry",
-    "controlled_plan",
-    "counted_though_suppressed",
+    "document_of",
     "find_configurations",
     "load_plan",
     "open_table",
     "plan_of_roles",
+    "prepare_entry",
     "refuse_overwriting",
-    "revealing_attributes",
-    "small_counts",
     "summarize",
     "table_name",
-    "with_suppressed",
-    "write_controlled_plan",
     "write_entry",
     "write_plan",
 ]
@@ -85,12 +90,12 @@ _MODULES = (
     "aegis_provider.plan.file",
     "aegis_provider.plan.model",
     "aegis_provider.plan.output",
+    "aegis_provider.prepare",
     "aegis_provider.privacy",
     "aegis_provider.release.masked_table",
-    "aegis_provider.revealing",
     "aegis_provider.search",
-    "aegis_provider.table",
     "aegis_provider.summary",
+    "aegis_provider.table",
 )
 
 

@@ -1,4 +1,4 @@
-"""The entry as a file that a person can read before publishing it."""
+"""The entry as a document, and as a file that a person can read before publishing it."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from aegis_provider.output import written_whole
+from aegis_sdk.wire import EntryDocument
 
 _WIDTH = 110
 _SHORTEST = 3
@@ -15,13 +16,26 @@ _SHORTEST = 3
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def write_entry(entry: dict[str, Any], path: Path, beside: Callable[[], None] = lambda: None) -> None:
-    """Writes the entry as JSON, whole or not at all. Raises `OutputError`.
+def document_of(entry: EntryDocument) -> dict[str, Any]:
+    """The entry as JSON values: what it says, and nothing of what it leaves to defaults."""
+    document = entry.model_dump(exclude_unset=True, exclude_none=True)
+    for configuration in document["configurations"]:
+        privacy = configuration.get("privacy", {})
+        privacy.update({name: int(number) for name, number in privacy.items() if number.is_integer()})
+    return document
 
-    `beside` writes what goes with it, once the entry can be written; where that fails, no entry appears.
+
+def write_entry(entry: EntryDocument, path: Path, beside: Callable[[], None] = lambda: None) -> None:
+    """Writes the entry as JSON, whole or not at all.
+
+    Args:
+        beside: Writes what goes with it, once the entry can be written; where that fails, no entry appears.
+
+    Raises:
+        OutputError: It cannot be written.
     """
     with written_whole(path) as part:
-        part.write_text(render(entry) + "\n", encoding="utf-8")
+        part.write_text(render(document_of(entry)) + "\n", encoding="utf-8")
         beside()
 
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.masked_elsewhere import MaskedElsewhere, masked_elsewhere
 from aegis_provider.counting.pairs.tables import pair_tables, refuse_uncountable, refuse_undone_secrets
@@ -14,6 +16,7 @@ from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.discretization import Binned
 from aegis_provider.table.reading import Reading
+from aegis_sdk.wire import EntryDocument, faults_of
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -27,20 +30,25 @@ def summarize(
     memory_limit: str = "1GB",
     pairs: bool = False,
     progress: Progress = lambda _done, _records: None,
-) -> dict[str, Any]:
-    """The catalogue entry (format 1) of the table, as JSON values.
+) -> EntryDocument:
+    """The catalogue entry (format 1) of the table, its counts as they are: `prepare_entry` makes what is published.
 
     Of every attribute: its domain, its histogram, and of every masking the mapping and the joint counts with
     the label. The unmasked joint counts stay here, but for those of an attribute that a configuration leaves unmasked.
-    `memory_limit` is DuckDB's; what exceeds it goes to disk.
-    With `pairs` also the joint counts of every two masked attributes that a configuration uses together, but for those
-    that follow from others (`pair_tables`): what the measure `joint` needs. `progress` is told of how many records are
-    counted.
     Of a masking that is left to chance there is its transition matrix, and the joint counts of the draw that the plan's
     seed makes; of one whose mapping is secret, the joint counts, and no histogram of its attribute beside them; of one
     that was masked elsewhere, the joint counts of that table.
-    Raises `PlanError` for an unusable name, and for pairs of such maskings, and `TableError` for a table that does not
-    fit the plan, or that has more pairs of values than an entry can hold.
+
+    Args:
+        name: Of the entry: a-z 0-9 - _ .
+        memory_limit: DuckDB's; what exceeds it goes to disk.
+        pairs: Whether to count pairs, too: the joint counts of every two masked attributes that a configuration uses
+            together, but for those that follow from others, which is what the measure `joint` needs.
+        progress: Is told of how many records are counted.
+
+    Raises:
+        PlanError: The name is unusable, pairs of such maskings are asked for, or the plan says what no entry may hold.
+        TableError: The table does not fit the plan, or has more pairs of values than an entry can hold.
     """
     if not _NAME.fullmatch(name):
         raise PlanError(f"the name {name!r} must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or digit")
@@ -55,7 +63,7 @@ def summarize(
             )
         masked = [counted.masked_domains(each) for each in counted.attributes]
         refuse_undone_secrets(counted, masked)
-        return {
+        document = {
             "format": 1,
             "name": name,
             **plan.about,
@@ -68,6 +76,16 @@ def summarize(
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
             "configurations": [_configuration(each) for each in plan.configurations],
         }
+    return _validated(document, plan)
+
+
+def _validated(document: dict[str, Any], plan: Plan) -> EntryDocument:
+    """The entry as the service would take it; otherwise what of it is at fault, which the plan or the table says."""
+    try:
+        return EntryDocument.model_validate(document)
+    except ValidationError as error:
+        fault = faults_of(error)[0]
+        raise PlanError(f"{plan.source}: {fault.pointer or 'the entry'}: {fault.detail}") from error
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:
@@ -84,8 +102,8 @@ def _attribute(
         if each.is_random:
             return _drawn_masking(each, draws[each.id])
         if each.is_elsewhere:
-            found = masked_elsewhere(table, counted, each, plan.label, memory_limit)
-            return _masking_elsewhere(each, found, table.records)
+            elsewhere = masked_elsewhere(table, counted, each, plan.label, memory_limit)
+            return _masking_elsewhere(each, elsewhere, table.records)
         return _masking(counted, each.id, table.function(counted, each), domains[each.id])
 
     return {
@@ -137,14 +155,14 @@ def _drawn_masking(masking: Masking, draw: Draw) -> dict[str, Any]:
     }
 
 
-def _masking_elsewhere(masking: Masking, found: MaskedElsewhere, records: int) -> dict[str, Any]:
+def _masking_elsewhere(masking: Masking, elsewhere: MaskedElsewhere, records: int) -> dict[str, Any]:
     return {
         "id": masking.id,
         "function": _function(masking.function),
-        "domain": list(found.texts),
+        "domain": list(elsewhere.texts),
         "deterministic": False,
-        **({"records": found.records} if found.records < records else {}),
-        "joint": found.joint.tolist(),
+        **({"records": elsewhere.records} if elsewhere.records < records else {}),
+        "joint": elsewhere.joint.tolist(),
     }
 
 

@@ -7,11 +7,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from aegis_provider import summarize
 from bench.quality.choosing_costs import Costs, extrapolated, measure_costs
 from bench.quality.large_tables import LABELS, LARGEST, WIDTHS, Size, made, plan, records_of
 from bench.quality.sections import costs as costs_section
 from bench.quality.sections.costs import FIGURE, ONE_RUN, as_long, duration, ratio
+from tests.provider.documents import summarize
 
 SMALL = Size(attributes=3, configurations=5, records=500)
 

@@ -10,7 +10,7 @@ import pytest
 from bench.quality.__main__ import evaluate
 from bench.quality.report import Section, figure_of, table, write
 from bench.quality.sections import costs
-from tests.documents import ROOT
+from docs.generate import ROOT
 
 
 def test_figures_have_no_negative_zero():

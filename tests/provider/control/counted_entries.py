@@ -1,8 +1,14 @@
 """Entries counted from records in plain Python, so that what a control made of one can be counted again."""
 
 from collections import Counter
+from copy import deepcopy
+from dataclasses import replace
 
 from hypothesis import strategies as st
+
+from aegis_provider import document_of
+from aegis_provider.control import LaplaceNoise, MinimumCell, RandomRounding, apply_controls
+from aegis_sdk.wire import EntryDocument
 
 LABELS = ("n", "y")
 MASKINGS = {
@@ -34,7 +40,7 @@ def entry_of(records, configurations, *, joint=("a", "b"), pairs=()):
         "label": {"name": "y", "domain": sorted(label), "histogram": [label[text] for text in sorted(label)]},
         "attributes": [_attribute(name, place, records, name in joint) for place, name in enumerate(MASKINGS)],
         **({"pairs": [_pair(records, *each) for each in pairs]} if pairs else {}),
-        "configurations": configurations,
+        "configurations": deepcopy(configurations),
     }
 
 
@@ -110,3 +116,16 @@ def _domain(entry, place, masking_id):
     if masking_id == "identity":
         return attribute["domain"]
     return next(each["domain"] for each in attribute["maskings"] if each["id"] == masking_id)
+
+
+def controls_of(*, min_cell=None, round_to=None, epsilon=None, split="equal"):
+    """The controls that are asked for as the command has them."""
+    asked = [MinimumCell(min_cell)] if min_cell is not None else []
+    asked += [RandomRounding(round_to)] if round_to is not None else []
+    return asked + ([LaplaceNoise(epsilon, split)] if epsilon is not None else [])
+
+
+def controlled(entry, controls, roles):
+    """An entry, given as JSON values, through the controls; its entry as JSON values again."""
+    held = apply_controls(EntryDocument.model_validate(entry), controls, roles)
+    return replace(held, entry=document_of(held.entry))

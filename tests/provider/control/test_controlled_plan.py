@@ -3,22 +3,21 @@
 import csv
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from aegis_provider import apply, load_plan, summarize
+from aegis_provider import MinimumCell, apply, document_of, load_plan, prepare_entry
 from aegis_provider.control import (
     Changes,
     ControlError,
     Controlled,
-    Controls,
-    Roles,
-    control_entry,
-    controlled_plan,
     with_suppressed,
-    write_controlled_plan,
 )
 from aegis_provider.table.values import infer_type
+from aegis_sdk.wire import EntryDocument
+from tests.provider.control.counted_entries import controls_of, entry_of
+from tests.provider.documents import summarize
 
 PLAN = """# A study.
 label: y
@@ -61,10 +60,9 @@ def table(write, monkeypatch):
 def controlled(table, path, least=5, round_to=None):
     """The plan, its entry controlled, and the plan that goes with it as it is read again."""
     plan = load_plan(path)
-    entry = summarize(table, plan, name="e", pairs=False)
-    held = control_entry(entry, Controls(least, round_to), Roles(plan.quasi_identifiers, plan.sensitive))
-    held = with_suppressed(held, table, plan)
-    write_controlled_plan(path, plan, held, path.with_name("controlled.yaml"))
+    prepared = prepare_entry(table, plan, controls_of(min_cell=least, round_to=round_to), name="e")
+    prepared.write(path.with_name("entry.json"), path.with_name("controlled.yaml"))
+    held = replace(prepared.controlled, entry=document_of(prepared.entry))
     return plan, held, load_plan(path.with_name("controlled.yaml"))
 
 
@@ -105,14 +103,15 @@ def test_the_entry_of_the_controlled_plan_needs_no_control(table, write):
 
 
 def test_the_plan_file_says_what_it_said_but_for_what_was_merged_and_left_out(table, write):
-    plan, held, again = controlled(table, write("plan.yaml", PLAN))
+    plan, _, again = controlled(table, write("plan.yaml", PLAN))
     assert (again.label, again.quasi_identifiers, again.sensitive) == ("y", plan.quasi_identifiers, ("y",))
     maskings = {each.name: {one.id: one.function.name for one in each.maskings} for each in again.attributes}
     assert maskings["age"] == {"age-1": "mapping", "age-2": "hierarchy", "any": "suppress"}
     assert maskings["zip"] == {"three": "mapping", "own": "mapping"}
     assert [each.default for each in again.attributes] == ["any", "drop", "identity", "identity"]
     assert [each.id for each in again.configurations] == ["c1", "c2"]
-    assert again.configurations == controlled_plan(plan, held).configurations == plan.configurations[:2]
+    prepared = prepare_entry(table, plan, [MinimumCell(5)], name="e")
+    assert again.configurations == prepared.plan.configurations == plan.configurations[:2]
     text = plan.files[0].with_name("controlled.yaml").read_text(encoding="utf-8")
     assert "# With a minimum cell count of 5, by `aegis summarize`." in text
 
@@ -186,17 +185,18 @@ def test_records_left_out_stay_in_the_plan_where_the_entry_is_rounded(write, tmp
 @pytest.mark.parametrize(
     ("controls", "told"),
     [
-        (Controls(min_cell=5), [None, 5, 0, None]),
-        (Controls(min_cell=4), [4, 5, 0, None]),
-        (Controls(min_cell=4, round_to=4), [None] * 4),
-        (Controls(), [4, 5, 0, None]),
+        ({"min_cell": 5}, [None, 5, 0, None]),
+        ({"min_cell": 4}, [4, 5, 0, None]),
+        ({"min_cell": 4, "round_to": 4}, [None] * 4),
+        ({}, [4, 5, 0, None]),
     ],
 )
 def test_a_number_of_records_left_out_is_published_only_as_the_controls_allow(controls, told):
     counted = [{"id": f"c{number}", "suppressed": number} for number in (4, 5, 0)]
-    entry = {"configurations": [*counted, {"id": "all"}]}
-    published = with_suppressed(Controlled(entry, controls, Changes()), "no table is read", None)
-    assert [each.get("suppressed") for each in published.entry["configurations"]] == told
+    configurations = [each | {"maskings": {"a": "drop", "b": "drop"}} for each in (*counted, {"id": "all"})]
+    entry = EntryDocument.model_validate(entry_of([("0", "xa", "n"), ("1", "xb", "y")] * 9, configurations))
+    published = with_suppressed(Controlled(entry, tuple(controls_of(**controls)), Changes()), "no table is read", None)
+    assert [each.suppressed for each in published.entry.configurations] == told
     gone = [each["id"] for each, left in zip(counted, told, strict=False) if left is None]
     assert published.changes.tables == tuple(f"suppressed of {name}" for name in gone)
 

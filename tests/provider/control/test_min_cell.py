@@ -7,9 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aegis_provider.control import ControlError, Controls, Roles, control_entry
+from aegis_provider.control import ControlError, MinimumCell, Roles
 from aegis_sdk.wire import EntryDocument
 from tests.provider.control.counted_entries import RECORDS, all_counts, entry_of, masked_values, recounted
+from tests.provider.control.counted_entries import controlled as through
 from tests.service import publication
 
 ROLES = Roles(("a", "b"), ("y",))
@@ -23,7 +24,7 @@ PAIRS = [("identity", "identity"), ("twos", "as-it-is"), ("odd", "first")]
 
 
 def controlled(entry, least, roles=ROLES):
-    return control_entry(entry, Controls(min_cell=least), roles)
+    return through(entry, [MinimumCell(least)], roles)
 
 
 def hold(records, least, *, pairs=()):
@@ -142,7 +143,9 @@ class TestOfOneEntry:
         with pytest.raises(ControlError, match=r"of the 1 configurations none is left .*shares b unmasked"):
             controlled(entry, 5)
 
-    @pytest.mark.parametrize("unmergeable", [{"deterministic": True}, {"transition": [[1.0]], "deterministic": False}])
+    @pytest.mark.parametrize(
+        "unmergeable", [{"deterministic": True}, {"transition": [[1.0, 0.0, 0.0]] * 3, "deterministic": False}]
+    )
     def test_what_has_no_mapping_is_left_out(self, unmergeable):
         entry = entry_of([*MANY, *FEW, *[("0", "ya", "n"), ("0", "ya", "y")] * 5], CONFIGURATIONS[1:])
         masking = entry["attributes"][1]["maskings"][1]

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from aegis_provider.control import ControlError, Controls, Roles, control_entry
+from aegis_provider.control import ControlError, Roles
 from aegis_provider.control.noise import epsilon_of, scale_for, shares_of
 from aegis_sdk.wire import EntryDocument
-from tests.provider.control.counted_entries import all_counts, entry_of
+from tests.provider.control.counted_entries import all_counts, controlled, controls_of, entry_of
 from tests.service import publication
 
 ROLES = Roles(("a", "b"), ("y",))
@@ -28,7 +28,7 @@ CELLS = st.lists(st.integers(1, 10**7), min_size=1, max_size=40)
 
 def noisy(epsilon=1.0, split="equal", entry=None):
     entry = entry or entry_of(RECORDS, CONFIGURATIONS, joint=("a",))
-    return control_entry(entry, Controls(epsilon=epsilon, split=split), ROLES)
+    return controlled(entry, controls_of(epsilon=epsilon, split=split), ROLES)
 
 
 def declared(entry):
@@ -129,6 +129,8 @@ def test_what_is_left_to_chance_and_pairs_are_refused():
     with pytest.raises(ControlError, match="pair counts are exact"):
         noisy(entry=entry)
     entry = entry_of(RECORDS, CONFIGURATIONS)
-    entry["attributes"][1]["maskings"][0]["deterministic"] = False
+    masking = entry["attributes"][1]["maskings"][0]
+    del masking["mapping"]
+    masking["deterministic"] = False
     with pytest.raises(ControlError, match="'b': 'first' is left to chance"):
         noisy(entry=entry)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from aegis_provider.control.promises import Roles, still_vouched
 from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
+from aegis_sdk.wire.configuration import Configuration
 from tests.provider.privacy.privacy_tables import records_of, tables
 
 COLUMNS = ("a", "b", "s")
@@ -26,8 +27,8 @@ def measured(rows, mappings):
 
 
 def kept(before, coarser):
-    configuration = {"id": "c", "maskings": dict.fromkeys(COLUMNS, "m"), "privacy": before}
-    return still_vouched([configuration], {(name, "m") for name in coarser}, ROLES).configurations[0].get("privacy", {})
+    configuration = Configuration(id="c", maskings=dict.fromkeys(COLUMNS, "m"), privacy=before)
+    return still_vouched([configuration], {(name, "m") for name in coarser}, ROLES).configurations[0].privacy or {}
 
 
 @given(tables(3), MERGES, MERGES, st.sampled_from([("a",), ("a", "b"), ("s",), ("a", "s")]))
@@ -51,11 +52,12 @@ def test_what_is_kept_holds_of_any_table_however_values_merge(rows, first, secon
 def test_what_is_lost_is_named(coarser, lost):
     names = dict.fromkeys(CRITERIA, 1)
     assert names.keys() - kept(names, coarser).keys() == lost
-    configuration = {"id": "c", "maskings": {"a": "m", "s": "m", "other": "m"}, "privacy": names, "suppressed": 2}
+    maskings = {"a": "m", "s": "m", "other": "m"}
+    configuration = Configuration(id="c", maskings=maskings, privacy=names, suppressed=2)
     vouched = still_vouched([configuration], {(name, "m") for name in coarser}, ROLES)
     assert set(vouched.lost.get("c", ())) == lost
     assert vouched.recount == (("c",) if lost else ())
-    assert ("suppressed" in vouched.configurations[0]) == (not lost)
+    assert vouched.configurations[0].suppressed == (None if lost else 2)
 
 
 def test_merged_classes_may_disclose_more_of_a_value_that_one_of_them_lacks():

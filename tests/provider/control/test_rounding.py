@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aegis_provider.control import ControlError, Controls, Roles, control_entry
+from aegis_provider.control import ControlError, RandomRounding, Roles, refuse_conflicts
 from aegis_provider.control.rounding import rounded_to
 from aegis_sdk.wire import EntryDocument
-from tests.provider.control.counted_entries import RECORDS, all_counts, entry_of
+from tests.provider.control.counted_entries import RECORDS, all_counts, controlled, controls_of, entry_of
 
 ROLES = Roles(("a", "b"), ("y",))
 CONFIGURATIONS = [
@@ -23,7 +23,7 @@ CONFIGURATIONS = [
 
 
 def rounded(entry, base, **controls):
-    return control_entry(entry, Controls(round_to=base, **controls), ROLES)
+    return controlled(entry, controls_of(round_to=base, **controls), ROLES)
 
 
 def joints(entry):
@@ -106,7 +106,7 @@ def test_merging_comes_before_rounding():
 def test_a_table_of_which_rounding_leaves_nothing_is_refused():
     entry = entry_of([("0", "xa", "n"), ("1", "xb", "y")], CONFIGURATIONS)
     with pytest.raises(ControlError, match="no record is left"):
-        control_entry(entry, Controls(round_to=1000), ROLES, random_bytes=lambda size: bytes([240] * size))
+        controlled(entry, [RandomRounding(1000, lambda size: bytes([240] * size))], ROLES)
 
 
 def test_pairs_are_refused():
@@ -129,4 +129,4 @@ def test_pairs_are_refused():
 )
 def test_controls_that_make_no_sense_are_refused(wrong, message):
     with pytest.raises(ControlError, match=message):
-        Controls(**wrong)
+        refuse_conflicts(controls_of(**wrong))

@@ -4,8 +4,9 @@ import csv
 from collections import Counter, defaultdict
 from itertools import product
 
-from aegis_provider import load_plan, summarize
+from aegis_provider import load_plan
 from aegis_sdk.wire import EntryDocument
+from tests.provider.documents import summarize
 
 AGES = {("1", "yes"): 6, ("1", "no"): 5, ("6", "yes"): 1, ("6", "no"): 6, ("8", "yes"): 6, ("8", "no"): 9}
 """By age and label value, how many people. Nobody is alone in a bin of 5 or of 7 years, one is in both of two."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aegis_provider import PlanError, TableError, load_plan, summarize
+from aegis_provider import PlanError, TableError, load_plan
 from aegis_provider.disclosure import (
     Cell,
     Declared,
@@ -18,6 +18,7 @@ from aegis_provider.disclosure import (
     refuse_small_counts,
 )
 from tests.provider.disclosure.small_entries import AGES, PLAN, document, possible_tables, write_table, written
+from tests.provider.documents import summarize
 
 
 @pytest.fixture

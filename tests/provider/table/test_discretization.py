@@ -12,13 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aegis_provider import PlanError, TableError, apply, summarize
+from aegis_provider import PlanError, TableError, apply
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.discretization.rules import roundest_above
 from aegis_sdk.wire import EntryDocument
 from tests.provider import oracle
+from tests.provider.documents import summarize
 
 
 def attribute_of(path, plan):

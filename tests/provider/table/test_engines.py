@@ -10,12 +10,13 @@ import ibis
 import psycopg
 import pytest
 
-from aegis_provider import TableError, apply, load_plan, summarize
+from aegis_provider import TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.address import Address
 from tests.postgres import create_database, drop_database
+from tests.provider.documents import summarize
 from tests.provider.table.engine_table import COLUMNS, PLAN, definition, records, write_parquet
 
 

@@ -19,11 +19,11 @@ from aegis_provider import (
     find_configurations,
     load_plan,
     refuse_overwriting,
-    summarize,
     table_name,
 )
 from aegis_provider.search import Requirement
 from aegis_provider.table import files_of, open_table
+from tests.provider.documents import summarize
 from tests.provider.table.engine_table import PLAN, write_parquet
 
 TEXTS = {

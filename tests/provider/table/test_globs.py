@@ -6,7 +6,8 @@ from contextlib import closing
 import duckdb
 import pytest
 
-from aegis_provider import OutputError, TableError, apply, refuse_overwriting, summarize
+from aegis_provider import OutputError, TableError, apply, refuse_overwriting
+from tests.provider.documents import summarize
 
 SMALL = "{a: {maskings: {tens: {bucketize: {width: 10}}}}}"
 

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from aegis_provider import TableError, summarize
+from aegis_provider import TableError
 from aegis_provider.table import open_table
+from tests.provider.documents import summarize
 
 PLAN = "{a: {maskings: {gone: {suppress: {}}}}}"
 

@@ -3,12 +3,12 @@ from typing import Annotated
 
 import typer
 
-from aegis_provider.cli.disclose_report import all_attributes, as_document, attributes_in_full
 from aegis_provider.disclosure import EntryError, refuse_small_counts
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
+from aegis_provider.report.disclosure import disclosure_document, disclosure_text
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import DelimiterOption, EntryArgument, JsonOption, MemoryOption, delimiter_of
@@ -66,8 +66,8 @@ def disclose(
     if html is not None:
         write_disclosure_page(disclosed, html)
     if as_json:
-        print_json(as_document(disclosed))
+        print_json(disclosure_document(disclosed))
     else:
-        typer.echo("\n".join(attributes_in_full(disclosed) if attribute else all_attributes(disclosed)))
+        typer.echo("\n".join(disclosure_text(disclosed, in_full=bool(attribute))))
     if check:
         refuse_small_counts(disclosed, str(entry))

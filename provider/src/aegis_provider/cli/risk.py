@@ -1,14 +1,14 @@
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from aegis_provider.cli.risk_report import all_releases, as_document, compared_with_itself, one_release
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
+from aegis_provider.report.risk import compared_with_itself, risk_document, risk_text
 from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
@@ -53,7 +53,7 @@ def risk(
         refuse_overwriting(html, table, *intended.files)
     say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
-        found = assess(
+        assessment = assess(
             table,
             intended,
             configuration=configuration,
@@ -63,12 +63,16 @@ def risk(
             progress=progress,
         )
     if html is not None:
-        write_risk_page(found, Path(table_name(table)).name, html)
-    _tell(found, in_full=configuration is not None or not intended.configurations, as_json=as_json)
-    if plan is None and intended.sensitive and not as_json:
-        typer.echo(f"\n{compared_with_itself()}")
+        write_risk_page(assessment, Path(table_name(table)).name, html)
+    in_full = configuration is not None or not intended.configurations
+    if as_json:
+        print_json(risk_document(assessment, in_full=in_full))
+    else:
+        typer.echo("\n".join(risk_text(assessment, in_full=in_full)))
+        if plan is None and intended.sensitive:
+            typer.echo(f"\n{compared_with_itself()}")
     if check:
-        _refuse_broken(found)
+        _refuse_broken(assessment)
 
 
 def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str | None, sensitive: str | None) -> Plan:
@@ -87,30 +91,9 @@ def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str |
     return plan_of_roles(names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
 
 
-def _tell(found: Assessment, *, in_full: bool, as_json: bool) -> None:
-    if as_json:
-        print_json(_document(found, in_full=in_full))
-    else:
-        typer.echo("\n".join(one_release(found) if in_full else all_releases(found)))
-
-
-def _document(found: Assessment, *, in_full: bool) -> dict[str, Any]:
-    roles = {"quasi_identifiers": list(found.plan.quasi_identifiers), "sensitive": list(found.plan.sensitive)}
-    roles["neither"] = list(found.neither)
-    maskings = [{"maskings": dict(each.maskings)} for each in found.configurations]
-    measured = [as_document(each, in_full=in_full) for each in found.releases]
-    releases = [each | masked for each, masked in zip(measured, maskings, strict=True)]
-    return {
-        **roles,
-        "binned": list(found.binned),
-        "as_it_is": as_document(found.as_it_is, in_full=in_full),
-        "configurations": releases,
-    }
-
-
-def _refuse_broken(found: Assessment) -> None:
+def _refuse_broken(assessment: Assessment) -> None:
     """Raises `AegisError` for a promise that is broken, or that could be measured elsewhere but not here."""
-    if found.failing:
-        first, *others = found.failing
+    if assessment.failing:
+        first, *others = assessment.failing
         more = f" (and {len(others)} more)" if others else ""
         raise AegisError(f"{first.id or 'the table'}: {first.in_words()}{more}")

@@ -1,30 +1,21 @@
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.control_report import control_report, control_warnings
-from aegis_provider.control import (
-    SMALL,
-    Controlled,
-    Controls,
-    Roles,
-    control_entry,
-    small_counts,
-    with_suppressed,
-    write_controlled_plan,
-)
-from aegis_provider.entry_file import write_entry
-from aegis_provider.extras import needs_extra
-from aegis_provider.output import refuse_overwriting
+from aegis_provider.control import Control, Controlled, LaplaceNoise, MinimumCell, RandomRounding, Split
+from aegis_provider.entry_warnings import SMALL
 from aegis_provider.plan.file import load_plan
-from aegis_provider.revealing import counted_though_suppressed, revealing_attributes
-from aegis_provider.summary import summarize as summarize_table
+from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
 from aegis_provider.table import table_name
-from aegis_sdk.cli.entry_files import validated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
+
+_SHOWN = 10
+_VALUES = 4
 
 
 def summarize(
@@ -45,7 +36,7 @@ def summarize(
         float | None, typer.Option(metavar="E", help="Add noise to every count: differential privacy of all tables.")
     ] = None,
     split: Annotated[
-        Literal["equal", "cube_root"] | None,
+        Split | None,
         typer.Option(help="Of epsilon over the tables; `cube_root` of their cells makes the noise least.  [equal]"),
     ] = None,
     plan_output: Annotated[
@@ -54,95 +45,114 @@ def summarize(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
-    controls = _controls(min_cell, round_to, epsilon, split)
+    controls = list(_controls(min_cell, round_to, epsilon, split))
+    if plan_output is not None and min_cell is None:
+        raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
     intended = load_plan(plan)
-    refuse_overwriting(output, table, *intended.files)
-    _refuse_plan_output(plan_output, controls, output, (table, *intended.files))
+    refuse_outputs(intended, output, plan_output, table)
     say(f"counting {table_name(table)} ...")
-    reading = {"delimiter": delimiter_of(delimiter), "memory_limit": memory_limit}
     with progress_bar("counting") as progress:
-        entry = summarize_table(table, intended, name=name, pairs=pairs, progress=progress, **reading)
-    with progress_bar("controlling counts") as progress:
-        roles = Roles(intended.quasi_identifiers, intended.sensitive)
-        controlled = control_entry(entry, controls, roles, progress=progress)
-    controlled = with_suppressed(controlled, table, intended, **reading)
-    validated(plan, controlled.entry)
-
-    def write_plan() -> None:
-        if plan_output is not None:
-            write_controlled_plan(plan, intended, controlled, plan_output)
-
-    write_entry(controlled.entry, output, write_plan)
-    result = _warned(controlled, plan_written=plan_output is not None)
-    _report(output, controlled, result, plan_output, as_json=as_json)
+        prepared = prepare_entry(
+            table,
+            intended,
+            controls,
+            name=name,
+            pairs=pairs,
+            delimiter=delimiter_of(delimiter),
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+    prepared.write(output, plan_output)
+    for warning in prepared.warnings:
+        warn(warning)
+    if prepared.controlled.changes.changes_the_plan and plan_output is None:
+        warn(
+            "the plan as it is would share what the entry no longer has: write the one that goes with the entry "
+            "by --plan-output, and apply that"
+        )
+    if as_json:
+        written = {} if plan_output is None else {"plan": str(plan_output)}
+        print_json({"output": str(output), **written, **_result(prepared)})
+    else:
+        _report(output, prepared)
 
 
 def _controls(
-    min_cell: int | None,
-    round_to: int | None,
-    epsilon: float | None,
-    split: Literal["equal", "cube_root"] | None,
-) -> Controls:
-    """What is asked for. Raises `InputError`, and `AegisError` where noise is and its library is not installed."""
+    min_cell: int | None, round_to: int | None, epsilon: float | None, split: Split | None
+) -> Iterator[Control]:
+    """The controls that are asked for.
+
+    Raises:
+        InputError: A split of no epsilon is asked for.
+        AegisError: Noise is asked for, and its library is not installed.
+    """
     if split is not None and epsilon is None:
         raise InputError("--split says how epsilon is split; give --epsilon too")
-    controls = Controls(min_cell, round_to, epsilon, split or "equal")
+    if min_cell is not None:
+        yield MinimumCell(min_cell)
+    if round_to is not None:
+        yield RandomRounding(round_to)
     if epsilon is not None:
-        with needs_extra("noise"):
-            import opendp  # noqa: F401, PLC0415 - an extra
-    return controls
+        yield LaplaceNoise(epsilon, split or "equal")
 
 
-def _refuse_plan_output(
-    plan_output: Path | None, controls: Controls, output: Path, inputs: tuple[str | Path, ...]
-) -> None:
-    if plan_output is None:
-        return
-    if controls.min_cell is None:
-        raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
-    if plan_output.resolve() == output.resolve():
-        raise InputError(f"{plan_output}: is to be the entry and the plan; choose another output for one of them")
-    refuse_overwriting(plan_output, *inputs)
-
-
-def _warned(controlled: Controlled, *, plan_written: bool) -> dict[str, Any]:
-    """Says what the entry gives away that its provider may not expect, and returns it for programs."""
-    entry = controlled.entry
-    revealing = revealing_attributes(entry)
-    for attribute in revealing:
-        warn(f"{attribute!r} is nearly unique, and the entry lists each of its values")
-    below_k = counted_though_suppressed(entry)
-    if below_k:
-        warn(
-            f"{below_k} masked values, or pairs of them, have fewer records than the k of a release that "
-            "leaves these out; the entry counts them all the same"
-        )
-    for warning in control_warnings(controlled, plan_written=plan_written):
-        warn(warning)
-    found = {"nearly_unique": revealing, "below_k": below_k}
+def _result(prepared: PreparedEntry) -> dict[str, Any]:
+    """What was written, for programs."""
+    entry, exposure, controlled = prepared.entry, prepared.exposure, prepared.controlled
+    result = {
+        "records": entry.records,
+        "configurations": len(entry.configurations or []),
+        "pairs": len(entry.pairs),
+        "nearly_unique": list(exposure.nearly_unique),
+        "below_k": exposure.below_k,
+    }
     if controlled.controls:
-        return {**found, "controls": {**controlled.controls.declared(), **controlled.changes.listed()}}
-    small = small_counts(entry)
-    return {**found, "small_counts": {"below": SMALL, "counts": small.counts, "smallest": small.smallest}}
+        return {**result, "controls": {**controlled.declared(), **controlled.changes.listed()}}
+    small = {"below": SMALL, "counts": exposure.small.counts, "smallest": exposure.small.smallest}
+    return {**result, "small_counts": small}
 
 
-def _report(
-    output: Path, controlled: Controlled, result: dict[str, Any], plan_output: Path | None, *, as_json: bool
-) -> None:
-    entry, tables = controlled.entry, len(controlled.entry.get("pairs", ()))
-    configurations = len(entry["configurations"])
-    small = result.get("small_counts", {"counts": 0})
-    if small["counts"]:
-        warn(
-            f"{small['counts']} counts are below {small['below']}, the smallest {small['smallest']}: "
-            f"`aegis disclose {output}` says what they give away, --min-cell merges them"
-        )
-    if as_json:
-        found = {"records": entry["records"], "configurations": configurations, "pairs": tables}
-        written = {} if plan_output is None else {"plan": str(plan_output)}
-        print_json({"output": str(output), **written, **found, **result})
-        return
-    counted = f", {tables} tables of pairs" if "pairs" in entry else ""
-    say(f"{output}: {entry['records']} records, {configurations} configurations{counted}")
-    for line in control_report(controlled):
+def _report(output: Path, prepared: PreparedEntry) -> None:
+    entry = prepared.entry
+    counted = f", {len(entry.pairs)} tables of pairs" if "pairs" in entry.model_fields_set else ""
+    say(f"{output}: {entry.records} records, {len(entry.configurations or [])} configurations{counted}")
+    for line in _changes_in_words(prepared.controlled):
         typer.echo(line)
+
+
+def _changes_in_words(controlled: Controlled) -> Iterator[str]:
+    """What was merged, what was left out, and what each table takes of epsilon; of long lists the beginning."""
+    changes = controlled.changes
+    merged = [
+        f"{each.attribute}, {each.masking}: {_quoted(group.values)} became {group.text!r}"
+        for each in changes.merged
+        for group in each.groups
+    ]
+    yield from _listed("masked values merged", merged)
+    yield from _listed("maskings left out", [f"{name}, {masking}" for name, masking in changes.maskings])
+    left_out = [f"{name}: it {reason}" for name, reason in changes.configurations.items()]
+    yield from _listed("configurations left out", left_out)
+    yield from _listed("left out besides", changes.tables)
+    noise = [
+        f"{each.table}: {each.cells} cells, epsilon {each.epsilon:.4g}, noise of scale {each.scale:.4g}"
+        for each in changes.noise
+    ]
+    yield from _listed("tables with noise", noise)
+    if any(isinstance(each, MinimumCell) for each in controlled.controls):
+        yield "each table was looked at by itself: `aegis disclose` says what differences of tables still give away"
+
+
+def _quoted(values: Sequence[str]) -> str:
+    """The first few of the values."""
+    shown = ", ".join(map(repr, values[:_VALUES]))
+    return shown if len(values) <= _VALUES else f"{shown} and {len(values) - _VALUES} more"
+
+
+def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
+    items = list(lines)
+    if not items:
+        return
+    yield f"{title}: {len(items)}"
+    yield from (f"  {line}" for line in islice(items, _SHOWN))
+    if len(items) > _SHOWN:
+        yield f"  and {len(items) - _SHOWN} more, which --json lists"

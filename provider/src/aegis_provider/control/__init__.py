@@ -1,43 +1,38 @@
-"""Controls that the counts of an entry go through before they are published, so that they give away less.
+"""Controls that the counts of an entry go through before they are published, so that they give away less."""
 
-controlled = control_entry(entry, Controls(min_cell=5), Roles(plan.quasi_identifiers, plan.sensitive))
-controlled.entry, controlled.changes.listed()
-"""
-
-from aegis_provider.control.controlled_plan import (
-    controlled_plan,
-    with_suppressed,
-    write_controlled_plan,
-)
-from aegis_provider.control.controls import (
+from aegis_provider.control.control import (
     Changes,
+    Control,
     ControlError,
     Controlled,
-    Controls,
     MergedMasking,
     MergedValues,
     NoisyTable,
-    Split,
 )
-from aegis_provider.control.entry import control_entry
+from aegis_provider.control.controlled_plan import controlled_plan, with_suppressed, write_controlled_plan
+from aegis_provider.control.minimum_cell import MinimumCell
+from aegis_provider.control.noise import LaplaceNoise, Split
 from aegis_provider.control.promises import Roles
-from aegis_provider.control.small_counts import SMALL, SmallCounts, small_counts
+from aegis_provider.control.registry import CONTROLS, apply_controls, refuse_conflicts
+from aegis_provider.control.rounding import RandomRounding
 
 __all__ = [
-    "SMALL",
+    "CONTROLS",
     "Changes",
+    "Control",
     "ControlError",
     "Controlled",
-    "Controls",
+    "LaplaceNoise",
     "MergedMasking",
     "MergedValues",
+    "MinimumCell",
     "NoisyTable",
+    "RandomRounding",
     "Roles",
-    "SmallCounts",
     "Split",
-    "control_entry",
+    "apply_controls",
     "controlled_plan",
-    "small_counts",
+    "refuse_conflicts",
     "with_suppressed",
     "write_controlled_plan",
 ]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import yaml
 
-from aegis_provider.control.controls import Changes, ControlError, Controlled, MergedMasking
+from aegis_provider.control.control import Changes, ControlError, Controlled, MergedMasking
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.masking import Mapped
 from aegis_provider.plan.model import DROP, Attribute, Configuration, Masking, Plan
@@ -43,8 +43,8 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     suppressed: dict[str, int | None] = {each.id: each.suppressed for each in plan.configurations}
     suppressed |= {**dict.fromkeys(controlled.changes.recount), **controlled.suppressed}
     configurations = tuple(
-        Configuration(each["id"], each["maskings"], each.get("privacy", {}), suppressed[each["id"]])
-        for each in controlled.entry["configurations"]
+        Configuration(each.id, each.maskings, each.privacy or {}, suppressed[each.id])
+        for each in controlled.entry.configurations or []
     )
     return replace(plan, attributes=attributes, configurations=configurations)
 
@@ -56,23 +56,25 @@ def with_suppressed(
 
     These are counts, too: none is below a minimum cell count, and beside rounded counts there is none, since it cannot
     declare that it is not exact. The plan has them all.
-    Reads the table once more, if there is something to count again. `plan`: the one before.
-    Raises `ControlError` where such a configuration leaves a masking to chance, and `TableError` as `CountedTable.of`
-    does.
+
+    Args:
+        table: Is read once more, if there is something to count again.
+        plan: The one before.
+
+    Raises:
+        ControlError: Such a configuration leaves a masking to chance.
+        TableError: The table cannot be read, or does not fit the plan.
     """
     counted = _recounted(controlled, table, plan, delimiter, memory_limit) if controlled.changes.recount else {}
-    least = None if controlled.controls.round_to is not None else controlled.controls.min_cell or 0
     configurations, left_out = [], []
-    for each in controlled.entry["configurations"]:
-        records = counted.get(each["id"], each.get("suppressed"))
-        kept = {name: value for name, value in each.items() if name != "suppressed"}
-        if records is not None and (least is None or 0 < records < least):
-            left_out.append(f"suppressed of {each['id']}")
-        elif records is not None:
-            kept["suppressed"] = records
-        configurations.append(kept)
+    for each in controlled.entry.configurations or []:
+        records = counted.get(each.id, each.suppressed)
+        if records is not None and not all(control.may_publish(records) for control in controlled.controls):
+            left_out.append(f"suppressed of {each.id}")
+            records = None
+        configurations.append(each.model_copy(update={"suppressed": records}))
     changes = replace(controlled.changes, tables=(*controlled.changes.tables, *left_out))
-    entry = {**controlled.entry, "configurations": configurations}
+    entry = controlled.entry.model_copy(update={"configurations": configurations})
     return replace(controlled, entry=entry, changes=changes, suppressed=counted)
 
 
@@ -86,7 +88,9 @@ def _recounted(controlled: Controlled, table: Source, plan: Plan, delimiter: str
 def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, output: Path) -> None:
     """Writes the controlled plan of the plan file `source`; comments within its attributes are lost.
 
-    Raises `OutputError`, and `PlanError` if the source cannot be read any more.
+    Raises:
+        OutputError: It cannot be written.
+        PlanError: The source cannot be read any more.
     """
     document = cast("dict[str, Any]", parsed(source))
     attributes = {each.name: each for each in plan.attributes}
@@ -96,7 +100,7 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
     }
     text = yaml.dump({**document, "attributes": stated}, Dumper=_TextDumper, allow_unicode=True, sort_keys=False)
     intended = controlled_plan(plan, controlled)
-    remark = f"With a minimum cell count of {controlled.controls.min_cell}, by `aegis summarize`."
+    remark = f"With {' and '.join(each.in_words() for each in controlled.controls)}, by `aegis summarize`."
     write_plan(source, intended, intended.configurations, output, remark, text)
 
 

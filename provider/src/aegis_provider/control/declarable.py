@@ -1,85 +1,88 @@
 """An entry with only such tables as can declare that their counts are not exact: the label's and the maskings'."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
-from aegis_provider.control.controls import ControlError
-from aegis_provider.plan.model import DROP, IDENTITY
+from aegis_provider.control.control import ControlError
+from aegis_sdk.wire import DROP, IDENTITY, Attribute, EntryDocument, Masking, MaskingFunction
+
+Declared: TypeAlias = tuple[list[list[int]], dict[str, Any]]
+"""The counts of a table, and the fields by which it declares what was done to them."""
 
 _UNMASKED = "unmasked"
 
 
-def only_declarable(entry: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...]]:
     """The entry without the tables that cannot declare anything, and what was left out, in words.
 
-    Histograms, and how many records a configuration leaves out, are. The unmasked joint counts of an attribute become
-    those of a masking that changes nothing and that no configuration names, so that they still are learnt from.
-    Raises `ControlError` where there are pair counts.
+    Histograms, and how many records a configuration leaves out, are left out. The unmasked joint counts of an attribute
+    become those of a masking that changes nothing and that no configuration names, so that they still are learnt from.
+
+    Raises:
+        ControlError: There are pair counts.
     """
-    if entry.get("pairs"):
+    if entry.pairs:
         raise ControlError("pair counts are exact, and cannot declare noise or rounding; summarize without pairs")
-    tables = [f"histogram of {each['name']}" for each in entry["attributes"] if "histogram" in each]
-    tables += [f"suppressed of {each['id']}" for each in entry["configurations"] if "suppressed" in each]
-    controlled = {
-        **{field: value for field, value in entry.items() if field != "pairs"},
-        "attributes": [_declarable(each) for each in entry["attributes"]],
-        "configurations": [_without(each, "suppressed") for each in entry["configurations"]],
+    configurations = entry.configurations or []
+    tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
+    tables += [f"suppressed of {each.id}" for each in configurations if each.suppressed is not None]
+    changed = {
+        "pairs": [],
+        "attributes": [_declarable(each) for each in entry.attributes],
+        "configurations": [each.model_copy(update={"suppressed": None}) for each in configurations],
     }
-    return controlled, tuple(tables)
+    return entry.model_copy(update=changed), tuple(tables)
 
 
-def tables_of(entry: Mapping[str, Any]) -> Iterator[tuple[str, list[list[int]]]]:
-    """The tables of an entry that has only such: what each is called, and its counts."""
-    yield entry["label"]["name"], [entry["label"]["histogram"]]
-    for attribute in entry["attributes"]:
-        for masking in attribute["maskings"]:
-            if "joint" in masking:
-                yield f"{attribute['name']}: {masking['id']}", masking["joint"]
+def tables_of(entry: EntryDocument) -> Iterator[tuple[str, list[list[int]]]]:
+    """What each table is called, and its counts, of an entry that has only declarable ones."""
+    yield entry.label.name, [entry.label.histogram]
+    for attribute in entry.attributes:
+        for masking in attribute.maskings:
+            if masking.joint is not None:
+                yield f"{attribute.name}: {masking.id}", masking.joint
 
 
-def with_tables(entry: Mapping[str, Any], tables: Iterator[tuple[list[list[int]], dict[str, Any]]]) -> dict[str, Any]:
+def with_tables(entry: EntryDocument, tables: Iterator[Declared]) -> EntryDocument:
     """The entry with these counts, in the order of `tables_of`, each with what it declares; `records` is their sum.
 
-    Raises `ControlError` where no record is left.
+    Raises:
+        ControlError: No record is left.
     """
     [histogram], declared = next(tables)
     if sum(histogram) < 1:
         raise ControlError("no record is left in the label's histogram; the table has too few for this control")
     attributes = [
-        {**each, "maskings": [_declaring(masking, tables) for masking in each["maskings"]]}
-        for each in entry["attributes"]
+        each.model_copy(update={"maskings": [_declaring(masking, tables) for masking in each.maskings]})
+        for each in entry.attributes
     ]
-    label = {**entry["label"], **declared, "histogram": histogram}
-    return {**entry, "records": sum(histogram), "label": label, "attributes": attributes}
+    label = entry.label.model_copy(update={**declared, "histogram": histogram})
+    return entry.model_copy(update={"records": sum(histogram), "label": label, "attributes": attributes})
 
 
-def _declaring(masking: Mapping[str, Any], tables: Iterator[tuple[list[list[int]], dict[str, Any]]]) -> dict[str, Any]:
-    if "joint" not in masking:
-        return dict(masking)
+def _declaring(masking: Masking, tables: Iterator[Declared]) -> Masking:
+    if masking.joint is None:
+        return masking
     joint, declared = next(tables)
-    return {**_without(masking, "joint"), **declared, "joint": joint}
+    return masking.model_copy(update={**declared, "joint": joint})
 
 
-def _declarable(attribute: Mapping[str, Any]) -> dict[str, Any]:
-    if "joint" not in attribute:
-        return _without(attribute, "histogram")
-    places = list(range(len(attribute["domain"])))
-    unmasked = {
-        "id": _unused({each["id"] for each in attribute["maskings"]}),
-        "function": {"name": IDENTITY, "parameters": {}},
-        "domain": attribute["domain"],
-        "mapping": places,
-        "joint": attribute["joint"],
-    }
-    return {**_without(attribute, "histogram", "joint"), "maskings": [*attribute["maskings"], unmasked]}
+def _declarable(attribute: Attribute) -> Attribute:
+    without = attribute.model_copy(update={"histogram": None, "joint": None})
+    if attribute.joint is None:
+        return without
+    unmasked = Masking(
+        id=_unused({each.id for each in attribute.maskings}),
+        function=MaskingFunction(name=IDENTITY, parameters={}),
+        domain=attribute.domain,
+        mapping=list(range(len(attribute.domain))),
+        joint=attribute.joint,
+    )
+    return without.model_copy(update={"maskings": [*attribute.maskings, unmasked]})
 
 
 def _unused(ids: set[str]) -> str:
     taken = {*ids, IDENTITY, DROP}
     candidates = (_UNMASKED if number == 1 else f"{_UNMASKED}-{number}" for number in count(1))
     return next(name for name in candidates if name not in taken)
-
-
-def _without(values: Mapping[str, Any], *fields: str) -> dict[str, Any]:
-    return {field: value for field, value in values.items() if field not in fields}

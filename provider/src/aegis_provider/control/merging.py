@@ -53,9 +53,9 @@ def best_runs(joint: Counts, least: int) -> Places | None:
     best[0], finer = 0.0, _FINER * float(joint.sum())
     for end in range(1, rows + 1):
         runs = sums[end] - sums[:end]
-        told = np.where(is_small(runs, least), -np.inf, best[:end] + _told(runs) + finer)
-        begins[end] = told.argmax()
-        best[end] = told[begins[end]]
+        kept = np.where(is_small(runs, least), -np.inf, best[:end] + _information(runs) + finer)
+        begins[end] = kept.argmax()
+        best[end] = kept[begins[end]]
     return _runs(begins) if best[-1] > -np.inf else None
 
 
@@ -83,8 +83,7 @@ def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
 
 
 def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places, int]:
-    """As `best_runs`, where one of the runs takes the counts `beside` (labels,) too: the runs, and the number of
-    that one.
+    """The best runs where one of them takes the counts `beside` (labels,) too, and the number of that one.
 
     Two bests are kept for each end: that of runs none of which took them yet, and that of runs one of which did. There
     are such runs, since one of all rows is.
@@ -95,10 +94,10 @@ def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places
     takes, best[0, 0] = np.zeros(rows + 1, dtype=np.bool_), 0.0
     for end in range(1, rows + 1):
         runs = sums[end] - sums[:end]
-        alone, taking = (
-            np.where(is_small(each, least), -np.inf, _told(each) + finer) for each in (runs, runs + beside)
+        without, taking = (
+            np.where(is_small(each, least), -np.inf, _information(each) + finer) for each in (runs, runs + beside)
         )
-        before, after = best[0, :end] + alone, np.concatenate([best[1, :end] + alone, best[0, :end] + taking])
+        before, after = best[0, :end] + without, np.concatenate([best[1, :end] + without, best[0, :end] + taking])
         begins[0, end], best[0, end] = before.argmax(), before.max()
         takes[end], begins[1, end] = divmod(int(after.argmax()), end)
         best[1, end] = after.max()
@@ -108,8 +107,8 @@ def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places
         if state and takes[end]:
             taken, state = begin, 0
         end = begin
-    found = _runs(chosen)
-    return found, int(found[taken])
+    run_of = _runs(chosen)
+    return run_of, int(run_of[taken])
 
 
 def _only_one(joint: Counts) -> Places:
@@ -122,7 +121,7 @@ def _coarsened(joint: Counts) -> Places:
     while (size := int(groups.max()) + 1) > _MOST_ROWS:
         sums = folded(joint, groups)
         first, second = sums[: size - size % 2 : 2], sums[1::2]
-        loss = _told(first) + _told(second) - _told(first + second)
+        loss = _information(first) + _information(second) - _information(first + second)
         most = min(size - _MOST_ROWS, (len(loss) + 1) // 2)
         follows = np.zeros(size, dtype=np.intp)
         follows[2 * np.argsort(loss, kind="stable")[:most] + 1] = 1
@@ -170,10 +169,10 @@ def _greedily_merged(joint: Counts, least: int) -> Places:
 
 def _losses(sums: Counts, row: Counts) -> NDArray[np.float64]:
     """(rows,) the mutual information with the label, times the records, that merging with `row` (labels,) loses."""
-    return np.asarray(_told(sums) + _told(row[None]) - _told(sums + row))
+    return np.asarray(_information(sums) + _information(row[None]) - _information(sums + row))
 
 
-def _told(sums: Counts) -> NDArray[np.float64]:
+def _information(sums: Counts) -> NDArray[np.float64]:
     """(rows,) `sum_y n_y ln n_y - n ln n` of each row, of which merging makes less: minus records times entropy."""
     totals = sums.sum(axis=1)
     return np.asarray(_n_log_n(sums).sum(axis=1) - _n_log_n(totals))

@@ -1,51 +1,108 @@
 """Differential privacy: discrete Laplace noise for every count, drawn and accounted for by OpenDP."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-import opendp.prelude as dp
-
-from aegis_provider.control.controls import Changes, ControlError, NoisyTable, Split
-from aegis_provider.control.declarable import only_declarable, tables_of, with_tables
+from aegis_provider.control.control import Changes, Control, ControlError, NoisyTable
+from aegis_provider.control.declarable import Declared, only_declarable, tables_of, with_tables
+from aegis_provider.control.minimum_cell import MinimumCell
+from aegis_provider.control.promises import Roles
+from aegis_provider.control.rounding import RandomRounding
+from aegis_provider.extras import needs_extra
 from aegis_provider.progress import Progress
+from aegis_sdk.wire import EntryDocument, Noise
 
-_Noisy: TypeAlias = tuple[list[list[int]], dict[str, Any]]
+if TYPE_CHECKING:
+    import opendp.prelude as dp
 
-# Without it OpenDP makes nothing whose proof it has not had vetted to the end.
-dp.enable_features("contrib")
+Split: TypeAlias = Literal["equal", "cube_root"]
+
+_EPSILONS: Final = (1e-6, 1e6)
+"""Less would be noise alone, in numbers larger than counts can be; more would be none."""
 
 
-def add_noise(
-    entry: Mapping[str, Any], epsilon: float, split: Split, progress: Progress
-) -> tuple[dict[str, Any], Changes]:
-    """The entry with noise in all its counts, also those of 0, and what was left out since it cannot declare that.
+@dataclass(frozen=True)
+class LaplaceNoise(Control):
+    """Noise for every count, also those of 0: differential privacy of all tables together.
 
     Neighbouring tables differ by one record more or less, which is in one cell of each table: each has sensitivity 1,
     and together they take what their epsilons add up to (Dwork and Roth 2014, theorem 3.16). The label's counts are cut
     at 0, which takes nothing more (theorem 2.1: post-processing).
-    Raises `ControlError` for pair counts, and for maskings that are left to chance: with a record more the draw of all
-    others may be another.
+
+    Attributes:
+        epsilon: The budget of all tables together.
+        split: How it is divided among them.
+
+    Raises:
+        ControlError: Epsilon makes no sense.
+        AegisError: OpenDP is not installed.
     """
-    _refuse_chance(entry)
-    declarable, left_out = only_declarable(entry)
-    tables = noisy_tables(declarable, epsilon, split)
-    noisy = with_tables(declarable, _noisy(declarable, tables, progress))
-    return noisy, Changes(tables=left_out, noise=tuple(tables))
+
+    epsilon: float
+    split: Split = "equal"
+
+    def __post_init__(self) -> None:
+        least, most = _EPSILONS
+        if not (math.isfinite(self.epsilon) and least <= self.epsilon <= most):
+            raise ControlError(f"epsilon is {self.epsilon:g}; choose a number from {least:g} to {most:g}")
+        with needs_extra("noise"):
+            import opendp  # noqa: F401, PLC0415 - missing it must be said before a table is counted
+
+    def declared(self) -> dict[str, Any]:
+        """Epsilon, and how it was divided."""
+        return {"epsilon": self.epsilon, "split": self.split}
+
+    def in_words(self) -> str:
+        """What was done, to stand after `with`."""
+        return f"noise of an epsilon of {self.epsilon:g}"
+
+    def conflict_with(self, other: Control) -> str | None:
+        """Why neither merging by exact counts nor rounding goes with noise."""
+        if isinstance(other, MinimumCell):
+            return "a minimum cell count merges by the exact counts, which no epsilon covers; choose one of the two"
+        if isinstance(other, RandomRounding):
+            return "noise hides what rounding would; choose an epsilon or a base, not both"
+        return None
+
+    def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
+        """The entry with noise in all its counts, and what was left out since it cannot declare that.
+
+        Raises:
+            ControlError: There are pair counts, or maskings that are left to chance: with a record more the draw of all
+                others may be another.
+        """
+        _refuse_chance(entry)
+        declarable, left_out = only_declarable(entry)
+        tables = noisy_tables(declarable, self.epsilon, self.split)
+        noisy = with_tables(declarable, _noisy(declarable, tables, progress))
+        return noisy, Changes(tables=left_out, noise=tuple(tables))
+
+    def may_publish(self, suppressed: int) -> bool:  # noqa: ARG002 - the signature of every control
+        """Never: an exact number of records is not covered by epsilon."""
+        return False
+
+    def caveats(self) -> Iterator[str]:
+        """What epsilon does not cover."""
+        yield (
+            "epsilon covers the counts alone: domains, masked values and bins (equal frequencies, fitted edges) are "
+            "those of the table, and so are the privacy numbers"
+        )
 
 
-def _refuse_chance(entry: Mapping[str, Any]) -> None:
-    for attribute in entry["attributes"]:
-        for masking in attribute["maskings"]:
-            if masking.get("deterministic") is False:
+def _refuse_chance(entry: EntryDocument) -> None:
+    for attribute in entry.attributes:
+        for masking in attribute.maskings:
+            if masking.deterministic is False:
                 raise ControlError(
-                    f"{attribute['name']!r}: {masking['id']!r} is left to chance, or masked elsewhere: one record may "
+                    f"{attribute.name!r}: {masking.id!r} is left to chance, or masked elsewhere: one record may "
                     "change several of its counts, and no epsilon is known; leave it out of the plan"
                 )
 
 
-def noisy_tables(entry: Mapping[str, Any], epsilon: float, split: Split) -> list[NoisyTable]:
+def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[NoisyTable]:
     """What each table takes of epsilon, and the scale of noise that this makes, for an entry of declarable tables."""
     sized = [(name, len(counts) * len(counts[0])) for name, counts in tables_of(entry)]
     shares = shares_of(epsilon, [cells for _, cells in sized], split)
@@ -81,23 +138,27 @@ def epsilon_of(scale: float) -> float:
     return float(_laplace(scale).map(1))  # type: ignore[no-untyped-call]
 
 
-def _laplace(scale: float) -> dp.Measurement:
+def _laplace(scale: float) -> "dp.Measurement":
     """OpenDP's discrete Laplace noise for a list of integers.
 
     It is sampled in exact arithmetic (Canonne, Kamath and Steinke 2020), so that no digit of a double tells the count.
     """
+    import opendp.prelude as dp  # noqa: PLC0415 - an extra, and slow to load
+
+    # Without it OpenDP makes nothing whose proof it has not had vetted to the end.
+    dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     return dp.m.make_laplace(*space, scale=scale)
 
 
-def _noisy(entry: Mapping[str, Any], tables: Sequence[NoisyTable], progress: Progress) -> Iterator[_Noisy]:
+def _noisy(entry: EntryDocument, tables: Sequence[NoisyTable], progress: Progress) -> Iterator[Declared]:
     done, total = 0, sum(each.cells for each in tables)
     for place, ((_, counts), table) in enumerate(zip(tables_of(entry), tables, strict=True)):
         width = len(counts[0])
         drawn = _laplace(table.scale)([count for row in counts for count in row])
         noisy = _cut(drawn) if place == 0 else drawn
         rows = [noisy[start : start + width] for start in range(0, len(noisy), width)]
-        yield rows, {"noise": {"kind": "laplace", "scale": table.scale, "epsilon": table.epsilon}}
+        yield rows, {"noise": Noise(kind="laplace", scale=table.scale, epsilon=table.epsilon)}
         done += table.cells
         progress(done, total)
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from aegis_provider.privacy import CRITERIA
+from aegis_sdk.wire import Configuration
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Vouched:
     `lost`: by id, the names of what does not. `recount`: those that leave records out, perhaps others by now.
     """
 
-    configurations: tuple[dict[str, Any], ...]
+    configurations: tuple[Configuration, ...]
     lost: dict[str, tuple[str, ...]]
     recount: tuple[str, ...]
 
@@ -30,7 +31,7 @@ class Vouched:
 _Merged: TypeAlias = Collection[tuple[str, str]]
 
 
-def still_vouched(configurations: Sequence[Mapping[str, Any]], merged: _Merged, roles: Roles) -> Vouched:
+def still_vouched(configurations: Sequence[Configuration], merged: _Merged, roles: Roles) -> Vouched:
     """What holds of configurations, of whose maskings those in `merged` (attribute, id) have become coarser.
 
     What each criterion survives its record says: classes that merge are mixtures, and of a mixture most are no worse
@@ -38,16 +39,16 @@ def still_vouched(configurations: Sequence[Mapping[str, Any]], merged: _Merged, 
     """
     kept, lost, recount = [], {}, []
     for each in configurations:
-        coarser = {name for name, masking in each["maskings"].items() if (name, masking) in merged}
-        names = _lost(each.get("privacy", {}), coarser, roles)
-        left = {name: number for name, number in each.get("privacy", {}).items() if name not in names}
+        coarser = {name for name, masking in each.maskings.items() if (name, masking) in merged}
+        names = _lost(each.privacy or {}, coarser, roles)
+        left = {name: number for name, number in (each.privacy or {}).items() if name not in names}
         if names:
-            lost[each["id"]] = names
+            lost[each.id] = names
         reclassed = bool(coarser.intersection((*roles.quasi_identifiers, *roles.sensitive)))
-        if reclassed and "suppressed" in each:
-            recount.append(each["id"])
-        gone = {"privacy", *["suppressed"] * reclassed}
-        kept.append({**{k: v for k, v in each.items() if k not in gone}, **({"privacy": left} if left else {})})
+        recounted = reclassed and each.suppressed is not None
+        if recounted:
+            recount.append(each.id)
+        kept.append(each.model_copy(update={"privacy": left or None, **({"suppressed": None} if recounted else {})}))
     return Vouched(tuple(kept), lost, tuple(recount))
 
 

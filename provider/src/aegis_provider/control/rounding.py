@@ -1,13 +1,18 @@
 """Random rounding: every count becomes a multiple of a base, up or down by chance, so that none is off on average."""
 
-from collections.abc import Callable, Iterator, Mapping
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.control.controls import Changes
-from aegis_provider.control.declarable import only_declarable, tables_of, with_tables
+from aegis_provider.control.control import Changes, Control, refuse_parameter
+from aegis_provider.control.declarable import Declared, only_declarable, tables_of, with_tables
+from aegis_provider.control.promises import Roles
+from aegis_provider.progress import Progress
+from aegis_sdk.wire import EntryDocument
 
 RandomBytes: TypeAlias = Callable[[int], bytes]
 """So many bytes that nobody can guess."""
@@ -15,23 +20,49 @@ RandomBytes: TypeAlias = Callable[[int], bytes]
 _BELOW = 2**64
 
 
-def round_counts(entry: Mapping[str, Any], base: int, random_bytes: RandomBytes) -> tuple[dict[str, Any], Changes]:
-    """The entry with all its counts rounded to multiples of the base, and what was left out since it cannot declare
-    that.
+@dataclass(frozen=True)
+class RandomRounding(Control):
+    """Every count becomes a multiple of `base`, up or down by chance.
 
-    `random_bytes` is to be the system's: whoever guesses the chances undoes the rounding, and a plan's seed would serve
-    for every guess at it. Raises `ControlError` for pair counts, and where no record is left.
+    Attributes:
+        random_bytes: Is to be the system's: whoever guesses the chances undoes the rounding, and a plan's seed would
+            serve for every guess at it.
+
+    Raises:
+        ControlError: The base is no number from 2 up.
     """
-    declarable, left_out = only_declarable(entry)
-    return with_tables(declarable, _rounded(declarable, base, random_bytes)), Changes(tables=left_out)
 
+    base: int
+    random_bytes: RandomBytes = field(default=secrets.token_bytes, compare=False, repr=False)
 
-def _rounded(
-    entry: Mapping[str, Any], base: int, random_bytes: RandomBytes
-) -> Iterator[tuple[list[list[int]], dict[str, Any]]]:
-    for _, counts in tables_of(entry):
-        rounded = rounded_to(np.array(counts, dtype=np.int64), base, random_bytes)
-        yield rounded.tolist(), {"rounded_to": base}
+    def __post_init__(self) -> None:
+        refuse_parameter("base", self.base)
+
+    def declared(self) -> dict[str, Any]:
+        """The base, which every table declares too."""
+        return {"rounded_to": self.base}
+
+    def in_words(self) -> str:
+        """What was done, to stand after `with`."""
+        return f"counts rounded to multiples of {self.base}"
+
+    def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
+        """The entry with all its counts rounded, and what was left out since it cannot declare that.
+
+        Raises:
+            ControlError: There are pair counts, or no record is left.
+        """
+        declarable, left_out = only_declarable(entry)
+        return with_tables(declarable, self._rounded(declarable)), Changes(tables=left_out)
+
+    def may_publish(self, suppressed: int) -> bool:  # noqa: ARG002 - the signature of every control
+        """Never: a number of records cannot declare that it is not exact."""
+        return False
+
+    def _rounded(self, entry: EntryDocument) -> Iterator[Declared]:
+        for _, counts in tables_of(entry):
+            rounded = rounded_to(np.array(counts, dtype=np.int64), self.base, self.random_bytes)
+            yield rounded.tolist(), {"rounded_to": self.base}
 
 
 def rounded_to(counts: NDArray[np.int64], base: int, random_bytes: RandomBytes) -> NDArray[np.int64]:

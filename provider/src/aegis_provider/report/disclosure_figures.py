@@ -22,9 +22,9 @@ _ROWS = 30
 _LONGEST_NAME = 28
 
 
-def known_within(found: Disclosure) -> Plot:
-    """How well the cells of each attribute are known from all its tables together."""
-    attributes = _worst(found, lambda each: each.linked.share_within(found.within))
+def known_within(disclosure: Disclosure) -> Plot:
+    """How well the cells of each attribute are known from all its tables linked."""
+    attributes = _worst(disclosure, lambda each: each.linked.share_within(disclosure.within))
     with drawing():
         figure, axes = _figure(len(attributes))
         reached = [0.0] * len(attributes)
@@ -36,16 +36,14 @@ def known_within(found: Disclosure) -> Plot:
         axes.set_xlabel("share of the cells: groups of values by label value")
         _name_rows(axes, attributes)
         legend_above(figure, 4)
-        caption = (
-            "How well the cells are known from all tables together. Orange is what differences of tables give away."
-        )
-        return _plot(figure, f"{caption}{_left_out(found)}")
+        caption = "How well the cells are known from all tables linked. Orange is what differences of tables give away."
+        return _plot(figure, f"{caption}{_left_out(disclosure)}")
 
 
-def small_counts(found: Disclosure) -> Plot:
+def small_counts(disclosure: Disclosure) -> Plot:
     """How many small counts of each attribute stand in a table, and how many follow though none shows them."""
-    attributes = _worst(found, lambda each: each.below + each.linked.derived_below)
-    few = f"1 to {found.below - 1}"
+    attributes = _worst(disclosure, lambda each: each.below + each.linked.derived_below)
+    few = f"1 to {disclosure.below - 1}"
     with drawing():
         figure, axes = _figure(len(attributes))
         _bars(axes, f"counts of {few} in its tables", _GOOD, [each.below for each in attributes], -1, "{:.0f}")
@@ -57,12 +55,12 @@ def small_counts(found: Disclosure) -> Plot:
         _name_rows(axes, attributes)
         legend_above(figure)
         caption = "Small counts that are published, and that differences of tables give away."
-        return _plot(figure, f"{caption}{_left_out(found)}")
+        return _plot(figure, f"{caption}{_left_out(disclosure)}")
 
 
-def smallest_counts(found: Disclosure) -> Plot:
+def smallest_counts(disclosure: Disclosure) -> Plot:
     """The smallest count of each attribute in a table, and the smallest that follows though none shows it."""
-    attributes = _worst(found, lambda each: -min(_smallest(each), default=float(found.records)))
+    attributes = _worst(disclosure, lambda each: -min(_smallest(each), default=float(disclosure.records)))
     with drawing():
         figure, axes = _figure(len(attributes))
         for place, each in enumerate(attributes):
@@ -74,16 +72,16 @@ def smallest_counts(found: Disclosure) -> Plot:
             points = [(cell.count, place) for place, cell in enumerate(counts) if cell is not None]
             xs, ys = [x for x, _ in points], [y for _, y in points]
             axes.scatter(xs, ys, s=size, c=colour, marker=marker, label=name, zorder=2)
-        axes.axvline(found.below, color="#555555", lw=1, ls="--", label=f"{found.below} records", zorder=0)
+        axes.axvline(disclosure.below, color="#555555", lw=1, ls="--", label=f"{disclosure.below} records", zorder=0)
         _count_axis(axes)
         _name_rows(axes, attributes)
         legend_above(figure, 3)
-        return _plot(figure, f"The smallest counts above 0. Further right is safer.{_left_out(found)}")
+        return _plot(figure, f"The smallest counts above 0. Further right is safer.{_left_out(disclosure)}")
 
 
-def beside_the_truth(found: Disclosure) -> Plot:
+def beside_the_truth(disclosure: Disclosure) -> Plot:
     """How far the reconstruction and the margins are from the truth; of attributes that were compared."""
-    attributes = [each for each in _worst(found, _nearness) if each.compared is not None]
+    attributes = [each for each in _worst(disclosure, _nearness) if each.compared is not None]
     margins, pooled = ([_off(each, pooled=which) for each in attributes] for which in (False, True))
     with drawing():
         figure, axes = _figure(len(attributes))
@@ -95,14 +93,14 @@ def beside_the_truth(found: Disclosure) -> Plot:
         axes.set_xlabel("share of the records that would have to move (total variation distance, by single values)")
         _name_rows(axes, attributes)
         legend_above(figure)
-        return _plot(figure, f"How far from the true joint counts someone gets by the entry.{_left_out(found)}")
+        return _plot(figure, f"How far from the true joint counts someone gets by the entry.{_left_out(disclosure)}")
 
 
-def _bars(axes: Axes, name: str, colour: str, widths: Sequence[float], side: int, told: str) -> None:
+def _bars(axes: Axes, name: str, colour: str, widths: Sequence[float], side: int, label: str) -> None:
     """A bar for each attribute, above (-1) or below (1) the middle of its row, and its width beside it."""
     places = [place + 0.19 * side for place in range(len(widths))]
     drawn = axes.barh(places, widths, height=0.36, color=colour, label=name)
-    axes.bar_label(drawn, [told.format(width) if width else "" for width in widths], padding=2)
+    axes.bar_label(drawn, [label.format(width) if width else "" for width in widths], padding=2)
 
 
 def _figure(rows: int) -> tuple[Figure, Axes]:
@@ -121,13 +119,15 @@ def _name_rows(axes: Axes, attributes: Sequence[AttributeDisclosure]) -> None:
     axes.grid(visible=False, axis="y")
 
 
-def _worst(found: Disclosure, exposure: Callable[[AttributeDisclosure], float]) -> list[AttributeDisclosure]:
+def _worst(disclosure: Disclosure, exposure: Callable[[AttributeDisclosure], float]) -> list[AttributeDisclosure]:
     """The attributes that are most exposed, these first."""
-    return sorted(found.attributes, key=exposure, reverse=True)[:_ROWS]
+    return sorted(disclosure.attributes, key=exposure, reverse=True)[:_ROWS]
 
 
-def _left_out(found: Disclosure) -> str:
-    return f" These are the worst {_ROWS} of {len(found.attributes)}." if len(found.attributes) > _ROWS else ""
+def _left_out(disclosure: Disclosure) -> str:
+    return (
+        f" These are the worst {_ROWS} of {len(disclosure.attributes)}." if len(disclosure.attributes) > _ROWS else ""
+    )
 
 
 def _bands(attributes: Sequence[AttributeDisclosure]) -> Sequence[tuple[str, str, list[float]]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from aegis_sdk.cli.terminal import aligned
 
@@ -16,11 +16,18 @@ class TextTable:
     caption: str = ""
 
 
+class Term(NamedTuple):
+    """A word or a number, and what it means for someone who decides by it and does not compute it."""
+
+    word: str
+    meaning: str
+
+
 @dataclass(frozen=True)
 class Terms:
-    """What each of some words or numbers means: pairs of a term and its explanation."""
+    """What each of some words or numbers means."""
 
-    pairs: Sequence[tuple[str, str]]
+    pairs: Sequence[Term]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from matplotlib.ticker import PercentFormatter
 from aegis_provider.privacy import Assessment, ClassSizes, ReleasePrivacy
 from aegis_provider.report.model import Plot
 from aegis_provider.report.page import drawing, figure_svg, legend_above
+from aegis_provider.report.risk import BANDS, band_name
 from aegis_sdk.reading import shown
 
 # Told apart by the colour-blind, and in grey.
 _BEFORE, _AFTER, _OTHERS = "#d55e00", "#0072b2", "#56b4e9"
 _SHADES: Final = ("#d55e00", "#f0b27a", "#a9cce3", "#0072b2")
 
-_BANDS: Final = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 _RISKY: Final = (
     (1, 1, "alone"),
     (2, 4, "in a class of 2 to 4: risk above 1 in 5"),
@@ -34,8 +34,8 @@ def class_sizes(compared: Mapping[str, ReleasePrivacy]) -> Plot:
     with drawing():
         figure, axes = _figure(2.8)
         for number, (name, release) in enumerate(compared.items()):
-            _bars(axes, name, [_share(release.sizes, *band) for band in _BANDS], number, len(compared))
-        axes.set_xticks(range(len(_BANDS)), [_band(*band) for band in _BANDS])
+            _bars(axes, name, [_share(release.sizes, *band) for band in BANDS], number, len(compared))
+        axes.set_xticks(range(len(BANDS)), [band_name(*band) for band in BANDS])
         axes.set_xlabel("records in the equivalence class")
         axes.set_ylabel("share of the records")
         return _bar_plot(
@@ -48,21 +48,21 @@ def risks(compared: Mapping[str, ReleasePrivacy]) -> Plot:
     with drawing():
         figure, axes = _figure(3.2)
         for number, (name, release) in enumerate(compared.items()):
-            found = _risks_of(release)
-            _bars(axes, name, list(found.values()), number, len(compared))
-            axes.set_xticks(range(len(found)), list(found))
+            by_name = _risks_of(release)
+            _bars(axes, name, list(by_name.values()), number, len(compared))
+            axes.set_xticks(range(len(by_name)), list(by_name))
         caption = "before and after masking" if len(compared) > 1 else "as the table is"
         return _bar_plot(figure, f"The risk that a record is re-identified, {caption}. Lower is safer.")
 
 
-def class_sizes_of_all(found: Assessment) -> Plot:
+def class_sizes_of_all(assessment: Assessment) -> Plot:
     """Which share of the records is in small classes: of the table as it is, and of the configurations, worst first."""
-    measured = [each for each in found.releases if each.risk is not None]
+    measured = [each for each in assessment.releases if each.risk is not None]
     shown_here = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
     with drawing():
         figure, axes = _figure(1.1 + 0.17 * (1 + len(shown_here)))
-        _stacked(axes, [found.as_it_is, *shown_here])
-        axes.set_yticks(range(1 + len(shown_here)), [found.unmasked_id, *(shown(each.id) for each in shown_here)])
+        _stacked(axes, [assessment.as_it_is, *shown_here])
+        axes.set_yticks(range(1 + len(shown_here)), [assessment.unmasked_id, *(shown(each.id) for each in shown_here)])
         axes.set_ylim(len(shown_here) + 0.6, -0.6)
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
@@ -75,9 +75,9 @@ def class_sizes_of_all(found: Assessment) -> Plot:
         )
 
 
-def suppression(found: Assessment) -> Plot:
+def suppression(assessment: Assessment) -> Plot:
     """Which share of the records has to be suppressed to reach a k."""
-    measured = [each for each in found.releases if each.risk is not None]
+    measured = [each for each in assessment.releases if each.risk is not None]
     colour, width, name = _OTHERS, 0.7, "configurations"
     if len(measured) == 1:
         colour, width, name = _AFTER, 2.0, shown(f"as {measured[0].id} masks it", _LONGEST_NAME)
@@ -86,7 +86,7 @@ def suppression(found: Assessment) -> Plot:
         for number, each in enumerate(measured[:_CURVES]):
             label = None if number else name
             axes.plot(_KS, _shares_for(each.sizes), color=colour, lw=width, label=label)
-        axes.plot(_KS, _shares_for(found.as_it_is.sizes), color=_BEFORE, lw=2, label=found.unmasked_name)
+        axes.plot(_KS, _shares_for(assessment.as_it_is.sizes), color=_BEFORE, lw=2, label=assessment.unmasked_name)
         axes.set_xlabel("k")
         axes.set_ylabel("share to suppress")
         axes.set_ylim(bottom=0)
@@ -130,10 +130,6 @@ def _bars(axes: Axes, name: str, heights: list[float], number: int, groups: int)
     places = [place + (number - (groups - 1) / 2) * width for place in range(len(heights))]
     bars = axes.bar(places, heights, width, color=_AFTER if number else _BEFORE, label=shown(name, _LONGEST_NAME))
     axes.bar_label(bars, ["< 1" if 0 < each < 0.01 else f"{100 * each:.0f}" for each in heights], padding=1)  # noqa: PLR2004 - a percent
-
-
-def _band(least: int, most: int | None) -> str:
-    return f"{least}+" if most is None else str(least) if least == most else f"{least}-{most}"
 
 
 def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from aegis_provider.errors import PlotError
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.figures import Drawing, Subject
-from aegis_provider.report.model import Part, Plot, Terms, TextTable
+from aegis_provider.report.model import Part, Plot, Term, Terms, TextTable
 from aegis_provider.report.page import drawing, figure_svg
 from aegis_provider.report.plots.labels import PointLabel, label_points, tick_numbers
 from aegis_provider.report.plots.style import (
@@ -245,7 +245,7 @@ def _parts(subject: Subject) -> Iterator[Part]:
     rows = [(each.configuration, each.privacy, each.utility, each.deviation) for each in edge[:_MOST_ROWS]]
     more = f"; the first {_MOST_ROWS} of {len(edge)}" if len(edge) > _MOST_ROWS else ""
     yield TextTable(("configuration", privacy, "utility", "deviation"), rows, f"The frontier{more}")
-    yield Terms([(CRITERIA[privacy].word, CRITERIA[privacy].meaning)])
+    yield Terms([Term(CRITERIA[privacy].word, CRITERIA[privacy].meaning)])
 
 
 DRAWING: Final = Drawing(

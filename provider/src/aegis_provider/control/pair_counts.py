@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from aegis_provider.control.merging import is_small
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.partition import Partition
-from aegis_provider.plan.model import IDENTITY
+from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, PairCounts
 
 _Views: TypeAlias = Mapping[tuple[str, str], Partition]
 """By attribute and masking id, how it groups the values."""
@@ -18,9 +18,7 @@ _Both: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
 """An attribute and a masking of it, twice."""
 
 
-def controlled_pairs(
-    before: Mapping[str, Any], after: Mapping[str, Any], least: int
-) -> tuple[list[dict[str, Any]], list[str]]:
+def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) -> tuple[list[PairCounts], list[str]]:
     """The `pairs` of the entry `after` its maskings were merged and configurations left out, and those left out, in
     words.
 
@@ -28,50 +26,46 @@ def controlled_pairs(
     count that is not 0 and below `least` are left out, and of the others those that follow from another one.
     """
     old, new = _views(before), _views(after)
-    tables = _by_attributes(before["pairs"])
+    tables = _by_attributes(before.pairs)
     pairs, small = [], []
-    for names in combinations([each["name"] for each in after["attributes"]], 2):
-        found: dict[_Both, Counts] = {}
-        for both in _used_together(after["configurations"], names, new):
+    for names in combinations([each.name for each in after.attributes], 2):
+        large: dict[_Both, Counts] = {}
+        for both in _used_together(after.configurations or [], names, new):
             counts = _folded(both, tables.get(names, []), old, new)
             if counts is not None and is_small(counts, least).any():
                 small.append(" and ".join(f"{name} ({masking})" for name, masking in both))
             elif counts is not None:
-                found[both] = counts
-        pairs += [_table(both, found[both]) for both in _needed(list(found), new)]
+                large[both] = counts
+        pairs += [_table(both, large[both]) for both in _needed(list(large), new)]
     return pairs, small
 
 
-def _views(entry: Mapping[str, Any]) -> _Views:
+def _views(entry: EntryDocument) -> _Views:
     views = {}
-    for each in entry["attributes"]:
-        views[each["name"], IDENTITY] = Partition.identity(len(each["domain"]))
-        for masking in each["maskings"]:
-            if "mapping" in masking:
-                groups = np.array(masking["mapping"], dtype=np.intp)
-                views[each["name"], masking["id"]] = Partition(groups, len(masking["domain"]))
+    for each in entry.attributes:
+        views[each.name, IDENTITY] = Partition.identity(len(each.domain))
+        for masking in each.maskings:
+            if masking.mapping is not None:
+                groups = np.array(masking.mapping, dtype=np.intp)
+                views[each.name, masking.id] = Partition(groups, len(masking.domain))
     return views
 
 
-def _by_attributes(pairs: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[tuple[_Both, Counts]]]:
+def _by_attributes(pairs: Sequence[PairCounts]) -> dict[tuple[str, str], list[tuple[_Both, Counts]]]:
     """The tables of every two attributes, whichever of them comes first."""
-    found: dict[tuple[str, str], list[tuple[_Both, Counts]]] = {}
+    tables: dict[tuple[str, str], list[tuple[_Both, Counts]]] = {}
     for pair in pairs:
-        first, second = zip(pair["attributes"], pair["maskings"], strict=True)
-        counts = np.array(pair["joint"], dtype=np.int64)
-        found.setdefault((first[0], second[0]), []).append(((first, second), counts))
-        found.setdefault((second[0], first[0]), []).append(((second, first), counts.T))
-    return found
+        first, second = zip(pair.attributes, pair.maskings, strict=True)
+        counts = np.array(pair.joint, dtype=np.int64)
+        tables.setdefault((first[0], second[0]), []).append(((first, second), counts))
+        tables.setdefault((second[0], first[0]), []).append(((second, first), counts.T))
+    return tables
 
 
-def _used_together(
-    configurations: Sequence[Mapping[str, Any]], names: tuple[str, str], views: _Views
-) -> Iterator[_Both]:
+def _used_together(configurations: Sequence[Configuration], names: tuple[str, str], views: _Views) -> Iterator[_Both]:
     """Every two views that a configuration uses together, each once."""
     first, second = names
-    used = dict.fromkeys(
-        ((first, each["maskings"][first]), (second, each["maskings"][second])) for each in configurations
-    )
+    used = dict.fromkeys(((first, each.maskings[first]), (second, each.maskings[second])) for each in configurations)
     yield from (both for both in used if both[0] in views and both[1] in views)
 
 
@@ -98,6 +92,6 @@ def _follows(both: _Both, other: _Both, views: _Views) -> bool:
     return all(views[view].follows_from(views[each]) for view, each in zip(both, other, strict=True))
 
 
-def _table(both: _Both, counts: Counts) -> dict[str, Any]:
+def _table(both: _Both, counts: Counts) -> PairCounts:
     (first, rows), (second, columns) = both
-    return {"attributes": [first, second], "maskings": [rows, columns], "joint": counts.tolist()}
+    return PairCounts(attributes=[first, second], maskings=[rows, columns], joint=counts.tolist())

@@ -1,4 +1,4 @@
-"""The documents' commands, run for real; `python -m tests.documents` writes what they print into the documents.
+"""The documents' commands, run for real; `python -m docs.generate` writes what they print into the documents.
 
 A block `console` holds commands (each after `$ `) and what they print. A block `python` holds a program, and the block
 `text` after it what that prints. Those of a document run in their order, in one shell, in a directory that has the
@@ -11,19 +11,21 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from examples.demo import address_of
-from tests.postgres import throwaway_directory
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 #: Where the documents say that the service listens.
 ADDRESS = "http://127.0.0.1:8000"
 LEFT_OUT = "..."
+#: Less than this is rounding noise.
+NOISE = 1e-12
 
 _FENCE = re.compile(r"^```(.*)$")
 _MARK = "-- end of command"
@@ -37,6 +39,10 @@ _VARYING = (
     (re.compile(r"\d+(\.\d+)? s\b|127\.0\.0\.1:\d+"), "VARIES"),
 )
 _DECIMAL = re.compile(r"-?\d+\.\d+(e[+-]?\d+)?|-?\d+e[+-]?\d+")
+
+
+class CommandError(Exception):
+    """A document's command failed; says which, and what it printed."""
 
 
 @dataclass(frozen=True)
@@ -80,16 +86,16 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 def steps(lines: Sequence[str], kind: str = "console") -> list[Step]:
     """The steps of a document: its `console` blocks and its programs, or its blocks `console repository`."""
-    found = list(blocks(lines))
-    taken: list[Step] = []
-    for place, block in enumerate(found):
+    listed = list(blocks(lines))
+    commands: list[Step] = []
+    for place, block in enumerate(listed):
         if block.info == kind:
-            taken += _console(lines, block)
+            commands += _console(lines, block)
         elif block.info == "python" and kind == "console":
             program = "\n".join(lines[block.start : block.stop])
-            printed = found[place + 1]
-            taken.append(Step(f"python - <<'END'\n{program}\nEND", printed.start, printed.stop))
-    return taken
+            printed = listed[place + 1]
+            commands.append(Step(f"python - <<'END'\n{program}\nEND", printed.start, printed.stop))
+    return commands
 
 
 def _console(lines: Sequence[str], block: Block) -> Iterator[Step]:
@@ -106,19 +112,30 @@ def _console(lines: Sequence[str], block: Block) -> Iterator[Step]:
         yield Step("\n".join(command), start, number)
 
 
-def run(taken: Sequence[Step], directory: Path, url: str = ADDRESS) -> list[list[str]]:
-    """What each step prints, in lines. `AssertionError` if one fails."""
-    script = "\n".join(f"{step.command}\nprintf '\\n{_MARK} %s\\n' $?" for step in taken).replace(ADDRESS, url)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
-    environment |= {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "100", "AEGIS_URL": url}
+def run(commands: Sequence[Step], directory: Path, url: str = ADDRESS) -> list[list[str]]:
+    """What each step prints, in lines.
+
+    Args:
+        commands: the steps of one document, in their order.
+        directory: where they run.
+        url: of the service, in place of the one that the documents say.
+
+    Raises:
+        CommandError: one of them ended with another exit code than 0.
+    """
+    script = "\n".join(f"{step.command}\nprintf '\\n{_MARK} %s\\n' $?" for step in commands).replace(ADDRESS, url)
+    environment = _environment(PATH=f"{BIN}:{os.environ['PATH']}", COLUMNS="100", AEGIS_URL=url)
     shell = ["sh", "-c", f"exec 2>&1\n{script}"]
-    ran = subprocess.run(
+    ran = subprocess.run(  # noqa: S603 - the documents' own commands
         shell, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False
     )
     *pieces, _ = re.split(rf"\n{_MARK} (\d+)\n", ran.stdout.replace(url, ADDRESS))
     printed, codes = pieces[::2], pieces[1::2]
-    failed = [f"{step.command}\n{text}" for step, text, code in zip(taken, printed, codes, strict=True) if code != "0"]
-    assert not failed, failed[0]
+    failed = [
+        f"{step.command}\n{text}" for step, text, code in zip(commands, printed, codes, strict=True) if code != "0"
+    ]
+    if failed:
+        raise CommandError(failed[0])
     return [[line.rstrip() for line in text.splitlines()] for text in printed]
 
 
@@ -144,50 +161,64 @@ def _without_varying(line: str) -> str:
 
 def _rounded(number: re.Match[str]) -> str:
     value = float(number[0])
-    return f"{value:.6g}" if abs(value) > 1e-12 else "0"
+    return f"{value:.6g}" if abs(value) > NOISE else "0"
 
 
 @contextmanager
-def running_service(directory: Path) -> Iterator[str]:
-    """The service as `make serve` starts it, in this directory and on a free port; its address."""
-    (directory / "examples").symlink_to(ROOT / "examples")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
-    command = [BIN / "aegis-server", "serve", "--port", "0"]
-    log_path = directory / "service.log"
-    with log_path.open("w") as log:
-        service = subprocess.Popen(
-            command, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
-        )
-    try:
-        yield address_of(service, log_path)
-    finally:
-        service.terminate()
-        service.wait(30)
-        if service.stdout:
-            service.stdout.close()
+def running_service() -> Iterator[tuple[Path, str]]:
+    """The service as `make serve` starts it, on a free port: the directory that it runs in, and its address."""
+    with _directory() as directory:
+        log_path = directory / "service.log"
+        command = [str(BIN / "aegis-server"), "serve", "--port", "0"]
+        with log_path.open("w") as log:
+            service = subprocess.Popen(  # noqa: S603
+                command, cwd=directory, env=_environment(), stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        try:
+            yield directory, address_of(service, log_path)
+        finally:
+            service.terminate()
+            service.wait(30)
+            if service.stdout:
+                service.stdout.close()
 
 
-def write(document: Path, taken: Sequence[Step], printed: Sequence[Sequence[str]]) -> None:
+@contextmanager
+def _directory() -> Iterator[Path]:
+    """A directory with the repository's `examples`; root's PostgreSQL, which runs as another user, may pass through."""
+    with tempfile.TemporaryDirectory(prefix="aegis-docs-") as name:
+        directory = Path(name)
+        directory.chmod(0o711)
+        (directory / "examples").symlink_to(ROOT / "examples")
+        yield directory
+
+
+def _environment(**more: str) -> dict[str, str]:
+    """The shell's variables without our own, and some more."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")} | more
+
+
+def write(document: Path, commands: Sequence[Step], printed: Sequence[Sequence[str]]) -> None:
     """Put what the steps print into their document, all of it from one run, if it says something else."""
     lines = document.read_text(encoding="utf-8").splitlines()
-    said = [lines[step.start : step.stop] for step in taken]
-    news = [abridged(found, shown) for found, shown in zip(printed, said, strict=True)]
+    said = [lines[step.start : step.stop] for step in commands]
+    news = [abridged(output, shown) for output, shown in zip(printed, said, strict=True)]
     if [essence(each) for each in news] == [essence(each) for each in said]:
         return
-    for step, found in reversed(list(zip(taken, news, strict=True))):
-        lines[step.start : step.stop] = found
+    for step, output in reversed(list(zip(commands, news, strict=True))):
+        lines[step.start : step.stop] = output
     document.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     """Write the outputs of every document; with `--all` those that take minutes, too."""
-    with throwaway_directory() as directory, running_service(directory) as url:
+    with running_service() as (directory, url):
         for document in documents():
-            if taken := steps(document.read_text(encoding="utf-8").splitlines()):
-                write(document, taken, run(taken, directory, url))
+            if commands := steps(document.read_text(encoding="utf-8").splitlines()):
+                write(document, commands, run(commands, directory, url))
     for document in documents() if "--all" in sys.argv else ():
-        if taken := steps(document.read_text(encoding="utf-8").splitlines(), "console repository"):
-            write(document, taken, run(taken, ROOT))
+        if commands := steps(document.read_text(encoding="utf-8").splitlines(), "console repository"):
+            write(document, commands, run(commands, ROOT))
 
 
 if __name__ == "__main__":

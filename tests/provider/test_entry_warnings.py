@@ -2,7 +2,8 @@
 
 import pytest
 
-from aegis_provider import counted_though_suppressed, load_plan, summarize
+from aegis_provider import load_plan, summarize
+from aegis_provider.entry_warnings import counted_below_k
 
 PLAN = """
 label: y
@@ -24,13 +25,13 @@ def entry(write):
 
 def test_of_values_that_fewer_records_have_than_k(entry):
     promise = "privacy: {c: {k: 2}, d: {k: 9}}\nsuppressed: {c: 1}"
-    assert counted_though_suppressed(entry(promise)) == 1  # a = 2
-    assert counted_though_suppressed(entry(promise, pairs=True)) == 2  # and a = 2 with b = u
+    assert counted_below_k(entry(promise)) == 1  # a = 2
+    assert counted_below_k(entry(promise, pairs=True)) == 2  # and a = 2 with b = u
 
 
 def test_nothing_is_said_where_nothing_is_left_out(entry):
-    assert counted_though_suppressed(entry("privacy: {c: {k: 2}}")) == 0
+    assert counted_below_k(entry("privacy: {c: {k: 2}}")) == 0
 
 
 def test_nothing_that_no_such_release_shows_counts(entry):
-    assert counted_though_suppressed(entry("privacy: {d: {k: 3}}\nsuppressed: {d: 1}")) == 0
+    assert counted_below_k(entry("privacy: {d: {k: 3}}\nsuppressed: {d: 1}")) == 0

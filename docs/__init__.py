@@ -1,0 +1,1 @@
+"""The documents, and what writes into them what their commands print."""

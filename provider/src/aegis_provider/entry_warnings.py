@@ -1,0 +1,97 @@
+"""What an entry shows that its provider may not expect."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from aegis_provider.counting.counts import Counts
+from aegis_sdk.wire import EntryDocument
+
+SMALL: Final = 5
+"""Statistical offices commonly take counts below 5 for small."""
+
+
+@dataclass(frozen=True)
+class SmallCounts:
+    """How many counts of an entry are below `SMALL` and not 0, and the smallest of them; 0 if there is none."""
+
+    counts: int
+    smallest: int
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What an entry shows that its provider may not expect.
+
+    Attributes:
+        nearly_unique: Attributes whose domain has a value for every two records or fewer: it tells much by itself.
+        below_k: How many masked values, or pairs of them, are counted that fewer records have than `k`.
+        small: The small counts of all tables.
+    """
+
+    nearly_unique: tuple[str, ...]
+    below_k: int
+    small: SmallCounts
+
+    @classmethod
+    def of(cls, entry: EntryDocument) -> "Exposure":
+        """What this entry shows."""
+        return cls(nearly_unique(entry), counted_below_k(entry), small_counts(entry))
+
+    def in_words(self) -> Iterator[str]:
+        """A sentence for each thing that is shown, small counts left out."""
+        for attribute in self.nearly_unique:
+            yield f"{attribute!r} is nearly unique, and the entry lists each of its values"
+        if self.below_k:
+            yield (
+                f"{self.below_k} masked values, or pairs of them, have fewer records than the k of a release that "
+                "leaves these out; the entry counts them all the same"
+            )
+
+
+def nearly_unique(entry: EntryDocument) -> tuple[str, ...]:
+    """The attributes whose domain has a value for every two records or fewer."""
+    return tuple(each.name for each in entry.attributes if 2 * len(each.domain) > max(entry.records, 20))
+
+
+def counted_below_k(entry: EntryDocument) -> int:
+    """How many (pairs of) masked values are counted that fewer records have than `k`.
+
+    The releases that promise this `k` by leaving records out do not show them; the entry counts the whole table.
+    """
+    releases = [each for each in entry.configurations or [] if each.suppressed and "k" in (each.privacy or {})]
+    if not releases:
+        return 0
+    k = min((each.privacy or {})["k"] for each in releases)
+    shown = {item for each in releases for item in each.maskings.items()}
+    return sum(0 < count < k for count in _records_of(entry, shown))
+
+
+def small_counts(entry: EntryDocument) -> SmallCounts:
+    """Those of all tables: histograms, joint counts, masked or not, and pair counts."""
+    small = [counts[(counts > 0) & (counts < SMALL)] for counts in _tables(entry)]
+    return SmallCounts(sum(map(len, small)), min((int(each.min()) for each in small if len(each)), default=0))
+
+
+def _records_of(entry: EntryDocument, shown: set[tuple[str, str]]) -> Iterator[int]:
+    """The records of each masked value that is shown, and of each pair of them."""
+    for attribute in entry.attributes:
+        tables = [(attribute.joint, "identity"), *((each.joint, each.id) for each in attribute.maskings)]
+        for joint, masking in tables:
+            if joint is not None and (attribute.name, masking) in shown:
+                yield from (sum(row) for row in joint)
+    for pair in entry.pairs:
+        if shown.issuperset(zip(pair.attributes, pair.maskings, strict=True)):
+            yield from chain.from_iterable(pair.joint)
+
+
+def _tables(entry: EntryDocument) -> Iterator[Counts]:
+    """The counts of every table, each flattened."""
+    tables: list[list[int] | list[list[int]] | None] = [entry.label.histogram]
+    for attribute in entry.attributes:
+        tables += [attribute.histogram, attribute.joint, *(each.joint for each in attribute.maskings)]
+    tables += [pair.joint for pair in entry.pairs]
+    yield from (np.array(table, dtype=np.int64).ravel() for table in tables if table is not None)

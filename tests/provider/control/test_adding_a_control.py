@@ -1,0 +1,68 @@
+"""A new control is a class and its place in the registry: preparing, declaring and warning follow."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from aegis_provider import LaplaceNoise, MinimumCell, prepare_entry
+from aegis_provider.control import Changes, Control, ControlError, registry
+
+
+@dataclass(frozen=True)
+class NoHistograms(Control):
+    """Leaves histograms out."""
+
+    def declared(self):
+        return {"min_cell": 2}  # a field that the contract has: a new one is a line in the contract
+
+    def in_words(self):
+        return "no histograms"
+
+    def apply(self, entry, roles, progress):  # noqa: ARG002 - the signature of every control
+        progress(1, 1)
+        attributes = [each.model_copy(update={"histogram": None}) for each in entry.attributes]
+        left_out = tuple(f"histogram of {each.name}" for each in entry.attributes)
+        return entry.model_copy(update={"attributes": attributes}), Changes(tables=left_out)
+
+    def conflict_with(self, other):
+        return "there are no histograms left for noise" if isinstance(other, LaplaceNoise) else None
+
+    def may_publish(self, suppressed):
+        return suppressed > 100
+
+    def caveats(self):
+        yield "masked counts still tell of single values"
+
+
+@pytest.fixture
+def plan(plan_of):
+    return plan_of("{a: {maskings: {gone: {suppress: {}}}}}", "{c: {a: gone}}")
+
+
+@pytest.fixture
+def table(write):
+    return write("t.csv", "a,y\n" + "1,n\n1,m\n2,n\n2,m\n" * 20)
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch):
+    monkeypatch.setattr(registry, "CONTROLS", (*registry.CONTROLS, NoHistograms))
+
+
+def test_an_entry_goes_through_it_after_those_before_it(table, plan):
+    prepared = prepare_entry(table, plan, [NoHistograms(), MinimumCell(5)], name="t")
+    assert [type(each) for each in prepared.controlled.controls] == [MinimumCell, NoHistograms]
+    assert [each.histogram for each in prepared.entry.attributes] == [None]
+    assert prepared.entry.disclosure_control.min_cell == 2
+    assert prepared.controlled.changes.tables == ("histogram of a",)
+    assert prepared.warnings == ("masked counts still tell of single values",)
+
+
+def test_what_it_does_not_go_with_is_refused_before_the_table_is_read(plan):
+    with pytest.raises(ControlError, match="no histograms left for noise"):
+        prepare_entry("no table", plan, [LaplaceNoise(1.0), NoHistograms()], name="t")
+
+
+def test_the_same_control_twice_is_refused(plan):
+    with pytest.raises(ControlError, match="NoHistograms is asked for twice"):
+        prepare_entry("no table", plan, [NoHistograms(), NoHistograms()], name="t")

@@ -1,0 +1,23 @@
+"""What the packages export late is what the type checker sees."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("package", ["aegis_provider", "aegis_sdk"])
+def test_every_public_name_is_there_and_the_type_checker_knows_it(package):
+    module = import_module(package)
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    [typed] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {alias.asname or alias.name: node.module for node in typed.body for alias in node.names}
+    assert set(seen) == set(module.__all__)
+    for name, where in seen.items():
+        assert getattr(module, name) is getattr(import_module(where), name)
+
+
+def test_a_name_that_is_not_public_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'open_tabel'"):
+        import_module("aegis_provider").open_tabel  # noqa: B018 - reading it is the test
