@@ -8,10 +8,9 @@ import numpy as np
 
 from aegis_provider import Plan, Requirement, find_configurations, load_plan
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.finding import evaluation_of
-from aegis_provider.search.minimal import every_node
-from aegis_provider.search.pruned import search
+from aegis_provider.search.configurations import evaluation_of
+from aegis_provider.search.evaluation import Evaluation, every_node
+from aegis_provider.search.monotone import search
 from aegis_provider.table import open_table
 from bench import example
 from bench.measuring import heading, in_own_process, peak_memory, run, table, timed, verdict

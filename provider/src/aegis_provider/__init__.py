@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from aegis_provider.prepare import PreparedEntry, prepare_entry
     from aegis_provider.privacy import assess, plan_of_roles
     from aegis_provider.release.masked_table import Applied, apply
-    from aegis_provider.search import Found, Requirement, find_configurations
+    from aegis_provider.search import Requirement, SearchResult, find_configurations
     from aegis_provider.summary import summarize
     from aegis_provider.table import Source, open_table, table_name
 
@@ -50,7 +50,6 @@ __all__ = [
     "Control",
     "ControlError",
     "Controlled",
-    "Found",
     "LaplaceNoise",
     "Masking",
     "MinimumCell",
@@ -64,6 +63,7 @@ __all__ = [
     "RandomRounding",
     "Requirement",
     "Roles",
+    "SearchResult",
     "Source",
     "TableError",
     "apply",

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from aegis_provider import NothingHoldsError, PlanError, Requirement, find_configurations, load_plan, write_plan
-from aegis_provider.search import minimal as minimal_module
+from aegis_provider.search import evaluation as evaluation_module
 from tests.provider.search import search_oracle as oracle
 
 VALUES = "abcd"
@@ -209,7 +209,7 @@ def test_without_a_quasi_identifier_there_is_nothing_to_search(write):
 
 
 def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(minimal_module, "_MOST_ONE_BY_ONE", 5)
+    monkeypatch.setattr(evaluation_module, "_MOST_ONE_BY_ONE", 5)
     records, maskings, sensitive, _, _ = problem_of(0, [{}])
     table, plan = written(tmp_path, records, maskings, sensitive)
     with pytest.raises(PlanError, match=r"t would have to be checked one by one of \d+ combinations"):
@@ -221,7 +221,7 @@ def test_of_a_lattice_too_large_to_tag_minimal_ones_are_drawn(tmp_path, monkeypa
     records, maskings, sensitive, require, _ = problem_of(seed, [{"k": 3}])
     table, plan = written(tmp_path, [*records, *records], maskings, sensitive)
     every = find_configurations(table, plan, Requirement(require))
-    monkeypatch.setattr(minimal_module, "_LARGEST_LATTICE", 5)
+    monkeypatch.setattr(evaluation_module, "_LARGEST_LATTICE", 5)
     drawn = find_configurations(table, plan, Requirement(require), most=3)
     known = [each.maskings for each in every.configurations]
     assert not drawn.complete

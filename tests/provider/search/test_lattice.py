@@ -12,12 +12,10 @@ from sklearn.metrics import mutual_info_score
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.counting.partition import Partition
 from aegis_provider.privacy import breaks, classes_of
-from aegis_provider.search.choices import Choices
-from aegis_provider.search.descents import descend
-from aegis_provider.search.fast_classes import ClassCounter
-from aegis_provider.search.lattice import Lattice
+from aegis_provider.search.class_counter import ClassCounter
+from aegis_provider.search.lattice import Choices, Lattice
+from aegis_provider.search.monotone import descend, search
 from aegis_provider.search.preference import mutual_information, preferred, scores
-from aegis_provider.search.pruned import search
 from aegis_provider.table.values import Domain
 
 

@@ -7,7 +7,7 @@ import typer
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.output import write_plan
-from aegis_provider.search import Found, Requirement, find_configurations
+from aegis_provider.search import Requirement, SearchResult, find_configurations
 from aegis_provider.table import table_name
 from aegis_sdk.cli.options import (
     DelimiterOption,
@@ -43,7 +43,7 @@ def configurations(
     requirement = Requirement(requirements_of(require), suppress_at_most)
     say(f"reading {table_name(table)} ...")
     with progress_bar("searching the combinations of maskings") as progress:
-        found = find_configurations(
+        result = find_configurations(
             table,
             intended,
             requirement,
@@ -52,12 +52,12 @@ def configurations(
             memory_limit=memory_limit,
             progress=progress,
         )
-    write_plan(plan, intended, found.configurations, output, _remark(found, requirement.described()))
+    write_plan(plan, intended, result.configurations, output, _remark(result, requirement.described()))
     fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
     if as_json:
-        print_json({"output": str(output), "not_searched": fixed, **_result(found)})
+        print_json({"output": str(output), "not_searched": fixed, **_document(result)})
     else:
-        typer.echo("\n".join([*_report(output, found), *_not_searched(fixed)]))
+        typer.echo("\n".join([*_report(output, result), *_not_searched(fixed)]))
 
 
 def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
@@ -68,16 +68,16 @@ def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
         yield f"no quasi-identifiers, and the same in every configuration (`default` in the plan): {chosen}"
 
 
-def _remark(found: Found, required: str) -> str:
-    return f"Found by `aegis configurations`, {required}: {_extent(found)}."
+def _remark(result: SearchResult, required: str) -> str:
+    return f"Found by `aegis configurations`, {required}: {_extent(result)}."
 
 
-def _extent(found: Found) -> str:
-    kept = len(found.configurations)
-    if not found.complete:
+def _extent(result: SearchResult) -> str:
+    kept = len(result.configurations)
+    if not result.complete:
         return f"{_counted(kept)}, found at random; there may be more"
-    if kept < found.minimal:
-        return f"{kept:,} of {_counted(found.minimal)}"
+    if kept < result.minimal:
+        return f"{kept:,} of {_counted(result.minimal)}"
     return f"all {_counted(kept)}" if kept > 1 else "the only minimal one"
 
 
@@ -85,14 +85,14 @@ def _counted(minimal: int) -> str:
     return f"{minimal:,} minimal one{'s' * (minimal != 1)}"
 
 
-def _result(found: Found) -> dict[str, Any]:
-    pairs = zip(found.configurations, found.information, strict=True)
+def _document(result: SearchResult) -> dict[str, Any]:
+    pairs = zip(result.configurations, result.information, strict=True)
     return {
-        "records": found.records,
-        "combinations": found.nodes,
-        "evaluated": found.evaluated,
-        "minimal": found.minimal,
-        "complete": found.complete,
+        "records": result.records,
+        "combinations": result.nodes,
+        "evaluated": result.evaluated,
+        "minimal": result.minimal,
+        "complete": result.complete,
         "configurations": [
             {
                 "id": each.id,
@@ -106,15 +106,16 @@ def _result(found: Found) -> dict[str, Any]:
     }
 
 
-def _report(output: Path, found: Found) -> Iterator[str]:
-    yield f"{output}: {_extent(found)}"
-    yield f"{found.nodes:,} combinations of maskings, {found.evaluated:,} of them evaluated; {found.records:,} records"
-    names = list(found.configurations[0].privacy)
+def _report(output: Path, result: SearchResult) -> Iterator[str]:
+    yield f"{output}: {_extent(result)}"
+    combinations = f"{result.nodes:,} combinations of maskings, {result.evaluated:,} of them evaluated"
+    yield f"{combinations}; {result.records:,} records"
+    names = list(result.configurations[0].privacy)
     rows = [
         (each.id, *(each.privacy[name] for name in names), each.suppressed or 0, f"{information:.1%}")
-        for each, information in list(zip(found.configurations, found.information, strict=True))[:_SHOWN]
+        for each, information in list(zip(result.configurations, result.information, strict=True))[:_SHOWN]
     ]
     yield ""
     yield from aligned(("configuration", *names, "suppressed", "information kept"), rows)
-    if len(found.configurations) > _SHOWN:
-        yield f"  and {len(found.configurations) - _SHOWN:,} more"
+    if len(result.configurations) > _SHOWN:
+        yield f"  and {len(result.configurations) - _SHOWN:,} more"

@@ -64,7 +64,11 @@ def plot(
 
 
 def _is_page(output: Path, figure: str | None) -> bool:
-    """Whether the output is a page, or else an image. Raises `InputError` for what is neither."""
+    """Whether the output is a page, or else an image.
+
+    Raises:
+        InputError: It is neither.
+    """
     kind = output.suffix.lower()
     if kind not in (".html", ".png"):
         raise InputError(f"{output}: is neither a .png nor a .html; name an output that is")
@@ -74,7 +78,11 @@ def _is_page(output: Path, figure: str | None) -> bool:
 
 
 def advice_of(path: Path) -> Advice:
-    """The finished advice in a file, as `aegis advise ... --json` prints one. Raises `InputError`."""
+    """The finished advice in a file, as `aegis advise ... --json` prints one.
+
+    Raises:
+        InputError: There is none in it.
+    """
     try:
         advice = Advice.model_validate(read_json(read(path)))
     except NotJsonError as error:

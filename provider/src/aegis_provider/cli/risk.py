@@ -76,7 +76,11 @@ def risk(
 
 
 def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str | None, sensitive: str | None) -> Plan:
-    """The plan of the file, or one of the columns named. Raises `InputError` for both, and for neither."""
+    """The plan of the file, or one of the columns named.
+
+    Raises:
+        InputError: Both are given, or neither.
+    """
     named = quasi_identifiers is not None or sensitive is not None
     if path is not None and named:
         raise InputError(
@@ -92,7 +96,11 @@ def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str |
 
 
 def _refuse_broken(assessment: Assessment) -> None:
-    """Raises `AegisError` for a promise that is broken, or that could be measured elsewhere but not here."""
+    """Ends with a failure.
+
+    Raises:
+        AegisError: A promise is broken, or could be measured elsewhere but not here.
+    """
     if assessment.failing:
         first, *others = assessment.failing
         more = f" (and {len(others)} more)" if others else ""

@@ -20,9 +20,11 @@ _KEYS_PER_ROW = 8
 class SensitiveCounts:
     """How often each class has each value of a sensitive attribute, without the zeros.
 
-    `classes`, `values`, `counts`: (cells,) `counts[i]` records of class `classes[i]` have value `values[i]`; ascending
-    by class, then by value in the domain's order. `whole`: (values,) how many records of the whole table have each
-    value: what a class is compared with, before anything is suppressed.
+    Attributes:
+        classes, values, counts: (cells,) `counts[i]` records of class `classes[i]` have value `values[i]`; ascending by
+            class, then by value in the domain's order.
+        whole: (values,) how many records of the whole table have each value: what a class is compared with, before
+            anything is suppressed.
     """
 
     classes: Places
@@ -35,7 +37,9 @@ class SensitiveCounts:
 class Classes:
     """The equivalence classes of a table.
 
-    `sizes`: (classes,) how many records are in each, at least 1. `sensitive`: of every sensitive attribute.
+    Attributes:
+        sizes: (classes,) how many records are in each, at least 1.
+        sensitive: Of every sensitive attribute.
     """
 
     sizes: Counts
@@ -68,9 +72,12 @@ def classes_of(
 ) -> Classes:
     """The equivalence classes of the records, their values masked by `mappings`.
 
-    `mappings`: (values,) for the domain of a column the place of each value's masked value, from 0; a column without
-    stays as it is. `quasi_identifiers`, `sensitive`: columns of `records` that the release has; without a
-    quasi-identifier all records are one class.
+    Args:
+        records: The distinct ones.
+        mappings: (values,) for the domain of a column the place of each value's masked value, from 0; a column without
+            stays as it is.
+        quasi_identifiers, sensitive: Columns of `records` that the release has; without a quasi-identifier all records
+            are one class.
     """
     groups, size = class_of_each(records, mappings, quasi_identifiers)
     sizes = np.bincount(groups, records.counts, size).astype(np.int64)
@@ -104,8 +111,8 @@ def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str)
 def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
     """Keys below `size` as 0, 1, ... without gaps, in the same order, and how many differ."""
     if size > _KEYS_PER_ROW * len(keys):
-        found, places = np.unique(keys, return_inverse=True)
-        return places, len(found)
+        occurring, places = np.unique(keys, return_inverse=True)
+        return places, len(occurring)
     occurs = np.zeros(size, dtype=np.bool_)
     occurs[keys] = True
     numbers = np.cumsum(occurs) - 1
@@ -121,11 +128,11 @@ def _counted(groups: Places, classes: int, counts: Counts, column: Places, value
 def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
     """The keys that occur, ascending, each with the sum of its counts."""
     if size > _KEYS_PER_ROW * len(keys):
-        found, places = np.unique(keys, return_inverse=True)
-        return found, np.bincount(places, counts).astype(np.int64)
+        occurring, places = np.unique(keys, return_inverse=True)
+        return occurring, np.bincount(places, counts).astype(np.int64)
     sums = np.bincount(keys, counts, size).astype(np.int64)
-    found = np.flatnonzero(sums)
-    return found, sums[found]
+    occurring = np.flatnonzero(sums)
+    return occurring, sums[occurring]
 
 
 def _left(counts: SensitiveCounts, left: NDArray[np.bool_], numbers: Places) -> SensitiveCounts:

@@ -51,7 +51,8 @@ def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
 def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Plan:
     """A plan without maskings and configurations, to measure a table as it is, such as one that is masked already.
 
-    Raises `PlanError` for a column that is named twice, and where none is named.
+    Raises:
+        PlanError: A column is named twice, or none is named.
     """
     columns = [*quasi_identifiers, *sensitive]
     for place, name in enumerate(columns):

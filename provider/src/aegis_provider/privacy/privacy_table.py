@@ -18,8 +18,11 @@ from aegis_provider.privacy.measuring import breaks
 class PrivacyTable:
     """The distinct records of a table, and what each masking of its plan makes of their values.
 
-    `mappings`: by attribute and masking id, (values,) the place of each value's masked value; a masking that is left to
-    chance, or was made elsewhere, has none.
+    Attributes:
+        plan: What it says of the table.
+        records: The distinct ones.
+        mappings: By attribute and masking id, (values,) the place of each value's masked value; a masking that is left
+            to chance, or was made elsewhere, has none.
     """
 
     plan: Plan
@@ -30,8 +33,9 @@ class PrivacyTable:
     def of(cls, counted: CountedTable, plan: Plan) -> "PrivacyTable":
         """Reads the table once more.
 
-        Raises `PlanError` for a plan without quasi-identifiers and sensitive attributes, and `TableError` as
-        `CountedTable.of` and `masked_domains` do.
+        Raises:
+            PlanError: The plan has no quasi-identifiers and no sensitive attributes.
+            TableError: As `CountedTable.of` and `masked_domains` do.
         """
         columns = [*plan.quasi_identifiers, *plan.sensitive]
         if not columns:
@@ -68,7 +72,8 @@ class PrivacyTable:
     def masked(self, configuration: Configuration) -> Classes:
         """The classes of all records as the configuration masks them, before any is suppressed.
 
-        Raises `PlanError` where a masking is left to chance or was made elsewhere.
+        Raises:
+            PlanError: A masking is left to chance or was made elsewhere.
         """
         chance, elsewhere = self.left_to_chance(configuration), self.masked_elsewhere(configuration)
         if chance or elsewhere:
@@ -86,7 +91,8 @@ class PrivacyTable:
     def released(self, configuration: Configuration) -> Classes:
         """The classes that the release has: where it leaves records out, without those that break its promise.
 
-        Raises `PlanError` as `masked` does.
+        Raises:
+            PlanError: As `masked` does.
         """
         classes = self.masked(configuration)
         if configuration.suppressed is None:

@@ -14,7 +14,12 @@ THRESHOLDS = (0.05, 0.2)
 
 @dataclass(frozen=True, eq=False)
 class ClassSizes:
-    """`sizes`: (distinct sizes,) in records, ascending, from 1; `classes`: (distinct sizes,) how many have each."""
+    """How many equivalence classes there are of each size: all that re-identification and suppression depend on.
+
+    Attributes:
+        sizes: (distinct sizes,) in records, ascending, from 1.
+        classes: (distinct sizes,) how many have each.
+    """
 
     sizes: Counts
     classes: Counts
@@ -32,8 +37,8 @@ class ClassSizes:
 
     def within(self, least: int, most: int | None = None) -> tuple[int, int]:
         """How many classes have `least` to `most` records (`None`: or more), and how many records are in them."""
-        found = (self.sizes >= least) & (True if most is None else self.sizes <= most)
-        return int(self.classes[found].sum()), int(self.sizes[found] @ self.classes[found])
+        among = (self.sizes >= least) & (True if most is None else self.sizes <= most)
+        return int(self.classes[among].sum()), int(self.sizes[among] @ self.classes[among])
 
     def suppressed_for(self, ks: Sequence[int]) -> Counts:
         """(ks,) the fewest records to suppress so that what is left has k-anonymity, for each k.
@@ -41,19 +46,22 @@ class ClassSizes:
         They are those of the classes smaller than k: what stays of one would be smaller still, so that none can stay.
         """
         below = np.append(0, np.cumsum(self.sizes * self.classes))
-        found: Counts = below[np.searchsorted(self.sizes, ks)]
-        return found
+        fewest: Counts = below[np.searchsorted(self.sizes, ks)]
+        return fewest
 
 
 @dataclass(frozen=True)
 class Risk:
     """Risks of a release, as probabilities and shares of its records (El Emam 2013).
 
-    `highest`, `average`: prosecutor risk, which is of someone who knows that a person is in the table and knows all of
-    the person's quasi-identifiers: `1 / size` of the person's equivalence class. `marketer`: the share of the records
-    that someone who links all of them with a register of the same people is expected to match right; as such a register
-    has the same classes, it equals `average`, classes over records. `above`: for each threshold the share of records
-    whose prosecutor risk is above it. `uniques`, `unique_share`: records that are alone in their class.
+    Attributes:
+        records, classes: How many there are.
+        highest, average: Prosecutor risk, which is of someone who knows that a person is in the table and knows all of
+            the person's quasi-identifiers: `1 / size` of the person's equivalence class.
+        marketer: The share of the records that someone who links all of them with a register of the same people is
+            expected to match right; as such a register has the same classes, it equals `average`, classes over records.
+        above: For each threshold the share of records whose prosecutor risk is above it.
+        uniques, unique_share: Records that are alone in their class.
     """
 
     records: int

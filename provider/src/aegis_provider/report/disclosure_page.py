@@ -62,7 +62,11 @@ _CERTAINTY: Final = (
 
 
 def write_disclosure_page(disclosure: Disclosure, path: Path) -> None:
-    """Writes the page as one HTML file, whole or not at all. Raises `OutputError`."""
+    """Writes the page as one HTML file, whole or not at all.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
     with written_whole(path) as part:
         part.write_text(disclosure_page(disclosure), encoding="utf-8")
 

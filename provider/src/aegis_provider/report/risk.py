@@ -38,12 +38,12 @@ def _all_releases(assessment: Assessment) -> Iterator[Section]:
     header = ("configuration", *SHOWN_OF_ALL, "alone", f"left out for k={_USUAL_K}", "promise")
     releases = (assessment.as_it_is, *assessment.releases)
     names = [assessment.unmasked_id, *(each.id for each in assessment.releases)]
-    alone = _percents([None if each.risk is None else each.risk.unique_share for each in releases])
+    unique = _percents([None if each.risk is None else each.risk.unique_share for each in releases])
     left_out = _percents([_left_out(each) for each in releases])
     measured = ([each.privacy.get(name, "-") for name in SHOWN_OF_ALL] for each in releases)
     words = (each.in_words() for each in releases)
     rows = [
-        (name, *privacy, *rest) for name, privacy, *rest in zip(names, measured, alone, left_out, words, strict=True)
+        (name, *privacy, *rest) for name, privacy, *rest in zip(names, measured, unique, left_out, words, strict=True)
     ]
     yield Section("", [TextTable(header, rows)])
     bins = [f"in bins: the plan's, of the numbers of {', '.join(assessment.binned)}"] if assessment.binned else []

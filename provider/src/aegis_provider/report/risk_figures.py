@@ -140,8 +140,8 @@ def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:
 
 def _exposed(release: ReleasePrivacy) -> tuple[float, float, float]:
     """What releases are compared by: the shares of their records that are at a risk, the highest risk first."""
-    alone, high, some = (_share(release.sizes, 1, most) for _, most, _ in _RISKY[:-1])
-    return high, some, alone
+    unique, high, some = (_share(release.sizes, 1, most) for _, most, _ in _RISKY[:-1])
+    return high, some, unique
 
 
 def _shares_for(sizes: ClassSizes | None) -> list[float]:
@@ -153,6 +153,6 @@ def _shares_for(sizes: ClassSizes | None) -> list[float]:
 def _risks_of(release: ReleasePrivacy) -> dict[str, float]:
     """The risks that the plot shows, by name; none where no record is left."""
     risk = release.risk
-    highest, average, alone = (risk.highest, risk.average, risk.unique_share) if risk else (0.0, 0.0, 0.0)
+    highest, average, unique = (risk.highest, risk.average, risk.unique_share) if risk else (0.0, 0.0, 0.0)
     above = {f"records above\n1 in {round(1 / each)}": share for each, share in risk.above.items()} if risk else {}
-    return {"highest\nrisk": highest, "average risk,\nmarketer risk": average, **above, "records\nalone": alone}
+    return {"highest\nrisk": highest, "average risk,\nmarketer risk": average, **above, "records\nalone": unique}

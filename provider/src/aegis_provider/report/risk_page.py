@@ -58,20 +58,29 @@ RISKS: Final = (
 
 
 def write_risk_page(assessment: Assessment, table: str, path: Path) -> None:
-    """Writes the page as one HTML file, whole or not at all; `table`: its name. Raises `OutputError`."""
+    """Writes the page as one HTML file, whole or not at all.
+
+    Args:
+        assessment: What was measured.
+        table: Its name.
+        path: Of the page.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
     with written_whole(path) as part:
         part.write_text(risk_page(assessment, table), encoding="utf-8")
 
 
 def risk_page(assessment: Assessment, table: str) -> str:
-    """The page: of one release in detail, of several beside each other, of a table alone where there is none."""
-    alone = assessment.releases[0] if len(assessment.releases) == 1 else None
-    title = f"Privacy of {table}" + (f", as {alone.id} masks it" if alone else "")
+    """The page: of one release in detail, of several beside each other, of the table where there is none."""
+    only = assessment.releases[0] if len(assessment.releases) == 1 else None
+    title = f"Privacy of {table}" + (f", as {only.id} masks it" if only else "")
     sections = [Section("At a glance", list(_glance(assessment))), _looked_at(assessment)]
     if len(assessment.releases) > 1:
         sections += [_all_releases(assessment)]
     else:
-        sections += [_criteria(alone or assessment.as_it_is), _risk(assessment, alone)]
+        sections += [_criteria(only or assessment.as_it_is), _risk(assessment, only)]
     terms = Terms([Term(f"{name}: {each.word}", each.meaning) for name, each in CRITERIA.items() if each.is_measured])
     sections.append(Section("What the numbers mean", [Terms(ROLES), Terms(RISKS), terms]))
     return render_page(title, sections)

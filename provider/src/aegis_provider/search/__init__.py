@@ -1,9 +1,8 @@
-"""Configurations found, not typed: the lattice of a plan's maskings, searched with monotone pruning.
+"""The lattice of a plan's maskings, searched with monotone pruning for the configurations that hold what is required.
 
-found = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l": 2}, suppress_at_most=0.01))
+result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l": 2}, suppress_at_most=0.01))
 """
 
-from aegis_provider.search.finding import Found, find_configurations
-from aegis_provider.search.requirement import Requirement
+from aegis_provider.search.configurations import Requirement, SearchResult, find_configurations
 
-__all__ = ["Found", "Requirement", "find_configurations"]
+__all__ = ["Requirement", "SearchResult", "find_configurations"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.partition import Places
-from aegis_provider.search.choices import Choices
+from aegis_provider.search.lattice import Choices
 
 Shares: TypeAlias = Sequence[NDArray[np.float64]]
 
@@ -20,22 +20,22 @@ def information_kept(counted: CountedTable, choices: Sequence[Choices]) -> Share
     All of it where there is none; for the label itself too.
     """
     known = {each.attribute.name: each.counts for each in counted.attributes}
-    found = []
+    shares = []
     for each in choices:
         if each.attribute not in known:
-            found.append(np.ones(len(each)))
+            shares.append(np.ones(len(each)))
             continue
         joint = known[each.attribute]
         kept = [mutual_information(joint.fold(part.groups.tolist(), part.size)) for part in each.partitions]
-        found.append(np.array(kept) / kept[0] if kept[0] > 0 else np.ones(len(each)))
-    return found
+        shares.append(np.array(kept) / kept[0] if kept[0] > 0 else np.ones(len(each)))
+    return shares
 
 
 def scores(nodes: Places, shares: Shares) -> NDArray[np.float64]:
     """(nodes,) the share of mutual information that each of (nodes, attributes) keeps, in the mean."""
     kept = [share[places] for share, places in zip(shares, nodes.T, strict=True)]
-    found: NDArray[np.float64] = np.mean(kept, axis=0)
-    return found
+    means: NDArray[np.float64] = np.mean(kept, axis=0)
+    return means
 
 
 def mutual_information(joint: Counts) -> float:

@@ -1,9 +1,13 @@
-"""The configurations of an entry, however it lists them; a million of them are read by columns, none one by one."""
+"""The configurations of an entry, or of its schema, however it lists them.
+
+A million of them are read by columns, none one by one. The schema is the entry without counts, as the service shows it.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import PRIVACY_CRITERIA, EntryDocument
 
 
 def ids_of(entry: EntryDocument) -> Sequence[str]:
@@ -44,3 +48,38 @@ def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, st
         return {}
     row = table.ids.index(configuration)
     return {attribute: column[row] for attribute, column in table.maskings.items()}
+
+
+def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[str, str]:
+    """The masking of every attribute in a configuration, however the entry lists its configurations."""
+    for each in schema.get("configurations") or []:
+        if each["id"] == configuration:
+            return dict(each["maskings"])
+    table = schema.get("configuration_table")
+    if table is None or configuration not in table["ids"]:
+        return {}
+    row = table["ids"].index(configuration)
+    return {name: column[row] for name, column in table["maskings"].items()}
+
+
+def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dict[str, list[float | None]]:
+    """By name of privacy, what each of these configurations vouches for; and by `suppressed`, the records it leaves
+    out.
+
+    Names by which none of them vouches for anything are left out; None: that one does not.
+    """
+    by_id = _by_id(schema, set(configurations))
+    names = (*PRIVACY_CRITERIA, "suppressed")
+    columns = {name: [by_id.get(each, {}).get(name) for each in configurations] for name in names}
+    return {name: column for name, column in columns.items() if any(number is not None for number in column)}
+
+
+def _by_id(schema: Mapping[str, Any], wanted: set[str]) -> dict[str, dict[str, float | None]]:
+    listed = [each for each in schema.get("configurations") or [] if each["id"] in wanted]
+    by_id = {each["id"]: {**(each.get("privacy") or {}), "suppressed": each.get("suppressed")} for each in listed}
+    table = schema.get("configuration_table")
+    if table is not None:
+        columns = table.get("privacy") or {}
+        rows = [(row, each) for row, each in enumerate(table["ids"]) if each in wanted]
+        by_id |= {each: {name: column[row] for name, column in columns.items()} for row, each in rows}
+    return by_id

@@ -39,8 +39,8 @@ def _chance(masking: Masking) -> str:
 
 def as_given(name: str, parameters: Parameters) -> str:
     """The name and the parameters of a function, or of a rule, as the entry has them."""
-    told = ", ".join(f"{key} {_value(value)}" for key, value in parameters.items())
-    return f"{name}: {told}" if told else name
+    listed = ", ".join(f"{key} {_value(value)}" for key, value in parameters.items())
+    return f"{name}: {listed}" if listed else name
 
 
 def _value(value: object) -> str:
@@ -83,8 +83,8 @@ def _at_level(parameters: Parameters, name: str) -> object | None:
     """What a built hierarchy has at its level; None where the entry names a level that is not there."""
     steps, level = parameters[name], parameters["level"]
     if isinstance(steps, list) and isinstance(level, int) and 1 <= level <= len(steps):
-        found: object = steps[level - 1]
-        return found
+        step: object = steps[level - 1]
+        return step
     return None
 
 

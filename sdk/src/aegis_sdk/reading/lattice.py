@@ -44,10 +44,10 @@ def lattice_of(attribute: Attribute) -> Lattice:
     """The lattice of the maskings that have a mapping, with `identity` and `drop`, which every attribute has."""
     mapped = {each.id: each.mapping for each in attribute.maskings if each.mapping is not None}
     groupings = _groupings({**mapped, DROP: [0] * len(attribute.domain)})
-    found: dict[tuple[int, ...], list[str]] = {}
+    alike: dict[tuple[int, ...], list[str]] = {}
     for masking, grouping in groupings.items():
-        found.setdefault(grouping, []).append(masking)
-    nodes = {grouping: Node(tuple(names), max(grouping) + 1) for grouping, names in found.items()}
+        alike.setdefault(grouping, []).append(masking)
+    nodes = {grouping: Node(tuple(names), max(grouping) + 1) for grouping, names in alike.items()}
     finest_first = sorted(nodes, key=lambda grouping: -nodes[grouping].groups)
     above = [set(_coarser(finest_first, place)) for place in range(len(finest_first))]
     ordered = [nodes[grouping] for grouping in finest_first]

@@ -149,8 +149,8 @@ def _known(masking: Masking) -> Iterator[str]:
     if masking.transition is not None:
         yield "transition matrix"
     if masking.joint is not None:
-        alone = masking.mapping is None and masking.transition is None
-        yield "joint counts only" if alone else "joint counts"
+        nothing_else = masking.mapping is None and masking.transition is None
+        yield "joint counts only" if nothing_else else "joint counts"
     if masking.noise is not None:
         yield f"{masking.noise.kind} noise of scale {masking.noise.scale:g}"
     if masking.rounded_to is not None:
@@ -166,10 +166,10 @@ def _records(masking: Masking, attribute: Attribute) -> tuple[int, ...] | None:
     unmasked = _unmasked(attribute)
     if masking.mapping is None or unmasked is None:
         return None
-    found: Counter[int] = Counter()
+    by_place: Counter[int] = Counter()
     for place, records in zip(masking.mapping, unmasked, strict=True):
-        found[place] += records
-    return tuple(found[place] for place in range(len(masking.domain)))
+        by_place[place] += records
+    return tuple(by_place[place] for place in range(len(masking.domain)))
 
 
 def _unmasked(attribute: Attribute) -> tuple[int, ...] | None:

@@ -38,7 +38,13 @@ _MOST_NAMES = 8
 class _Row:
     """A bar, or the heading of an attribute (no `cost`).
 
-    `beside`: what stands beside it; `whole`: all that there is to lose, as well as it is `known`.
+    Attributes:
+        name: At the left.
+        beside: What stands beside it.
+        known: Whether `whole` is, or only what the published tables tell.
+        cost: What is lost.
+        whole: All that there is to lose.
+        is_best: Whether the best configuration has this masking.
     """
 
     name: str
@@ -54,9 +60,16 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
     """A bar for every scored masking: its deviation, by attribute, the attribute with most to lose first.
 
     Behind each bar stands the reference utility of the attribute, where more utility is better: all that a masking can
-    lose. It is hatched where the unmasked joint counts are not known: then more may be lost, and the bounds of it are
-    told. The maskings of the best configuration are marked. `attributes`: their names; by default all.
-    Raises `PlotError` if the advice scores none of them.
+    lose. It is hatched where the unmasked joint counts are not known: then more may be lost, and the bounds of it stand
+    there. The maskings of the best configuration are marked.
+
+    Args:
+        entry: As it is published.
+        advice: About it.
+        attributes: The names of those to show; by default all.
+
+    Raises:
+        PlotError: The advice scores none of them.
     """
     chosen = _chosen(advice, attributes)
     rows = list(

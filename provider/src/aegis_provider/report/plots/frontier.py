@@ -48,7 +48,10 @@ class Scored:
 def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
     """The first name of privacy by which configurations differ; where they differ by none, the first vouched for.
 
-    They are those that the advice ranks, or else all. Raises `PlotError` if nothing is vouched for.
+    They are those that the advice ranks, or else all.
+
+    Raises:
+        PlotError: Nothing is vouched for.
     """
     vouched = {name: numbers for name in PRIVACY_CRITERIA if (numbers := vouched_for(entry, name))}
     if not vouched:
@@ -61,7 +64,8 @@ def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
 def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
     """The configurations of the ranking, best first, that vouch for that privacy.
 
-    Raises `PlotError` if the advice has no ranking, ranks what the entry does not have, or if nothing is left.
+    Raises:
+        PlotError: The advice has no ranking, ranks what the entry does not have, or nothing is left.
     """
     if not advice.ranking:
         raise PlotError("the advice has no ranking; ask again, with --limit 1000000 --json")
@@ -107,9 +111,16 @@ Upward: TypeAlias = Callable[[Scored], float]
 def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Figure:
     """Every ranked configuration by the privacy that is vouched for (rightwards) and its utility (better is upwards).
 
-    `privacy`: the name of a criterion, by default that of `best_promise`. Where the ranking by deviation is not one by
-    utility, the upward axis is the deviation, so that the best stands always on the frontier.
-    Raises `PlotError` as `scored` and `best_promise` do.
+    Where the ranking by deviation is not one by utility, the upward axis is the deviation, so that the best stands
+    always on the frontier.
+
+    Args:
+        entry: As it is published.
+        advice: About it.
+        privacy: The name of a criterion, by default that of `best_promise`.
+
+    Raises:
+        PlotError: As `scored` and `best_promise` do.
     """
     name = privacy or best_promise(entry, advice)
     points = scored(entry, advice, name)

@@ -28,7 +28,11 @@ def privacy_of(name: str) -> str:
 
 
 def refuse_vast(numbers: Iterable[float]) -> None:
-    """Raises `PlotError` for a number that no axis could hold beside others."""
+    """Refuses what no axis could hold beside others.
+
+    Raises:
+        PlotError: A number is too large.
+    """
     for number in numbers:
         if abs(number) > _VAST:
             raise PlotError(f"{number:g} is too large a number to draw; was the file changed?")

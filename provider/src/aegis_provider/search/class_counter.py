@@ -54,10 +54,10 @@ class ClassCounter:
     def short(self, node: Node, k: float, distinct: float) -> int:
         """The records of all classes with fewer than `k` records or, of a sensitive attribute, `distinct` values."""
         keys, size = self._keys(node)
-        found = [self._classes(keys, size, *each) for each in self.sensitive]
-        sizes = found[0][0]
+        by_attribute = [self._classes(keys, size, *each) for each in self.sensitive]
+        sizes = by_attribute[0][0]
         fails = sizes < k
-        for _, values in found:
+        for _, values in by_attribute:
             fails |= values < distinct
         return int(sizes[fails].sum())
 

@@ -1,6 +1,6 @@
 """From a table, a plan and a requirement to the configurations that hold it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, floor
@@ -10,29 +10,69 @@ import numpy as np
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.distinct_records import DistinctRecords
 from aegis_provider.counting.partition import Partition, Places
-from aegis_provider.errors import NothingHoldsError, PlanError
+from aegis_provider.errors import NothingHoldsError, PlanError, nearest
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
-from aegis_provider.privacy import CRITERIA, breaks, measure_privacy
+from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, measured_names
 from aegis_provider.progress import Progress
-from aegis_provider.search.choices import Choices
-from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.lattice import Lattice, Node
-from aegis_provider.search.minimal import Minimal, minimal_nodes
+from aegis_provider.search.evaluation import Evaluation, Minimal, minimal_nodes
+from aegis_provider.search.lattice import Choices, Lattice, Node
 from aegis_provider.search.preference import information_kept, preferred, scores
-from aegis_provider.search.requirement import Requirement
 from aegis_provider.table import Source, open_table
 
 _DECIMALS = 10**6
 
 
 @dataclass(frozen=True)
-class Found:
+class Requirement:
+    """What every configuration that is found has to hold.
+
+    Attributes:
+        privacy: Numbers by the names of criteria.
+        suppress_at_most: The share of records that may be left out, from 0 to below 1, because their equivalence class
+            breaks it.
+    """
+
+    privacy: Mapping[str, float]
+    suppress_at_most: float = 0.0
+
+    def check(self, plan: Plan) -> None:
+        """Refuses what makes no sense.
+
+        Raises:
+            PlanError: It cannot be required, or not with this plan.
+        """
+        if not self.privacy:
+            raise PlanError("nothing is required; say k=5, for one")
+        for name in self.privacy:
+            if name not in measured_names():
+                raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(measured_names()))}")
+            if CRITERIA[name].needs_sensitive and not plan.sensitive:
+                raise PlanError(f"{plan.source}: sensitive: names no attribute, which {name} needs")
+        if not 0 <= self.suppress_at_most < 1:
+            raise PlanError(f"the share to suppress is from 0 to below 1, not {self.suppress_at_most}")
+        if not plan.quasi_identifiers:
+            raise PlanError(f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask")
+
+    def described(self) -> str:
+        """`k=5, l=2, at most 0.01 of the records suppressed`."""
+        parts = [f"{name}={number:g}" for name, number in self.privacy.items()]
+        return ", ".join([*parts, f"at most {self.suppress_at_most:.4g} of the records suppressed"])
+
+
+@dataclass(frozen=True)
+class SearchResult:
     """The configurations of a search, the best first.
 
-    `information`: for each the share of the mutual information with the label that it keeps, in the mean over the
-    quasi-identifiers. `nodes`: how many combinations of choices there are; `evaluated`: how many were looked at;
-    `minimal`: how many hold what is required while nothing finer by a step does, of which these are the preferred ones;
-    `complete`: whether no other minimal one is unknown. `records`: in the table.
+    Attributes:
+        configurations: Those that are kept.
+        information: Of each the share of the mutual information with the label that it keeps, in the mean over the
+            quasi-identifiers.
+        nodes: How many combinations of choices there are.
+        evaluated: How many were looked at.
+        minimal: How many hold what is required while nothing finer by a step does, of which the kept ones are the
+            preferred ones.
+        complete: Whether no other minimal one is unknown.
+        records: In the table.
     """
 
     configurations: tuple[Configuration, ...]
@@ -53,14 +93,17 @@ def find_configurations(
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _nodes: None,
-) -> Found:
+) -> SearchResult:
     """The minimal configurations that hold the requirement: none of whose maskings can be made finer by a step.
 
     The quasi-identifiers are masked by what the plan has for each: `identity`, its maskings but those that are left to
     chance, `drop`. All other attributes are `kept_as` they are. Where there are more than `most`, those are
     kept that `preferred` prefers. `privacy` of each is what the release reaches once `suppressed` records are left out.
-    Raises `PlanError` for a requirement that makes no sense or takes too long to decide, `TableError` as `summarize`
-    does, and `NothingHoldsError`.
+
+    Raises:
+        PlanError: The requirement makes no sense or takes too long to decide.
+        TableError: As `summarize` raises it.
+        NothingHoldsError: No configuration holds it.
     """
     requirement.check(plan)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
@@ -71,13 +114,14 @@ def find_configurations(
         raise NothingHoldsError(_nearest(evaluation, requirement, plan, counted.records))
     shares = information_kept(counted, evaluation.lattice.choices)
     kept = preferred(minimal.nodes, shares, most)
-    return _found(evaluation, plan, minimal, kept, tuple(scores(kept, shares).tolist()))
+    return _result(evaluation, plan, minimal, kept, tuple(scores(kept, shares).tolist()))
 
 
 def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -> Evaluation:
     """What is required of the counted table, and the lattice of the plan's maskings to find it in.
 
-    Raises `TableError` as `CountedTable.of` does.
+    Raises:
+        TableError: As `CountedTable.of` does.
     """
     lattice = _lattice(counted, plan)
     names = [each.attribute for each in lattice.choices]
@@ -126,10 +170,12 @@ def _choices(counted: CountedTable, name: str, attribute: CountedAttribute | Non
     return Choices.of(name, {**unmasked, **masked, DROP: dropped})
 
 
-def _found(evaluation: Evaluation, plan: Plan, minimal: Minimal, kept: Places, information: tuple[float, ...]) -> Found:
+def _result(
+    evaluation: Evaluation, plan: Plan, minimal: Minimal, kept: Places, information: tuple[float, ...]
+) -> SearchResult:
     nodes = [tuple(node) for node in kept.tolist()]
     configurations = tuple(_configuration(evaluation, plan, number, node) for number, node in enumerate(nodes, start=1))
-    return Found(
+    return SearchResult(
         configurations=configurations,
         information=information,
         nodes=evaluation.lattice.nodes,
@@ -162,9 +208,9 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
     """
     if isinstance(value, int):
         return value
-    up, nearest = (floor, max) if CRITERIA[name].at_least else (ceil, min)
+    up, stricter = (floor, max) if CRITERIA[name].at_least else (ceil, min)
     rounded = up(value * _DECIMALS) / _DECIMALS
-    return rounded if required is None else nearest(rounded, required)
+    return rounded if required is None else stricter(rounded, required)
 
 
 def _nearest(evaluation: Evaluation, requirement: Requirement, plan: Plan, records: int) -> str:
