@@ -1,7 +1,6 @@
 """What it costs to choose a configuration, by every way of choosing, of tables of any size."""
 
 import math
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from app.api.uploads import read_publication
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import evidence_of, pairs_of
 from app.services.configurations import unpack_configurations
+from bench.measuring import timed
 from bench.quality.large_tables import MEMORY, Size, made, plan, records_of
 from bench.quality.rivals.mascara import information_loss
 from bench.quality.rivals.sampling import Sampler
@@ -117,12 +117,12 @@ def _prepared(size: Size) -> tuple[Costs, "_Case"]:
 
 def _from_counts(case: "_Case") -> dict[str, float]:
     """Seconds of what is done with counts alone."""
-    references, pooled = _once(case.reconstructed)
+    references, pooled = timed(case.reconstructed)
     return {
         "references": references,
-        "question": _once(partial(case.ranked, pooled, INFORMATION))[0],
-        "joint": _once(partial(case.ranked, pooled, JOINT))[0],
-        "mascara": _once(partial(information_loss, case.evidence, case.configurations))[0],
+        "question": timed(partial(case.ranked, pooled, INFORMATION))[0],
+        "joint": timed(partial(case.ranked, pooled, JOINT))[0],
+        "mascara": timed(partial(information_loss, case.evidence, case.configurations))[0],
     }
 
 
@@ -176,7 +176,7 @@ def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
     taken: list[float] = []
     for configuration in range(len(case.configurations.ids)):
         masked = masked_by(case.evidence, case.configurations, codes, configuration)
-        taken.append(_once(partial(_trained, masked, classes))[0])
+        taken.append(timed(partial(_trained, masked, classes))[0])
         if len(taken) == TRAINED or sum(taken) > LONG:
             break
     return median(taken) * len(case.configurations.ids)
@@ -192,19 +192,13 @@ def _trained(masked: IntArray, classes: IntArray) -> object:
 
 def _timed(work: Callable[[], T]) -> tuple[float, T]:
     """The median of the seconds that it took, and what it returned."""
-    taken, found = _several(work, ENOUGH)
-    return median(taken), found[0]
+    taken, results = _several(work, ENOUGH)
+    return median(taken), results[0]
 
 
 def _several(work: Callable[[], T], enough: float) -> tuple[list[float], list[T]]:
     """The seconds that it took, a few times as long as they are not enough in sum, and what it returned each time."""
-    goes = [_once(work)]
+    goes = [timed(work)]
     while len(goes) < TIMES and sum(seconds for seconds, _ in goes) < enough:
-        goes.append(_once(work))
-    return [seconds for seconds, _ in goes], [found for _, found in goes]
-
-
-def _once(work: Callable[[], T]) -> tuple[float, T]:
-    start = time.perf_counter()
-    found = work()
-    return time.perf_counter() - start, found
+        goes.append(timed(work))
+    return [seconds for seconds, _ in goes], [result for _, result in goes]

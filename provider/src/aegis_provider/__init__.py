@@ -33,9 +33,8 @@ if TYPE_CHECKING:
         TableError,
     )
     from aegis_provider.output import refuse_overwriting
-    from aegis_provider.plan.file import load_plan
     from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
-    from aegis_provider.plan.output import write_plan
+    from aegis_provider.plan.writing import write_plan
     from aegis_provider.prepare import PreparedEntry, prepare_entry
     from aegis_provider.privacy import assess, plan_of_roles
     from aegis_provider.release.masked_table import Applied, apply
@@ -87,9 +86,9 @@ _MODULES = (
     "aegis_provider.entry_file",
     "aegis_provider.errors",
     "aegis_provider.output",
-    "aegis_provider.plan.file",
+    "aegis_provider.plan.reading",
     "aegis_provider.plan.model",
-    "aegis_provider.plan.output",
+    "aegis_provider.plan.writing",
     "aegis_provider.prepare",
     "aegis_provider.privacy",
     "aegis_provider.release.masked_table",

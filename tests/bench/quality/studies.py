@@ -54,14 +54,14 @@ def _evidence(rng, name, column, values, classes, labels):
 
 def _pairs(evidence, codes):
     """Of every two maskings, the identity among them."""
-    found = []
+    pairs = []
     for first in range(len(evidence)):
         for second in range(first + 1, len(evidence)):
             for one, rows in _masked(evidence[first], codes[:, first]).items():
                 for other, columns in _masked(evidence[second], codes[:, second]).items():
                     table = counted(rows, columns, (int(rows.max()) + 1, int(columns.max()) + 1))
-                    found.append(PairCounts((first, second), (one, other), table))
-    return tuple(found)
+                    pairs.append(PairCounts((first, second), (one, other), table))
+    return tuple(pairs)
 
 
 def _masked(evidence, column):

@@ -92,13 +92,13 @@ def test_the_best_in_hindsight_is_chosen_among_all_measures_of_single_attributes
     names = ["joint, counts", "joint, not corrected", "mutual_information, counts", "random choice"]
     names += ["mutual_information, bias corrected", "g3, counts"]
     results = Results(RNG.random((8, len(MODELS), 4, len(METRICS))))
-    found = outcome(wine, results, [by_id[name] for name in names])
-    losing = {name: np.full_like(found.effects[0].lost, 0.2) for name in names}
+    ranked = outcome(wine, results, [by_id[name] for name in names])
+    losing = {name: np.full_like(ranked.effects[0].lost, 0.2) for name in names}
     losing |= {
         best: losing[best] / 2,
         names[0]: losing[best] * 0,
         names[1]: losing[best] * 0,
         names[3]: losing[best] * 0,
     }
-    effects = tuple(replace(each, lost=losing[each.entrant.id]) for each in found.effects)
-    assert best_other(replace(found, effects=effects)).entrant.id == best
+    effects = tuple(replace(each, lost=losing[each.entrant.id]) for each in ranked.effects)
+    assert best_other(replace(ranked, effects=effects)).entrant.id == best

@@ -54,8 +54,8 @@ def test_the_products_utilities_are_the_measures_of_the_masked_table_but_for_a_c
             counts = np.zeros((column.max() + 1, 3))
             np.add.at(counts, (column, wine.classes), 1)
             expected[configuration] += sign * MEASURES[measure](counts) / len(wine.evidence)
-    apart = scores.utilities - expected
-    assert np.ptp(apart) == pytest.approx(0.0, abs=1e-8 * np.abs(expected).max())
+    differences = scores.utilities - expected
+    assert np.ptp(differences) == pytest.approx(0.0, abs=1e-8 * np.abs(expected).max())
     for places in levels(8):
         assert scores.pick(places).tolist() == np.eye(places.size)[np.argmax(expected[places])].tolist()
 
@@ -121,8 +121,8 @@ def test_joint_utilities_are_pillais_trace_of_the_records(wine, by_id):
         # What a least-squares fit on the indicators explains of the label's, made orthonormal.
         basis = np.linalg.svd(y, full_matrices=False)[0][:, :2]
         expected.append(np.sum((x @ np.linalg.lstsq(x, basis)[0]) ** 2))
-    apart = by_id["joint, not corrected"].scores(wine).utilities - np.array(expected)
-    assert np.ptp(apart) == pytest.approx(0.0, abs=1e-6)
+    differences = by_id["joint, not corrected"].scores(wine).utilities - np.array(expected)
+    assert np.ptp(differences) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_an_outcome_holds_scores_against_results(wine, by_id):

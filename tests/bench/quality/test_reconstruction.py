@@ -44,8 +44,8 @@ def fitted(evidence, sweeps=3000):
     return table
 
 
-def ratio(wanted, found):
-    return np.divide(wanted, found, out=np.zeros(np.shape(found)), where=found > 0)
+def ratio(wanted, sums):
+    return np.divide(wanted, sums, out=np.zeros(np.shape(sums)), where=sums > 0)
 
 
 @BOTH
@@ -71,11 +71,11 @@ def test_total_variation_is_half_the_city_block_distance():
 def test_no_view_is_independence_and_the_unmasked_view_the_truth():
     study = random_study(1)
     for one, truth in zip(study.evidence, study.truths, strict=True):
-        apart = np.outer(one.histogram, one.label_histogram)
+        independent = np.outer(one.histogram, one.label_histogram)
         even = np.outer(np.ones(one.values), one.label_histogram)
         known = distances(one, truth, [()], histogram=True)
         unknown = distances(one, truth, [()], histogram=False)
-        assert known[0, 0] == pytest.approx(total_variation(apart, truth))
+        assert known[0, 0] == pytest.approx(total_variation(independent, truth))
         assert unknown[0, 0] == pytest.approx(total_variation(even, truth))
         clear = replace(one.maskings[0], groups=one.values, mapping=np.arange(one.values), joint=truth)
         seen = distances(replace(one, maskings=(clear,)), truth, [(clear.id,)], histogram=True)
@@ -86,12 +86,12 @@ def test_no_view_is_independence_and_the_unmasked_view_the_truth():
 def test_distances_are_those_of_each_beginning_of_an_order(histogram):
     study = random_study(2)
     one, truth = study.evidence[0], study.truths[0]
-    found = distances(one, truth, [("m0", "m1"), ("m1", "m0")], histogram=histogram)
-    assert found.shape == (2, 3)
-    assert found[0, 2] == found[1, 2]
+    known_distances = distances(one, truth, [("m0", "m1"), ("m1", "m0")], histogram=histogram)
+    assert known_distances.shape == (2, 3)
+    assert known_distances[0, 2] == known_distances[1, 2]
     for row, first in enumerate(("m0", "m1")):
         part = evidence_with(one, [first], histogram=histogram)
-        assert found[row, 1] == pytest.approx(total_variation(fitted(part), truth), abs=1e-4)
+        assert known_distances[row, 1] == pytest.approx(total_variation(fitted(part), truth), abs=1e-4)
 
 
 def test_orders_hold_every_view_that_tells_something():
@@ -128,11 +128,11 @@ def test_errors_are_the_best_of_reference_and_views_less_the_truth(histogram):
 def test_a_bound_that_does_not_hold_is_seen():
     study = random_study(4)
     one, truth = study.evidence[0], study.truths[0]
-    apart = np.outer(one.histogram, one.label_histogram)  # as if the attribute told nothing
-    found = {error.measure: error for error in utility_errors(one, apart, histogram=True)}
-    assert found["mutual_information"].bound is False
-    assert found["g3"].bound is False
-    assert found["mutual_information"].interval is False
+    independent = np.outer(one.histogram, one.label_histogram)  # as if the attribute told nothing
+    errors = {error.measure: error for error in utility_errors(one, independent, histogram=True)}
+    assert errors["mutual_information"].bound is False
+    assert errors["g3"].bound is False
+    assert errors["mutual_information"].interval is False
     given = {error.measure: error for error in utility_errors(replace(one, joint=truth), truth, histogram=True)}
     assert given["mutual_information"].bound
     assert given["mutual_information"].error == pytest.approx(0.0, abs=1e-12)
@@ -151,16 +151,16 @@ def test_means_over_attributes_keep_what_all_views_of_an_attribute_leave():
     study = random_study(5)
     few = replace(study.evidence[1], maskings=study.evidence[1].maskings[:1])
     study = replace(study, evidence=(study.evidence[0], few), truths=study.truths[:2])
-    found = Reconstruction.of(study, orders=2).histogram
+    variant = Reconstruction.of(study, orders=2).histogram
     last = [
         distances(one, truth, [coarse_to_fine(one)], histogram=True)[0, -1]
         for one, truth in zip(study.evidence, study.truths, strict=True)
     ]
-    assert found.coarse_first.shape == (3,)
-    assert found.by_views.shape == (2, 3)
-    assert found.complete == pytest.approx(np.mean(last))
-    np.testing.assert_allclose(found.by_views[:, -1], found.complete)
-    np.testing.assert_allclose(found.by_views[:, 0], found.independent)
+    assert variant.coarse_first.shape == (3,)
+    assert variant.by_views.shape == (2, 3)
+    assert variant.complete == pytest.approx(np.mean(last))
+    np.testing.assert_allclose(variant.by_views[:, -1], variant.complete)
+    np.testing.assert_allclose(variant.by_views[:, 0], variant.independent)
 
 
 def test_the_section_says_what_was_found_and_repeats():
@@ -171,20 +171,22 @@ def test_the_section_says_what_was_found_and_repeats():
     assert section.markdown == reconstruction_section.section(studies, short=True).markdown
     assert list(section.figures) == [FIGURE]
     assert len([axes for axes in section.figures[FIGURE].axes if axes.has_data()]) == 2
-    found = [Reconstruction.of(study, 2) for study in studies]
-    for one in found:
+    reconstructions = [Reconstruction.of(study, 2) for study in studies]
+    for one in reconstructions:
         for variant in one.variants.values():
             assert f"**{variant.complete:.3f}**" in section.markdown
-    assert f"{np.mean([one.histogram.complete for one in found]):.3f} from the true ones" in section.findings[0]
-    error = summaries([one.histogram for one in found])["mutual_information"]
+    assert (
+        f"{np.mean([one.histogram.complete for one in reconstructions]):.3f} from the true ones" in section.findings[0]
+    )
+    error = summaries([one.histogram for one in reconstructions])["mutual_information"]
     assert f"off by {error.relative:.0%} with histograms" in section.markdown
 
 
 def test_overlapping_views_are_merges_of_the_true_counts_that_have_to_be_iterated():
     study = random_study(9, values=(16, 5, 12))
-    found = regrouped(study)
-    assert [one.name for one in found.evidence] == ["a0", "a2"]
-    for one, truth in zip(found.evidence, found.truths, strict=True):
+    overlapping = regrouped(study)
+    assert [one.name for one in overlapping.evidence] == ["a0", "a2"]
+    for one, truth in zip(overlapping.evidence, overlapping.truths, strict=True):
         assert len(one.maskings) == VIEWS
         for masking in one.maskings:
             assert np.bincount(masking.mapping).min() >= MERGED

@@ -39,12 +39,12 @@ def test_mascara_by_hand():
 @SEEDS
 def test_mascara_is_the_relative_entropy_of_every_attribute(seed):
     study = random_study(seed)
-    for configuration, found in enumerate(mascara(study)):
+    for configuration, utility in enumerate(mascara(study)):
         expected = 0.0
         for one, name in zip(study.evidence, study.maskings(configuration), strict=True):
             mapping = mapping_of(one, name)
             expected += entropy(one.histogram, spread(one.histogram.tolist(), mapping.tolist()), base=2)
-        assert -found == pytest.approx(expected, abs=1e-12)
+        assert -utility == pytest.approx(expected, abs=1e-12)
 
 
 def test_mascara_counts_suppressed_records_and_knows_no_label():
@@ -68,8 +68,8 @@ def test_mascara_refuses_what_it_cannot_know():
 def test_deviations_of_the_sample_are_those_of_its_records_masked_one_by_one(seed, from_views):
     study = random_study(seed)
     sampler = Sampler(INFORMATION, from_views, records=200, seed=seed)
-    found = sampler.deviations(study.evidence, study.configurations)
-    for configuration, deviation in enumerate(found):
+    utility = sampler.deviations(study.evidence, study.configurations)
+    for configuration, deviation in enumerate(utility):
         lost = []
         for one, name in zip(study.evidence, study.maskings(configuration), strict=True):
             sample = sampler.sample(one)
@@ -133,13 +133,13 @@ def test_sampling_rankers_give_higher_scores_to_smaller_deviations():
 def test_mrmr_is_relevance_less_redundancy_of_the_masked_records(seed):
     study = random_study(seed)
     study = replace(study, evidence=tuple(map(with_truth, study.evidence, study.truths)))
-    for configuration, found in enumerate(mrmr(study)):
+    for configuration, utility in enumerate(mrmr(study)):
         masked = study.masked(configuration).T
         shared = [column for column in masked if len(set(column.tolist())) > 1]
         relevance = sum(mutual_info_score(column, study.classes) for column in shared)
         redundancy = sum(mutual_info_score(*pair) for pair in combinations(shared, 2))
         expected = relevance - redundancy / max(len(shared) - 1, 1)
-        assert found == pytest.approx(expected / np.log(2), abs=1e-12)
+        assert utility == pytest.approx(expected / np.log(2), abs=1e-12)
 
 
 def with_truth(evidence, truth):

@@ -44,8 +44,8 @@ def test_codes_are_places_in_the_order_of_the_values(example):
 @pytest.mark.parametrize("made", [real_tables.health, real_tables.wine], ids=["health", "wine"])
 def test_pairs_are_those_that_configurations_use_counted_in_the_masked_tables(made):
     study = made()
-    told = {(pair.attributes, pair.maskings): pair.joint for pair in study.pairs}
-    assert len(told) == len(study.pairs)
+    counted = {(pair.attributes, pair.maskings): pair.joint for pair in study.pairs}
+    assert len(counted) == len(study.pairs)
     used = set()
     for configuration in range(len(study.configurations.ids)):
         masked, names = study.masked(configuration), study.maskings(configuration)
@@ -54,8 +54,8 @@ def test_pairs_are_those_that_configurations_use_counted_in_the_masked_tables(ma
                 continue
             key = (first, second), (names[first], names[second])
             used.add(key)
-            np.testing.assert_array_equal(told[key], crosstab(masked[:, first], masked[:, second]).count)
-    assert used == set(told)
+            np.testing.assert_array_equal(counted[key], crosstab(masked[:, first], masked[:, second]).count)
+    assert used == set(counted)
 
 
 def test_k_that_a_configuration_vouches_for_is_its_smallest_group(wine, example):

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.file import load_plan
+from aegis_provider.plan.reading import load_plan
 from aegis_provider.release.masked_table import Applied
 from aegis_provider.release.masked_table import apply as write_masked
 from aegis_provider.table import table_name

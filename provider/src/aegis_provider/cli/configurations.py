@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.file import load_plan
-from aegis_provider.plan.output import write_plan
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.plan.writing import write_plan
 from aegis_provider.search import Requirement, SearchResult, find_configurations
 from aegis_provider.table import table_name
 from aegis_sdk.cli.options import (

@@ -7,7 +7,7 @@ from aegis_provider.disclosure import EntryError, refuse_small_counts
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.file import load_plan
+from aegis_provider.plan.reading import load_plan
 from aegis_provider.report.disclosure import disclosure_document, disclosure_text
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError

@@ -5,8 +5,8 @@ import typer
 
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
-from aegis_provider.plan.file import load_plan
 from aegis_provider.plan.model import Plan
+from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
 from aegis_provider.report.risk import compared_with_itself, risk_document, risk_text
 from aegis_provider.table import table_name

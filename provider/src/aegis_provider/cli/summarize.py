@@ -7,7 +7,7 @@ import typer
 
 from aegis_provider.control import Control, Controlled, LaplaceNoise, MinimumCell, RandomRounding, Split
 from aegis_provider.entry_warnings import SMALL
-from aegis_provider.plan.file import load_plan
+from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError

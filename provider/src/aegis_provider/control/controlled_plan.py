@@ -11,10 +11,10 @@ from aegis_provider.control.control import Changes, ControlError, Controlled, Me
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.masking import Mapped
 from aegis_provider.plan.model import DROP, Attribute, Configuration, Masking, Plan
-from aegis_provider.plan.output import write_plan
-from aegis_provider.plan.yaml_text import parsed
+from aegis_provider.plan.writing import write_plan
 from aegis_provider.privacy import PrivacyTable, breaks
 from aegis_provider.table import Source, open_table
+from aegis_provider.yaml_file import parsed
 
 _BREAKS = re.compile(r"[\n\r\x85\u2028\u2029]")
 

@@ -12,7 +12,6 @@ from aegis_provider.counting.counts import JointCounts, Tally, tally
 from aegis_provider.counting.partition import Partition
 from aegis_provider.errors import PlanError, TableError, UnmaskableValueError
 from aegis_provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
-from aegis_provider.masking.bins import ends_of, mask_bins
 from aegis_provider.plan.model import Attribute, Masking, Plan
 from aegis_provider.table import Table
 from aegis_provider.table.discretization import Binned, discretized
@@ -93,7 +92,7 @@ class CountedTable:
         function, reading = self.function(counted, masking), self.table.reading(counted.attribute.name)
         with self._located(counted, masking):
             if isinstance(reading, Binned):
-                return mask_bins(function, counted.domain, reading)
+                return function.mask_bins(counted.domain, reading.ends(counted.domain))
             return function.mask(counted.domain)
 
     def function(self, counted: CountedAttribute, masking: Masking) -> MaskingFunction:
@@ -130,7 +129,7 @@ class CountedTable:
     def _numbers_of(self, counted: CountedAttribute) -> Domain:
         """The domain; of bins, the numbers at which they begin."""
         reading = self.table.reading(counted.attribute.name)
-        return ends_of(counted.domain, reading)[0] if isinstance(reading, Binned) else counted.domain
+        return reading.ends(counted.domain)[0] if isinstance(reading, Binned) else counted.domain
 
     @contextmanager
     def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:

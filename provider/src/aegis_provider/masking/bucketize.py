@@ -1,13 +1,21 @@
-"""`bucketize`: numbers to the half-open intervals that hold them."""
+"""`bucketize`: numbers to the half-open intervals that hold them, of one width, between edges or about as full."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import accumulate
 from typing import ClassVar, TypeAlias
 
-from aegis_provider.masking.checks import check_above_zero, check_ascending, check_finite
-from aegis_provider.masking.function import MaskingFunction
+from aegis_provider.masking.draw import IntArray
+from aegis_provider.masking.function import (
+    FittedFunction,
+    Function,
+    NumberFunction,
+    check_above_zero,
+    check_ascending,
+    check_finite,
+)
 from aegis_provider.table.arithmetic import (
     floor_ratio,
     interval_name,
@@ -19,17 +27,47 @@ from aegis_provider.table.arithmetic import (
     times,
 )
 from aegis_provider.table.values import MISSING, Domain, ValueType, is_whole
+from aegis_provider.yaml_file import Element
 
 Bounds: TypeAlias = tuple[Decimal, Decimal]
 
 _ENDS = 2
+_FEWEST = 2
+
+
+class Bucketize(Function):
+    """`{width: 5, origin: 0}`, `{edges: [0, 18, 65, .inf]}` or `{equal_frequency: 5}`."""
+
+    name: ClassVar[str] = "bucketize"
+
+    @classmethod
+    def read(cls, parameters: Element) -> "EqualBuckets | EdgeBuckets | EqualFrequency":
+        """By the keys that are there."""
+        fields = parameters.fields(optional=("width", "origin", "edges", "equal_frequency"))
+        if set(fields) == {"equal_frequency"}:
+            return EqualFrequency(fields["equal_frequency"].integer(at_least=_FEWEST))
+        if set(fields) == {"edges"}:
+            return EdgeBuckets(read_edges(fields["edges"]))
+        if set(fields) - {"origin"} != {"width"}:
+            parameters.fail("expected `width`, perhaps with `origin`, or else `edges` or `equal_frequency`")
+        origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
+        return EqualBuckets(fields["width"].positive(), origin)
+
+
+def read_edges(element: Element) -> tuple[Decimal, ...]:
+    """A list of two or more ascending numbers.
+
+    Raises:
+        PlanError: it is something else.
+    """
+    with element.naming_faults():
+        return EdgeBuckets(tuple(edge.decimal(infinite=True) for edge in element.elements())).edges
 
 
 @dataclass(frozen=True)
-class EqualBuckets(MaskingFunction):
+class EqualBuckets(Bucketize, NumberFunction):
     """Intervals `[origin + i * width, origin + (i + 1) * width)` for every integer `i`."""
 
-    name: ClassVar[str] = "bucketize"
     width: Decimal
     origin: Decimal = Decimal(0)
 
@@ -56,13 +94,12 @@ class EqualBuckets(MaskingFunction):
 
 
 @dataclass(frozen=True)
-class EdgeBuckets(MaskingFunction):
+class EdgeBuckets(Bucketize, NumberFunction):
     """Intervals `[edges[i], edges[i + 1])`; the edges ascend, the first and last may be infinite.
 
     A value outside all of them is withheld: its masked value is that of a missing one.
     """
 
-    name: ClassVar[str] = "bucketize"
     edges: tuple[Decimal, ...]
 
     def __post_init__(self) -> None:
@@ -87,10 +124,64 @@ class EdgeBuckets(MaskingFunction):
         return (self.edges[place - 1], self.edges[place]) if 0 < place < len(self.edges) else None
 
 
-def name_intervals(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None], *, whole: bool) -> list[str]:
-    """The name of each value's interval, `""` where it is missing or has none; `whole`: all finite edges are integers.
+@dataclass(frozen=True)
+class FittedBuckets(EdgeBuckets):
+    """The intervals that were found for the `buckets` asked for; the first and the last are open."""
 
-    Raises `UnmaskableValueError` for a value that is no number.
+    buckets: int = _FEWEST
+
+    def parameters(self) -> dict[str, object]:
+        """The number asked for, and the edges found."""
+        return {"equal_frequency": self.buckets, **super().parameters()}
+
+    def describe(self) -> str:
+        """`intervals with the edges -inf, 18, 65, inf, of about as many records each`."""
+        return f"{super().describe()}, of about as many records each"
+
+
+@dataclass(frozen=True)
+class EqualFrequency(Bucketize, FittedFunction):
+    """At most `buckets` intervals, cut between values where the records below come nearest to `i / buckets` of all.
+
+    Records with one value stay together, so a frequent value can make an interval fuller than the others, and their
+    number smaller. Each holds a share of the records that differs from `1 / buckets` by no more than that of the
+    most frequent value. Missing values do not count.
+    """
+
+    buckets: int
+
+    def __post_init__(self) -> None:
+        if self.buckets < _FEWEST:
+            raise ValueError(f"`equal_frequency` must be an integer of at least {_FEWEST}, not {self.buckets}")
+
+    def parameters(self) -> dict[str, object]:
+        """How many intervals are asked for."""
+        return {"equal_frequency": self.buckets}
+
+    def describe(self) -> str:
+        """`5 intervals of about as many records each`."""
+        return f"{self.buckets} intervals of about as many records each"
+
+    def fit(self, domain: Domain, histogram: IntArray) -> FittedBuckets:
+        """The intervals for these counts of the values (values,)."""
+        known = [
+            (number, n) for number, n in zip(numbers_of(domain), histogram.tolist(), strict=True) if number is not None
+        ]
+        cuts = _cuts([n for _, n in known], self.buckets)
+        edges = (Decimal("-Infinity"), *(known[place][0] for place in cuts), Decimal("Infinity"))
+        return FittedBuckets(edges, self.buckets)
+
+
+def name_intervals(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None], *, whole: bool) -> list[str]:
+    """The name of each value's interval, `""` where it is missing or has none.
+
+    Args:
+        domain: the values.
+        bounds_of: the interval of a number.
+        whole: all finite edges are integers.
+
+    Raises:
+        UnmaskableValueError: a value is no number.
     """
     name = _integer_name if whole and domain.value_type is ValueType.INTEGER else interval_name
     bounds = (None if number is None else bounds_of(number) for number in numbers_of(domain))
@@ -105,3 +196,17 @@ def _integer_name(lower: Decimal, upper: Decimal) -> str:
         return f"{plain(lower)}+"
     last = minus(upper, Decimal(1))
     return plain(lower) if last == lower else f"{plain(lower)}-{plain(last)}"
+
+
+def _cuts(counts: list[int], buckets: int) -> list[int]:
+    """The places of the values that begin an interval, ascending, without the first value; in whole numbers."""
+    scaled = [below * buckets for below in accumulate(counts, initial=0)]
+    wanted = (sum(counts) * place for place in range(1, buckets))
+    # A cut before the first value, or after the last, is none.
+    return sorted({_nearest(scaled, target) for target in wanted} - {0, len(counts)})
+
+
+def _nearest(ascending: list[int], target: int) -> int:
+    """The place of the number nearest to the target, which is at most the last; of two as near, the first."""
+    above = bisect_left(ascending, target)
+    return min(range(max(above - 1, 0), above + 1), key=lambda place: abs(ascending[place] - target))

@@ -19,10 +19,13 @@ _MOST_PROBABILITIES = 250_000
 class Draw:
     """The masked values of an attribute in one release.
 
-    `texts`: (masked,) the masked values, in order. `counts`: (values, labels, masked) how many of the records with a
-    value and a label get each masked value; they sum over the last axis to the joint counts of the attribute. Where the
-    masked value does not depend on the value, (1, labels, masked). `transition`: (values, masked) the probability of
-    each masked value given the value, `None` where the records' masked values are not drawn one by one.
+    Attributes:
+        texts: (masked,) the masked values, in order.
+        counts: (values, labels, masked) how many of the records with a value and a label get each masked value; they
+            sum over the last axis to the joint counts of the attribute. Where the masked value does not depend on the
+            value, (1, labels, masked).
+        transition: (values, masked) the probability of each masked value given the value, `None` where the records'
+            masked values are not drawn one by one.
     """
 
     texts: tuple[str, ...]
@@ -31,8 +34,8 @@ class Draw:
 
     def joint(self) -> IntArray:
         """(masked, labels) the joint counts of the masked attribute and the label."""
-        found: IntArray = self.counts.sum(axis=0).T
-        return found
+        joint: IntArray = self.counts.sum(axis=0).T
+        return joint
 
     @classmethod
     def by_transition(
@@ -40,7 +43,11 @@ class Draw:
     ) -> "Draw":
         """Every record's masked value drawn by itself, by the row of its value.
 
-        `transition`: (values, masked), rows sum to 1; `counts`: (values, labels).
+        Args:
+            texts: the masked values.
+            transition: (values, masked), rows sum to 1.
+            counts: (values, labels).
+            random: where chance comes from.
         """
         drawn = random.multinomial(counts, transition[:, np.newaxis, :])
         return cls(tuple(texts), drawn.astype(np.int64), transition)
@@ -56,7 +63,11 @@ def random_for(seed: int, attribute: str, masking_id: str) -> np.random.Generato
 
 
 def refuse_too_many(values: int, masked: int) -> None:
-    """Raises `ValueError` for a transition matrix of more probabilities than a service takes."""
+    """Refuses a transition matrix that no service takes.
+
+    Raises:
+        ValueError: it has too many probabilities.
+    """
     if values * masked > _MOST_PROBABILITIES:
         raise ValueError(
             f"{values} values with {masked} masked values each make a transition matrix of {values * masked} "

@@ -1,4 +1,4 @@
-"""`hierarchy` built from rules: each level is a function of the one below."""
+"""`hierarchy`: levels, each a function of the one below, listed in a file or a tree, or built from a rule."""
 
 import datetime as dt
 from collections import Counter
@@ -6,25 +6,110 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final
 
+from aegis_provider.masking.blur import Blur
 from aegis_provider.masking.bucketize import EqualBuckets
-from aegis_provider.masking.checks import check_above_zero, check_ascending, check_finite, check_level
-from aegis_provider.masking.function import MaskingFunction
-from aegis_provider.masking.lookup import first_of, look_up
-from aegis_provider.masking.text import Blur
+from aegis_provider.masking.function import (
+    Function,
+    MaskingFunction,
+    NumberFunction,
+    check_above_zero,
+    check_ascending,
+    check_finite,
+    check_level,
+)
+from aegis_provider.masking.lookup import HierarchyFile, first_of, look_up
+from aegis_provider.masking.tree import Tree, as_json, depth_of, names_of, paths_of, read_tree
 from aegis_provider.table.arithmetic import floor_ratio, json_number, times
 from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
-
-Tree: TypeAlias = Mapping[str, "Tree | tuple[str, ...]"]
-"""Groups by name: each holds groups, or else the values of a domain."""
+from aegis_provider.yaml_file import Element
 
 
 @dataclass(frozen=True)
-class IntervalHierarchy(MaskingFunction):
-    """Level `i` is made of intervals of width `widths[i - 1]`, each width a multiple of the one before."""
+class _Levels:
+    """How many levels a hierarchy has, and each as a masking function."""
+
+    count: int
+    at: Callable[[int], MaskingFunction]
+
+
+class Hierarchy(Function):
+    """One level: `{file: ages.csv, level: 2}`, `{intervals: [5, 10], level: 1}` and so on for every kind."""
 
     name: ClassVar[str] = "hierarchy"
+    file_keys: ClassVar[tuple[str, ...]] = ("file",)
+
+    @classmethod
+    def read(cls, parameters: Element) -> MaskingFunction:
+        """The level that is stated."""
+        fields = dict(parameters.items())
+        if "level" not in fields:
+            parameters.fail("`level` is missing")
+        level = fields["level"].integer(at_least=1)
+        with parameters.naming_faults():
+            return _levels(parameters, also=("level",)).at(level)
+
+    @classmethod
+    def read_levels(cls, hierarchy: Element) -> Iterator[MaskingFunction]:
+        """All levels, the finest first, of a hierarchy that is stated without `level`.
+
+        Raises:
+            PlanError: it names the place.
+        """
+        with hierarchy.naming_faults():
+            levels = _levels(hierarchy)
+            if not levels.count:
+                hierarchy.fail("the hierarchy has no level")
+            yield from map(levels.at, range(1, levels.count + 1))
+
+
+def _levels(element: Element, *, also: tuple[str, ...] = ()) -> _Levels:
+    kinds = [name for name, _ in element.items() if name in _KINDS]
+    if len(kinds) != 1:
+        element.fail(f"expected one of {', '.join(f'`{name}`' for name in _KINDS)}")
+    read, optional = _KINDS[kinds[0]]
+    return read(element.fields(*kinds, optional=(*optional, *also)))
+
+
+@dataclass(frozen=True)
+class FileHierarchy(Hierarchy, MaskingFunction):
+    """One level of a hierarchy file: `table` holds the masked text of each value the file lists."""
+
+    file: str
+    level: int
+    table: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if self.level < 1:
+            raise ValueError(f"`level` must be at least 1, not {self.level}")
+
+    @classmethod
+    def of(cls, file: HierarchyFile, level: int) -> "FileHierarchy":
+        """That level of a file.
+
+        Raises:
+            PlanError: the file is ragged, contradicts itself or has no such level.
+        """
+        return cls(file.path.name, level, file.level(level))
+
+    def parameters(self) -> dict[str, object]:
+        """The file's name and the level."""
+        return {"file": self.file, "level": self.level}
+
+    def describe(self) -> str:
+        """`level 2 of hierarchy_age.csv`."""
+        return f"level {self.level} of {self.file}"
+
+    def mask(self, domain: Domain) -> list[str]:
+        """The masked text of each value; a missing value that the file lacks stays missing."""
+        return look_up(domain, {MISSING: MISSING, **self.table}, None, f"is not in {self.file}")
+
+
+@dataclass(frozen=True)
+class IntervalHierarchy(Hierarchy, NumberFunction):
+    """Level `i` is made of intervals of width `widths[i - 1]`, each width a multiple of the one before."""
+
     widths: tuple[Decimal, ...]
     level: int
     origin: Decimal = Decimal(0)
@@ -57,10 +142,9 @@ class IntervalHierarchy(MaskingFunction):
 
 
 @dataclass(frozen=True)
-class PrefixHierarchy(MaskingFunction):
+class PrefixHierarchy(Hierarchy, MaskingFunction):
     """Level `i` keeps the first `kept[i - 1]` characters, fewer from level to level, and writes `*` over the others."""
 
-    name: ClassVar[str] = "hierarchy"
     kept: tuple[int, ...]
     level: int
 
@@ -98,10 +182,9 @@ DATE_UNITS: Mapping[str, Callable[[dt.date], str]] = {
 
 
 @dataclass(frozen=True)
-class DateHierarchy(MaskingFunction):
+class DateHierarchy(Hierarchy, MaskingFunction):
     """Level `i` is the unit `units[i - 1]` that a date is in: `2024-03`, `2024-Q1`, `2024`, `2020s`."""
 
-    name: ClassVar[str] = "hierarchy"
     units: tuple[str, ...]
     level: int
 
@@ -130,19 +213,18 @@ class DateHierarchy(MaskingFunction):
 
 
 @dataclass(frozen=True)
-class TreeHierarchy(MaskingFunction):
+class TreeHierarchy(Hierarchy, MaskingFunction):
     """Level 1 of a value is the group that holds it, level 2 the group that holds this one, and so on.
 
     A value that has fewer groups above it than others keeps the highest of them. No name of a group, and no value,
     stands twice: so each level is a function of the one below.
     """
 
-    name: ClassVar[str] = "hierarchy"
     tree: Tree
     level: int
 
     def __post_init__(self) -> None:
-        groups, values = _names(self.tree)
+        groups, values = names_of(self.tree)
         for what, names in (("group", groups), ("value", values)):
             if repeated := [name for name, times_named in Counter(names).items() if times_named > 1]:
                 raise ValueError(f"the {what} {repeated[0]!r} stands twice in the tree")
@@ -152,7 +234,7 @@ class TreeHierarchy(MaskingFunction):
 
     def parameters(self) -> dict[str, object]:
         """The tree, and the level."""
-        return {"tree": _as_json(self.tree), "level": self.level}
+        return {"tree": as_json(self.tree), "level": self.level}
 
     def describe(self) -> str:
         """`groups of a tree: North, South, Asia (level 1 of 2)`."""
@@ -163,35 +245,40 @@ class TreeHierarchy(MaskingFunction):
         return look_up(domain, {MISSING: MISSING, **self._table()}, None, "is not in the tree")
 
     def _table(self) -> dict[str, str]:
-        return {value: above[-min(self.level, len(above))] for value, above in _paths(self.tree, ())}
+        return {value: above[-min(self.level, len(above))] for value, above in paths_of(self.tree)}
 
 
-def depth_of(tree: Tree) -> int:
-    """The number of levels."""
-    return max((len(above) for _, above in _paths(tree, ())), default=0)
+def _file(fields: Mapping[str, Element]) -> _Levels:
+    delimiter = fields["delimiter"].character() if "delimiter" in fields else ";"
+    file = HierarchyFile.read(fields["file"].file(), delimiter)
+    return _Levels(file.levels, lambda level: FileHierarchy.of(file, level))
 
 
-def _paths(tree: Tree, above: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Every value with the groups above it, the highest first."""
-    for name, within in tree.items():
-        if isinstance(within, Mapping):
-            yield from _paths(within, (*above, name))
-        else:
-            yield from ((value, (*above, name)) for value in within)
+def _intervals(fields: Mapping[str, Element]) -> _Levels:
+    widths = tuple(width.positive() for width in fields["intervals"].elements())
+    origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
+    return _Levels(len(widths), lambda level: IntervalHierarchy(widths, level, origin))
 
 
-def _names(tree: Tree) -> tuple[list[str], list[str]]:
-    """The names of all groups, and all values."""
-    groups, values = list(tree), []
-    for within in tree.values():
-        if isinstance(within, Mapping):
-            inner = _names(within)
-            groups += inner[0]
-            values += inner[1]
-        else:
-            values += within
-    return groups, values
+def _prefixes(fields: Mapping[str, Element]) -> _Levels:
+    kept = tuple(keep.integer(at_least=0) for keep in fields["prefixes"].elements())
+    return _Levels(len(kept), lambda level: PrefixHierarchy(kept, level))
 
 
-def _as_json(tree: Tree) -> dict[str, object]:
-    return {name: _as_json(within) if isinstance(within, Mapping) else list(within) for name, within in tree.items()}
+def _dates(fields: Mapping[str, Element]) -> _Levels:
+    units = tuple(unit.text() for unit in fields["dates"].elements())
+    return _Levels(len(units), lambda level: DateHierarchy(units, level))
+
+
+def _tree(fields: Mapping[str, Element]) -> _Levels:
+    tree = read_tree(fields["tree"])
+    return _Levels(depth_of(tree), lambda level: TreeHierarchy(tree, level))
+
+
+_KINDS: Final[Mapping[str, tuple[Callable[[Mapping[str, Element]], _Levels], tuple[str, ...]]]] = {
+    "file": (_file, ("delimiter",)),
+    "intervals": (_intervals, ("origin",)),
+    "prefixes": (_prefixes, ()),
+    "dates": (_dates, ()),
+    "tree": (_tree, ()),
+}

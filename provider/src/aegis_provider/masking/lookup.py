@@ -1,4 +1,4 @@
-"""`hierarchy` and `mapping`: masked values looked up by value."""
+"""`mapping`, and what a hierarchy file lists: masked values looked up by value."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -9,50 +9,18 @@ from typing import ClassVar, TypeVar
 from aegis_provider.errors import PlanError, UnmaskableValueError, shortened
 from aegis_provider.masking.function import MaskingFunction
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType, key_of
+from aegis_provider.yaml_file import Element
 
-_Found = TypeVar("_Found")
+_Masked = TypeVar("_Masked")
 _SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Hierarchy(MaskingFunction):
-    """One level of a hierarchy file: `table` holds the masked text of each value the file lists."""
-
-    name: ClassVar[str] = "hierarchy"
-    file: str
-    level: int
-    table: Mapping[str, str]
-
-    def __post_init__(self) -> None:
-        if self.level < 1:
-            raise ValueError(f"`level` must be at least 1, not {self.level}")
-
-    @classmethod
-    def read(cls, path: Path, level: int, delimiter: str) -> "Hierarchy":
-        """One level of a file, as `HierarchyFile` reads it.
-
-        Raises `PlanError` for a file that is absent, ragged, contradicts itself or has no such level.
-        """
-        return HierarchyFile.read(path, delimiter).level(level)
-
-    def parameters(self) -> dict[str, object]:
-        """The file's name and the level."""
-        return {"file": self.file, "level": self.level}
-
-    def describe(self) -> str:
-        """`level 2 of hierarchy_age.csv`."""
-        return f"level {self.level} of {self.file}"
-
-    def mask(self, domain: Domain) -> list[str]:
-        """The masked text of each value; a missing value that the file lacks stays missing."""
-        return look_up(domain, {MISSING: MISSING, **self.table}, None, f"is not in {self.file}")
 
 
 @dataclass(frozen=True)
 class HierarchyFile:
     """A hierarchy file: CSV without header, on each line a value, then its masked value at level 1, 2, ...
 
-    `rows`: the lines, each with its number.
+    Attributes:
+        rows: the lines, each with its number.
     """
 
     path: Path
@@ -61,7 +29,11 @@ class HierarchyFile:
 
     @classmethod
     def read(cls, path: Path, delimiter: str) -> "HierarchyFile":
-        """Raises `PlanError` for a file that is absent, empty or no CSV."""
+        """The lines of a file.
+
+        Raises:
+            PlanError: it is absent, empty or no CSV.
+        """
         rows = tuple(_rows(path, delimiter))
         if not rows:
             raise PlanError(f"{path.name} is empty")
@@ -72,8 +44,12 @@ class HierarchyFile:
         """How many levels the first line has."""
         return len(self.rows[0][1]) - 1
 
-    def level(self, level: int) -> Hierarchy:
-        """Raises `PlanError` for a file that is ragged, contradicts itself or has no such level."""
+    def level(self, level: int) -> Mapping[str, str]:
+        """The masked text at that level of each value that the file lists.
+
+        Raises:
+            PlanError: the file is ragged, contradicts itself or has no such level.
+        """
         table: dict[str, str] = {}
         for line, row in self.rows:
             if level >= len(row):
@@ -82,7 +58,7 @@ class HierarchyFile:
                 raise PlanError(
                     f"{self.path.name}, line {line}: {shortened(row[0])} stands twice, with different masked values"
                 )
-        return Hierarchy(file=self.path.name, level=level, table=table)
+        return table
 
 
 @dataclass(frozen=True)
@@ -90,12 +66,20 @@ class Mapped(MaskingFunction):
     """Masked texts given in the plan; `other`, if any, is that of every value the plan does not name."""
 
     name: ClassVar[str] = "mapping"
+    keys_beside: ClassVar[tuple[str, ...]] = ("other",)
     table: Mapping[str, str]
     other: str | None = None
 
     def __post_init__(self) -> None:
         if not self.table:
             raise ValueError("at least one `value: masked value` is needed")
+
+    @classmethod
+    def read(cls, parameters: Element) -> "Mapped":
+        """`{no: "no", yes: "yes"}`, with `other` beside it, perhaps."""
+        table = {value: masked.text() for value, masked in parameters.items()}
+        other = parameters.beside.get("other")
+        return cls(table, None if other is None else other.text())
 
     def parameters(self) -> dict[str, object]:
         """The plan's texts."""
@@ -137,22 +121,23 @@ def first_of(texts: Iterable[str]) -> str:
     return ", ".join(distinct[:_SHOWN] + ["..."] * (len(distinct) > _SHOWN))
 
 
-def look_up(domain: Domain, table: Mapping[str, _Found], other: _Found | None, absence: str) -> list[_Found]:
+def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None, absence: str) -> list[_Masked]:
     """What the table has for each value, or else `other`; looked up by what values are compared by: `1.0` finds `1.00`.
 
-    Raises `UnmaskableValueError`, with `absence` for the reason, where there is neither.
+    Raises:
+        UnmaskableValueError: there is neither; the reason is `absence`.
     """
     by_key = dict(_typed(table, domain.value_type))
     masked = []
     for text, key in zip(domain.texts, domain.keys, strict=True):
-        found = table.get(text, by_key.get(key, other))
-        if found is None:
+        instead = table.get(text, by_key.get(key, other))
+        if instead is None:
             raise UnmaskableValueError(text, absence)
-        masked.append(found)
+        masked.append(instead)
     return masked
 
 
-def _typed(table: Mapping[str, _Found], value_type: ValueType) -> list[tuple[Key, _Found]]:
+def _typed(table: Mapping[str, _Masked], value_type: ValueType) -> list[tuple[Key, _Masked]]:
     pairs = []
     for text, masked in table.items():
         try:

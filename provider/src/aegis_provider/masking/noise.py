@@ -7,11 +7,11 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from aegis_provider.masking.checks import check_above_zero, check_finite
 from aegis_provider.masking.draw import Draw, FloatArray, IntArray, refuse_too_many
-from aegis_provider.masking.function import RandomFunction
+from aegis_provider.masking.function import RandomFunction, check_above_zero, check_finite
 from aegis_provider.table.arithmetic import floor_ratio, json_number, minus, numbers_of, plain, times
 from aegis_provider.table.values import MISSING, Domain
+from aegis_provider.yaml_file import Element
 
 Kind: TypeAlias = Literal["laplace", "gaussian"]
 
@@ -20,11 +20,16 @@ Kind: TypeAlias = Literal["laplace", "gaussian"]
 class Noise(RandomFunction):
     """The number plus noise, rounded to the nearest multiple of `step`, and brought back to the bounds if it is beyond.
 
-    `kind`: `laplace`, of density `exp(-|x| / scale) / (2 scale)`, or `gaussian`, with the standard deviation `scale`.
-    The bounds are multiples of `step`; by default those that just hold all numbers of the domain. A missing value stays
-    missing. So there are finitely many masked values, with the probabilities that the distribution gives the interval
-    of each. Rounding and bounding what has its noise already gives away nothing more. Source: Dwork and Roth, The
-    Algorithmic Foundations of Differential Privacy (2014), proposition 2.1 and section 3.3.
+    A missing value stays missing. So there are finitely many masked values, with the probabilities that the
+    distribution gives the interval of each. Rounding and bounding what has its noise already gives away nothing more.
+    Source: Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), proposition 2.1 and section 3.3.
+
+    Attributes:
+        kind: `laplace`, of density `exp(-|x| / scale) / (2 scale)`, or `gaussian`, with the standard deviation `scale`.
+        scale: of the distribution, in the unit of the numbers.
+        step: what the masked values are multiples of, and the bounds too.
+        lower: the least masked value; by default the bounds just hold all numbers of the domain.
+        upper: the greatest.
     """
 
     name: ClassVar[str] = "noise"
@@ -46,6 +51,18 @@ class Noise(RandomFunction):
                     raise ValueError(f"`{name}` must be a multiple of `step`, {self.step}, and {bound} is none")
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
             raise ValueError(f"`lower` must be below `upper`, but {self.lower} is not below {self.upper}")
+
+    @classmethod
+    def read(cls, parameters: Element) -> "Noise":
+        """`{kind: laplace, scale: 2, step: 1, lower: 0, upper: 100}`; all after `scale` may be absent."""
+        fields = parameters.fields("kind", "scale", optional=("step", "lower", "upper"))
+        kind = fields["kind"].one_of("laplace", "gaussian")
+        step = fields["step"].positive() if "step" in fields else Decimal(1)
+        bounds = {name: fields[name].decimal() for name in ("lower", "upper") if name in fields}
+        scale = fields["scale"].positive()
+        return cls(
+            "gaussian" if kind == "gaussian" else "laplace", scale, step, bounds.get("lower"), bounds.get("upper")
+        )
 
     def parameters(self) -> dict[str, object]:
         """The distribution, its scale, the grid, and the bounds that the plan states."""
@@ -94,9 +111,9 @@ class Noise(RandomFunction):
         # Above the middle the probabilities of being beyond keep the digits that 1 minus them would lose.
         beyond = np.array([1.0, *(_CUMULATIVE[self.kind](-cut) for cut in cuts), 0.0])
         is_below = np.array([-math.inf, *cuts]) < 0
-        found = np.where(is_below, np.diff(cumulative), -np.diff(beyond))
-        normalised: FloatArray = found / found.sum()
-        return normalised
+        masses = np.where(is_below, np.diff(cumulative), -np.diff(beyond))
+        probabilities: FloatArray = masses / masses.sum()
+        return probabilities
 
 
 def _laplace(z: float) -> float:

@@ -1,15 +1,18 @@
 """`token`: a keyed hash in the place of the value."""
 
 import hmac
+import os
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from aegis_provider.errors import UnmaskableValueError
+from aegis_provider.errors import PlanError, UnmaskableValueError
 from aegis_provider.masking.function import MaskingFunction
 from aegis_provider.table.values import Domain
+from aegis_provider.yaml_file import Element
 
 _SHORTEST_SALT = 16
 _SHORTEST, _LONGEST = 4, 64
+_MOST_BYTES_OF_SALT = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Token(MaskingFunction):
     """
 
     name: ClassVar[str] = "token"
+    file_keys: ClassVar[tuple[str, ...]] = ("salt_file",)
     secret: ClassVar[bool] = True
     salt: bytes = field(repr=False)
     length: int = 12
@@ -30,6 +34,19 @@ class Token(MaskingFunction):
             raise ValueError(f"a salt of at least {_SHORTEST_SALT} bytes is needed, lest it be guessed")
         if not _SHORTEST <= self.length <= _LONGEST:
             raise ValueError(f"`length` must be {_SHORTEST} to {_LONGEST}, not {self.length}")
+
+    @classmethod
+    def read(cls, parameters: Element) -> "Token":
+        """`{salt_file: salt.txt, length: 12}` or `{salt_variable: SALT}`; the length may be absent."""
+        fields = parameters.fields(optional=("salt_file", "salt_variable", "length"))
+        salts = [fields[name] for name in ("salt_file", "salt_variable") if name in fields]
+        if len(salts) != 1:
+            parameters.fail(
+                "expected one of `salt_file`, a file beside the plan, and `salt_variable`, a variable of the "
+                "environment"
+            )
+        length = fields["length"].integer(at_least=1) if "length" in fields else 12
+        return cls(_salt_of_file(salts[0]) if "salt_file" in fields else _salt_of_variable(salts[0]), length)
 
     def parameters(self) -> dict[str, object]:
         """The algorithm and the number of digits."""
@@ -49,3 +66,24 @@ class Token(MaskingFunction):
 
     def _token(self, text: str) -> str:
         return text and hmac.new(self.salt, text.encode(), "sha256").hexdigest()[: self.length]
+
+
+def _salt_of_file(element: Element) -> bytes:
+    """Everything in the file but line ends at its end, which editors add."""
+    try:
+        with element.file().open("rb") as file:
+            salt = file.read(_MOST_BYTES_OF_SALT + 1).rstrip(b"\r\n")
+    except OSError as error:
+        raise PlanError(
+            f"{element.source}: {element.path}: {element.value} cannot be read: {error.strerror}"
+        ) from error
+    if len(salt) > _MOST_BYTES_OF_SALT:
+        element.fail(f"{element.value} is larger than {_MOST_BYTES_OF_SALT >> 20} MiB; is it a salt?")
+    return salt
+
+
+def _salt_of_variable(element: Element) -> bytes:
+    salt = os.environ.get(element.name())
+    if salt is None:
+        element.fail(f"the environment has no variable {element.value!r}")
+    return salt.encode(errors="surrogateescape")

@@ -1,1 +1,1 @@
-"""The plan file: what a provider intends (`model`), read strictly (`file`, a module a part) and written again."""
+"""The plan file: what a provider intends (`model`), read strictly (`reading`, `attributes`) and written again."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from aegis_provider.errors import PlanError, nearest
-from aegis_provider.masking import FittedFunction, MaskedTable, MaskingFunction, RandomFunction
+from aegis_provider.masking import Function, MaskedTable, RandomFunction
 from aegis_provider.table.discretization import Rule
 from aegis_provider.table.values import ValueType
 
@@ -18,7 +18,7 @@ class Masking:
     """A masking function under the id that configurations call it by; `place` is where the plan states it."""
 
     id: str
-    function: MaskingFunction | FittedFunction | RandomFunction | MaskedTable
+    function: Function
     place: str
 
     @property
@@ -39,7 +39,7 @@ class Masking:
     @property
     def is_secret(self) -> bool:
         """Whether nobody but the provider may know which masked value a value has."""
-        return isinstance(self.function, MaskingFunction) and self.function.secret
+        return self.function.secret
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,14 @@ class Plan:
         return replace(self, attributes=tuple(attributes))
 
     def configuration(self, configuration_id: str) -> Configuration:
-        """The configuration of that id. Raises `PlanError` if the plan has none."""
-        found = {each.id: each for each in self.configurations}
-        if configuration_id not in found:
-            known = nearest(configuration_id, list(found))
-            raise PlanError(f"{self.source}: no configuration {configuration_id!r}; {known}")
-        return found[configuration_id]
+        """The configuration of that id.
+
+        Raises:
+            PlanError: the plan has none.
+        """
+        by_id = {each.id: each for each in self.configurations}
+        if configuration_id not in by_id:
+            raise PlanError(
+                f"{self.source}: no configuration {configuration_id!r}; {nearest(configuration_id, list(by_id))}"
+            )
+        return by_id[configuration_id]

@@ -1,7 +1,6 @@
 """Continuous attributes in bins: the rules that a plan names, and what each makes of a table."""
 
-from aegis_provider.table.discretization.bins import Bins, CutBins, EvenBins
-from aegis_provider.table.discretization.reading import Binned
+from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins
 from aegis_provider.table.discretization.rules import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
 from aegis_provider.table.discretization.survey import discretized
 

@@ -1,4 +1,5 @@
-"""Half-open intervals of numbers, numbered in order, and how an engine finds the one that holds a number.
+"""Half-open intervals of numbers, numbered in order; how an engine finds the one that holds a number, and a column
+of numbers read as such intervals.
 
 Numbers and edges are compared as doubles, each edge as the double next to it: a column of decimals and one of doubles
 fall into the same bins, and a value that is an edge as people write it (0.3) begins its bin. Only what differs from an
@@ -10,11 +11,21 @@ from decimal import Decimal
 from typing import Protocol
 
 import ibis
+import pyarrow as pa
 
-from aegis_provider.table.arithmetic import floor_ratio, minus, plus, times
+from aegis_provider.table.arithmetic import floor_ratio, interval_name, minus, plus, times
 from aegis_provider.table.engine import Expression
+from aegis_provider.table.reading import Reading, translated
+from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _EXACT = 2**53
+
+# What `decimal_of` takes for a number, but for exponents that no double has.
+_NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-2]?[0-9]?[0-9])?$"
+
+# Beyond and below every number that a plan can state.
+_HUGE = Decimal("1e1500")
+_TINY = Decimal("1e-1500")
 
 
 class Bins(Protocol):
@@ -108,3 +119,55 @@ class CutBins:
 def _double(number: Decimal | int) -> Expression:
     """The double next to a number, by its text, which every engine reads alike."""
     return ibis.literal(repr(float(number))).cast("float64")
+
+
+def number_of(value: Expression) -> Expression:
+    """The value as a double; NULL where it is missing, not a number or not finite. `value`: of numbers, or of texts."""
+    if value.type().is_string():
+        return value.re_search(_NUMBER).ifelse(value, None).cast("float64")
+    number = value.cast("float64")
+    return (number.isnan() | number.isinf()).ifelse(None, number) if value.type().is_floating() else number
+
+
+def not_a_number(value: Expression) -> Expression:
+    """The value's text where it is there and no finite number, else NULL."""
+    if value.type().is_string():
+        return ((value != MISSING) & ~value.re_search(_NUMBER)).ifelse(value, None)
+    if value.type().is_floating():
+        return value.isinf().ifelse(value.cast("string"), None)
+    return value.isnull().ifelse(None, None).cast("string")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binned(Reading):
+    """The engine tells the values by the number of their bin, so that bins come back and never the values."""
+
+    bins: Bins
+    type: str = "int64"
+
+    def key(self, value: Expression) -> Expression:
+        """The number of the bin, NULL outside of all."""
+        return self.bins.code(number_of(value))
+
+    def canonical(self, texts: pa.Array) -> pa.Array:
+        """The bins as intervals, `[0.5,1.0)`."""
+        return translated(texts, lambda text: interval_name(*self.bins.bounds(int(text))) if text else MISSING)
+
+    def key_of(self, text: str) -> int:
+        """The number of the bin of that name."""
+        return self.bins.beginning_at(Decimal(text[1:].partition(",")[0]))
+
+    def bounds_of(self, text: str) -> tuple[Decimal, Decimal]:
+        """The ends of the bin of that name."""
+        return self.bins.bounds(self.key_of(text))
+
+    def ends(self, domain: Domain) -> tuple[Domain, Domain]:
+        """Bins as numbers: the least number of each, and one just below its upper end."""
+        bounds = [None if text == MISSING else self.bounds_of(text) for text in domain.texts]
+        low = [None if each is None else max(each[0], -_HUGE) for each in bounds]
+        high = [None if each is None else minus(min(each[1], _HUGE), _TINY) for each in bounds]
+        lowest, highest = (Domain(ValueType.NUMBER, domain.texts, tuple(keys), domain.places) for keys in (low, high))
+        return lowest, highest
+
+    def _written(self, key: Expression) -> Expression:
+        return key.cast("string")

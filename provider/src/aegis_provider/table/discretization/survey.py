@@ -8,8 +8,7 @@ import ibis
 
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.table import Table
-from aegis_provider.table.discretization.bins import Bins, EvenBins
-from aegis_provider.table.discretization.reading import Binned, not_a_number, number_of
+from aegis_provider.table.discretization.bins import Binned, Bins, EvenBins, not_a_number, number_of
 from aegis_provider.table.discretization.rules import Rule
 from aegis_provider.table.engine import Expression
 

@@ -1,21 +1,12 @@
-"""`blur`, `round` and `suppress`: masked values made from a value's own text."""
+"""`blur` and `suppress`: characters written over, or the whole value."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from aegis_provider.masking.checks import check_above_zero, check_character
-from aegis_provider.masking.function import MaskingFunction
-from aegis_provider.table.arithmetic import (
-    floor_ratio,
-    json_number,
-    minus,
-    numbers_of,
-    plain,
-    plus,
-    times,
-)
-from aegis_provider.table.values import MISSING, Domain
+from aegis_provider.masking.function import MaskingFunction, check_character
+from aegis_provider.table.values import Domain
+from aegis_provider.yaml_file import Element
 
 End: TypeAlias = Literal["start", "end"]
 """Where the characters that are kept stand in a text."""
@@ -36,6 +27,15 @@ class Blur(MaskingFunction):
         if self.at not in get_args(End):
             raise ValueError(f"`at` must be start or end, not {self.at!r}")
         check_character(self.character)
+
+    @classmethod
+    def read(cls, parameters: Element) -> "Blur | BlurPositions":
+        """`{keep: 3, at: end, character: "#"}` or `{positions: [1, -1]}`; all after the first may be absent."""
+        if "positions" in dict(parameters.items()):
+            return BlurPositions.read(parameters)
+        fields = parameters.fields("keep", optional=("character", "at"))
+        at = fields["at"].one_of("start", "end") if "at" in fields else "start"
+        return cls(fields["keep"].integer(at_least=0), _character(fields), "end" if at == "end" else "start")
 
     def parameters(self) -> dict[str, object]:
         """How many characters are kept, where if not at the start, and what hides the others."""
@@ -73,6 +73,14 @@ class BlurPositions(MaskingFunction):
             raise ValueError("`positions` has one twice")
         check_character(self.character)
 
+    @classmethod
+    def read(cls, parameters: Element) -> "BlurPositions":
+        """`{positions: [1, 2, -1], character: "#"}`; the character may be absent."""
+        fields = parameters.fields("positions", optional=("character",))
+        positions = tuple(place.signed_integer() for place in fields["positions"].elements())
+        with fields["positions"].naming_faults():
+            return cls(positions, _character(fields))
+
     def parameters(self) -> dict[str, object]:
         """Which characters are hidden, and by what."""
         return {"positions": list(self.positions), "character": self.character}
@@ -90,35 +98,8 @@ class BlurPositions(MaskingFunction):
         return "".join(self.character if place in hidden else kept for place, kept in enumerate(text))
 
 
-@dataclass(frozen=True)
-class Round(MaskingFunction):
-    """The nearest multiple of `to`; a half is rounded away from zero, as people do."""
-
-    name: ClassVar[str] = "round"
-    to: Decimal
-
-    def __post_init__(self) -> None:
-        check_above_zero("to", self.to)
-
-    def parameters(self) -> dict[str, object]:
-        """What the masked values are multiples of."""
-        return {"to": json_number(self.to)}
-
-    def describe(self) -> str:
-        """`the nearest multiple of 10`."""
-        return f"the nearest multiple of {plain(self.to)}"
-
-    def mask(self, domain: Domain) -> list[str]:
-        """Each number rounded, without exponent; a missing value stays missing."""
-        return [MISSING if number is None else self._rounded(number) for number in numbers_of(domain)]
-
-    def _rounded(self, number: Decimal) -> str:
-        size = number.copy_abs()
-        step = floor_ratio(size, self.to)
-        rest = minus(size, times(step, self.to))
-        if plus(rest, rest) >= self.to:
-            step = plus(step, Decimal(1))
-        return plain(times(step, self.to).copy_sign(number))
+def _character(fields: Mapping[str, Element]) -> str:
+    return fields["character"].character() if "character" in fields else "*"
 
 
 @dataclass(frozen=True)
@@ -126,6 +107,12 @@ class Suppress(MaskingFunction):
     """One masked value, `*`, for every value, missing ones too."""
 
     name: ClassVar[str] = "suppress"
+
+    @classmethod
+    def read(cls, parameters: Element) -> "Suppress":
+        """`{}`."""
+        parameters.fields()
+        return cls()
 
     def parameters(self) -> dict[str, object]:
         """None."""

@@ -1,20 +1,56 @@
-"""`top_bottom`: top and bottom coding of numbers."""
+"""`round`, and `top_bottom`: top and bottom coding of numbers."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
 from aegis_provider.masking.bucketize import Bounds, name_intervals
-from aegis_provider.masking.checks import check_finite
-from aegis_provider.masking.function import MaskingFunction
-from aegis_provider.table.arithmetic import json_number, numbers_of, plain
-from aegis_provider.table.values import Domain, is_whole
+from aegis_provider.masking.function import NumberFunction, check_above_zero, check_finite
+from aegis_provider.table.arithmetic import floor_ratio, json_number, minus, numbers_of, plain, plus, times
+from aegis_provider.table.values import MISSING, Domain, is_whole
+from aegis_provider.yaml_file import Element
 
 _BELOW_ALL, _ABOVE_ALL = Decimal("-Infinity"), Decimal("Infinity")
 
 
 @dataclass(frozen=True)
-class TopBottom(MaskingFunction):
+class Round(NumberFunction):
+    """The nearest multiple of `to`; a half is rounded away from zero, as people do."""
+
+    name: ClassVar[str] = "round"
+    to: Decimal
+
+    def __post_init__(self) -> None:
+        check_above_zero("to", self.to)
+
+    @classmethod
+    def read(cls, parameters: Element) -> "Round":
+        """`{to: 10}`."""
+        return cls(parameters.fields("to")["to"].positive())
+
+    def parameters(self) -> dict[str, object]:
+        """What the masked values are multiples of."""
+        return {"to": json_number(self.to)}
+
+    def describe(self) -> str:
+        """`the nearest multiple of 10`."""
+        return f"the nearest multiple of {plain(self.to)}"
+
+    def mask(self, domain: Domain) -> list[str]:
+        """Each number rounded, without exponent; a missing value stays missing."""
+        return [MISSING if number is None else self._rounded(number) for number in numbers_of(domain)]
+
+    def _rounded(self, number: Decimal) -> str:
+        size = number.copy_abs()
+        step = floor_ratio(size, self.to)
+        rest = minus(size, times(step, self.to))
+        if plus(rest, rest) >= self.to:
+            step = plus(step, Decimal(1))
+        return plain(times(step, self.to).copy_sign(number))
+
+
+@dataclass(frozen=True)
+class TopBottom(NumberFunction):
     """Values of `top` or more become one, `90+`, and so do values below `bottom`, `<18`; those between stay.
 
     Source: Hundepool et al., Statistical Disclosure Control (2012), "top and bottom coding".
@@ -32,6 +68,12 @@ class TopBottom(MaskingFunction):
                 check_finite(name, number)
         if self.top is not None and self.bottom is not None and self.bottom >= self.top:
             raise ValueError(f"`bottom` must be below `top`, but {self.bottom} is not below {self.top}")
+
+    @classmethod
+    def read(cls, parameters: Element) -> "TopBottom":
+        """`{top: 90, bottom: 18}`, or one of them."""
+        limits = {name: limit.decimal() for name, limit in parameters.fields(optional=("top", "bottom")).items()}
+        return cls(limits.get("top"), limits.get("bottom"))
 
     def parameters(self) -> dict[str, object]:
         """The limits that there are."""

@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.errors import PlanError, UnmaskableValueError
-from aegis_provider.masking import Blur, EdgeBuckets, EqualBuckets, Hierarchy, Mapped, Round, Suppress
+from aegis_provider.masking.blur import Blur, Suppress
+from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
+from aegis_provider.masking.hierarchy import FileHierarchy
+from aegis_provider.masking.lookup import HierarchyFile, Mapped
+from aegis_provider.masking.numbers import Round
 from aegis_provider.table.values import Domain, ValueType
 from tests.provider import oracle
 
@@ -121,7 +125,7 @@ def test_what_makes_no_table_is_refused():
     with pytest.raises(ValueError, match="at least one `value: masked value` is needed"):
         Mapped({})
     with pytest.raises(ValueError, match="`level` must be at least 1, not 0"):
-        Hierarchy("h.csv", 0, {"a": "b"})
+        FileHierarchy("h.csv", 0, {"a": "b"})
 
 
 def test_other_takes_what_the_mapping_does_not_name():
@@ -132,7 +136,7 @@ def test_parameters_are_json_numbers_where_no_digit_is_lost():
     assert EqualBuckets(Decimal("2.5")).parameters() == {"width": 2.5, "origin": 0}
     digits = "0.1234567890123456789"
     assert EdgeBuckets((Decimal(digits), Decimal("Infinity"))).parameters() == {"edges": [digits, "inf"]}
-    assert Hierarchy("h.csv", 2, {}).parameters() == {"file": "h.csv", "level": 2}
+    assert FileHierarchy("h.csv", 2, {}).parameters() == {"file": "h.csv", "level": 2}
     assert Mapped({"a": "b"}, "c").parameters() == {"values": {"a": "b"}, "other": "c"}
 
 
@@ -143,17 +147,17 @@ class TestHierarchyFile:
 
     def test_a_level_is_a_column_after_the_value(self, tmp_path):
         file = self.write(tmp_path / "h.csv", '1;low;*\n2;low;*\n"3;x";high;*\n')
-        assert Hierarchy.read(file, 1, ";").table == {"1": "low", "2": "low", "3;x": "high"}
-        assert Hierarchy.read(file, 2, ";").table["2"] == "*"
+        assert FileHierarchy.of(HierarchyFile.read(file, ";"), 1).table == {"1": "low", "2": "low", "3;x": "high"}
+        assert FileHierarchy.of(HierarchyFile.read(file, ";"), 2).table["2"] == "*"
 
     def test_a_missing_value_stays_missing_unless_listed(self, tmp_path):
-        bare = Hierarchy.read(self.write(tmp_path / "a.csv", "1;low\n"), 1, ";")
-        listed = Hierarchy.read(self.write(tmp_path / "b.csv", "1;low\n;none\n"), 1, ";")
+        bare = FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "a.csv", "1;low\n"), ";"), 1)
+        listed = FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "b.csv", "1;low\n;none\n"), ";"), 1)
         assert masked(bare, "1", "") == ["low", ""]
         assert masked(listed, "1", "") == ["low", "none"]
 
     def test_a_value_it_lacks_is_named(self, tmp_path):
-        hierarchy = Hierarchy.read(self.write(tmp_path / "h.csv", "1;low\n"), 1, ";")
+        hierarchy = FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "h.csv", "1;low\n"), ";"), 1)
         with pytest.raises(UnmaskableValueError, match=r"'2' is not in h\.csv"):
             masked(hierarchy, "1", "2")
 
@@ -169,10 +173,10 @@ class TestHierarchyFile:
     )
     def test_a_file_that_cannot_be_used_is_refused(self, tmp_path, text, message):
         with pytest.raises(PlanError) as raised:
-            Hierarchy.read(self.write(tmp_path / "h.csv", text), 2, ";")
+            FileHierarchy.of(HierarchyFile.read(self.write(tmp_path / "h.csv", text), ";"), 2)
         assert str(raised.value) == message
 
     def test_a_file_in_another_encoding_is_refused(self, tmp_path):
         (tmp_path / "h.csv").write_bytes(b"caf\xe9;drink\n")
         with pytest.raises(PlanError, match=r"h\.csv is not CSV in UTF-8"):
-            Hierarchy.read(tmp_path / "h.csv", 1, ";")
+            FileHierarchy.of(HierarchyFile.read(tmp_path / "h.csv", ";"), 1)

@@ -1,32 +1,48 @@
-"""A place in the plan file: its value, and how to complain about it."""
+"""A YAML file of texts, lists and mappings: read strictly, and every place in it with how to complain about it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NoReturn
+
+import yaml
 
 from aegis_provider.errors import PlanError, UnmaskableValueError, nearest
 from aegis_provider.table.values import decimal_of
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NAME_LENGTH = 255
+_MOST_BYTES = 64 << 20
+_MOST_REPEATED = 1_000_000
 
 
 @dataclass(frozen=True)
 class Element:
-    """`value` as YAML writes it: text, a list or a mapping (nothing is a number yet, nothing `true` or `null`).
+    """A place in the file. Every method that reads a kind of value raises `PlanError`, with the place, for another.
 
-    `path` is dotted. Every method that reads a kind of value raises `PlanError`, with the place, for another.
+    Attributes:
+        source: the name of the file.
+        path: the place, dotted.
+        value: as YAML writes it: text, a list or a mapping (nothing is a number yet, nothing `true` or `null`).
+        folder: where files that the text names are looked up.
+        beside: what stands beside this one, where that belongs to it.
     """
 
     source: str
     path: str
     value: Any
+    folder: Path = Path()
+    beside: Mapping[str, "Element"] = field(default_factory=dict)
 
     def fail(self, message: str) -> NoReturn:
-        """Raises `PlanError`: the file, the place, the message."""
+        """Complains of this place.
+
+        Raises:
+            PlanError: the file, the place, the message.
+        """
         raise PlanError(f"{self.source}: {self.path}: {message}" if self.path else f"{self.source}: {message}")
 
     @contextmanager
@@ -50,25 +66,27 @@ class Element:
         for key, value in self.value.items():
             if not isinstance(key, str):
                 self.fail(f"{key!r} cannot be a name")
-            yield key, Element(self.source, f"{self.path}.{key}" if self.path else key, value)
+            yield key, replace(self, path=f"{self.path}.{key}" if self.path else key, value=value, beside={})
 
     def fields(self, *required: str, optional: tuple[str, ...] = ()) -> dict[str, "Element"]:
         """The elements of a mapping that has these keys and no others."""
-        found = dict(self.items())
+        fields = dict(self.items())
         known = [*required, *optional]
-        for key in found:
+        for key in fields:
             if key not in known:
                 self.fail(f"unknown key {key!r}; {nearest(key, known)}")
         for key in required:
-            if key not in found:
+            if key not in fields:
                 self.fail(f"`{key}` is missing")
-        return found
+        return fields
 
     def elements(self) -> list["Element"]:
         """The elements of a list."""
         if not isinstance(self.value, list):
             self.fail("expected a list, [a, b, ...]")
-        return [Element(self.source, f"{self.path}.{place}", value) for place, value in enumerate(self.value)]
+        return [
+            replace(self, path=f"{self.path}.{place}", value=value, beside={}) for place, value in enumerate(self.value)
+        ]
 
     def text(self) -> str:
         """A text, perhaps empty."""
@@ -92,6 +110,10 @@ class Element:
         if not 1 <= len(text) <= _NAME_LENGTH or _CONTROL.search(text):
             self.fail(f"a name has 1 to {_NAME_LENGTH} characters, no control characters among them")
         return text
+
+    def file(self) -> Path:
+        """The path that a name stands for."""
+        return self.folder / self.name()
 
     def decimal(self, *, infinite: bool = False) -> Decimal:
         """A number; `.inf` and `-.inf` too, where `infinite`."""
@@ -137,3 +159,69 @@ class Element:
         if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < at_least:
             self.fail(f"expected an integer of at least {at_least}, not {text!r}")
         return int(text)
+
+
+def parsed(path: Path) -> object:
+    """What the file says.
+
+    Raises:
+        PlanError: it cannot be read, or is not YAML of a size that can be read.
+    """
+    try:
+        return yaml.load(_content(path), Loader=_TextLoader)  # noqa: S506 - makes texts, lists and mappings only
+    except OSError as error:
+        raise PlanError(f"{path}: cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise PlanError(f"{path.name}: not YAML: {error}") from error
+    except RecursionError:
+        raise PlanError(f"{path.name}: nested too deep") from None
+    except PlanError as error:
+        raise PlanError(f"{path.name}: {error}") from None
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise PlanError(f"larger than {_MOST_BYTES >> 20} MiB; is it a plan?")
+    return content
+
+
+class _TextLoader(yaml.BaseLoader):
+    """Leaves every scalar the text it is, and refuses a key that stands twice.
+
+    YAML would make a boolean of the value `no` and a binary float of the edge `0.1`. Refused are aliases, too, that
+    repeat more than anyone means: a few lines of them can stand for more than a memory holds.
+    """
+
+    def __init__(self, stream: bytes) -> None:
+        super().__init__(stream)
+        self._sizes: dict[yaml.Node, int] = {}
+        self._repeated = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:  # noqa: ANN401 - see below
+        is_alias = self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        if node is not None and is_alias:
+            # One within itself has no size yet; the loader refuses it later on.
+            self._repeated += self._sizes.get(node, 1)
+            if self._repeated > _MOST_REPEATED:
+                raise PlanError(f"its aliases (*name) repeat more than {_MOST_REPEATED} values; write fewer of them")
+        elif node is not None:
+            self._sizes[node] = 1 + sum(self._sizes.get(each, 1) for each in _within(node))
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the signature of the class it extends
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise PlanError(f"line {key.start_mark.line + 1}: {key.value!r} stands twice")
+                seen.add(key.value)
+        return super().construct_mapping(node, deep=deep)
+
+
+def _within(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.errors import UnmaskableValueError
-from aegis_provider.masking import Blur, BlurPositions, EdgeBuckets, EqualBuckets, EqualFrequency, Round, TopBottom
+from aegis_provider.masking.blur import Blur, BlurPositions
+from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets, EqualFrequency
+from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.table.values import Domain, ValueType
 from tests.provider import oracle
 from tests.provider.documents import summarize

@@ -3,7 +3,11 @@ from decimal import Decimal
 import pytest
 
 from aegis_provider import PlanError, load_plan
-from aegis_provider.masking import Blur, EdgeBuckets, EqualBuckets, Hierarchy, Mapped, Round, Suppress
+from aegis_provider.masking.blur import Blur, Suppress
+from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
+from aegis_provider.masking.hierarchy import FileHierarchy
+from aegis_provider.masking.lookup import Mapped
+from aegis_provider.masking.numbers import Round
 from aegis_provider.table.values import ValueType
 
 CONTRACT = """
@@ -75,7 +79,7 @@ def test_a_configuration_leaves_unnamed_attributes_as_they_are(load):
         ("{mapping: {a: b}, other: '*'}", Mapped({"a": "b"}, "*")),
         (
             "{hierarchy: {file: hierarchy_age.csv, level: 1}}",
-            Hierarchy("hierarchy_age.csv", 1, {"17": "young", "43": "old"}),
+            FileHierarchy("hierarchy_age.csv", 1, {"17": "young", "43": "old"}),
         ),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError
 from aegis_provider.errors import UnmaskableValueError
-from aegis_provider.masking import DateHierarchy, IntervalHierarchy, PrefixHierarchy, TreeHierarchy
+from aegis_provider.masking.hierarchy import DateHierarchy, IntervalHierarchy, PrefixHierarchy, TreeHierarchy
 from aegis_provider.table.values import Domain, ValueType
 from tests.provider import oracle
 from tests.provider.documents import summarize

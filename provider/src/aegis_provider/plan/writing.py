@@ -10,10 +10,10 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from aegis_provider.errors import OutputError, PlanError
+from aegis_provider.masking import names_file
 from aegis_provider.output import refuse_overwriting, written_whole
-from aegis_provider.plan.file import load_plan
-from aegis_provider.plan.files import NAMED_BY
 from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.plan.reading import load_plan
 
 Edit: TypeAlias = tuple[int, int, str]
 """A stretch of the text, from one place to another, and what stands there instead."""
@@ -31,18 +31,28 @@ def write_plan(
 ) -> None:
     """Writes the plan of the file `source` with these configurations in the place of its own.
 
-    Its text stays, comments too; paths in it are written anew where the output is in another directory. `remark`: a
-    comment above the configurations. `text`: what is taken for the text of the source, where the plan has other
-    attributes. What is written has been read back, and says the same as `plan` does.
-    Raises `OutputError`, and `PlanError` if the source cannot be read any more.
+    Its text stays, comments too; paths in it are written anew where the output is in another directory. What is
+    written has been read back, and says the same as `plan` does.
+
+    Args:
+        source: the plan file.
+        plan: what it says.
+        configurations: those that are written.
+        output: the file that is written.
+        remark: a comment above the configurations.
+        text: what is taken for the text of the source, where the plan has other attributes.
+
+    Raises:
+        OutputError: the file cannot be written, or its text cannot be written again with configurations.
+        PlanError: the source cannot be read any more.
     """
     refuse_overwriting(output, source, *plan.files)
     text = _read(source) if text is None else text
     wanted = replace(plan, configurations=tuple(configurations))
-    found = "\n".join([f"# {remark}", *_lines(plan, configurations)]) + "\n"
+    tail = "\n".join([f"# {remark}", *_lines(plan, configurations)]) + "\n"
     with written_whole(output) as part:
         for head in (_edited(text, source.parent, part.parent), _dumped(text, source.parent, part.parent)):
-            part.write_text(f"{head}\n{found}", encoding="utf-8")
+            part.write_text(f"{head}\n{tail}", encoding="utf-8")
             if _says(part, wanted):
                 return
         raise OutputError(f"{output}: {source} cannot be written again with configurations; is it all plain YAML?")
@@ -100,7 +110,7 @@ def _end(node: yaml.Node) -> int:
 def _paths(node: yaml.Node | None, under: str, folder: Path, target: Path) -> Iterator[Edit]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            if isinstance(value, yaml.ScalarNode) and (under, key.value) in NAMED_BY:
+            if isinstance(value, yaml.ScalarNode) and names_file(under, str(key.value)):
                 moved = _moved(value.value, folder, target)
                 if moved != value.value:
                     yield value.start_mark.index, value.end_mark.index, _scalar(moved)

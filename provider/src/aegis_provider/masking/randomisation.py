@@ -1,4 +1,4 @@
-"""`randomised_response` and `pram`: values drawn anew with known probabilities."""
+"""`randomised_response` and `pram`: values drawn anew with known probabilities; `shuffle`: values permuted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +10,13 @@ from aegis_provider.masking.draw import Draw, FloatArray, IntArray, refuse_too_m
 from aegis_provider.masking.function import RandomFunction
 from aegis_provider.masking.lookup import look_up
 from aegis_provider.table.values import MISSING, Domain
+from aegis_provider.yaml_file import Element
 
 # As far as the service lets the probabilities of a value add up to something else than 1.
 _SUM_TOLERANCE = 1e-9
+
+# NumPy draws without replacement from fewer than this.
+_MOST_RECORDS = 10**9
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,13 @@ class RandomisedResponse(RandomFunction):
     def __post_init__(self) -> None:
         if not 0 < self.keep < 1:
             raise ValueError(f"`keep` must be a probability above 0 and below 1, not {self.keep}")
+
+    @classmethod
+    def read(cls, parameters: Element) -> "RandomisedResponse":
+        """`{keep: 0.8}`."""
+        keep = parameters.fields("keep")["keep"]
+        with keep.naming_faults():
+            return cls(float(keep.decimal()))
 
     def parameters(self) -> dict[str, object]:
         """The probability of keeping a value."""
@@ -71,6 +82,17 @@ class Pram(RandomFunction):
             if abs(sum(row.values()) - 1) > _SUM_TOLERANCE:
                 raise ValueError(f"the probabilities of {value!r} add up to {sum(row.values()):.12g}, not 1")
 
+    @classmethod
+    def read(cls, parameters: Element) -> "Pram":
+        """`{transition: {yes: {yes: 0.9, no: 0.1}, no: {no: 1}}}`."""
+        transition = parameters.fields("transition")["transition"]
+        rows = {
+            value: {masked: float(probability.decimal()) for masked, probability in row.items()}
+            for value, row in transition.items()
+        }
+        with transition.naming_faults():
+            return cls(rows)
+
     def parameters(self) -> dict[str, object]:
         """None: the entry has the transition matrix."""
         return {}
@@ -97,3 +119,41 @@ class Pram(RandomFunction):
         refuse_too_many(len(rows), len(texts))
         transition = np.array([[row.get(text, 0.0) for text in texts] for row in rows])
         return texts, transition / transition.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Shuffle(RandomFunction):
+    """The attribute's values, missing ones among them, given to its records by a permutation, each as likely.
+
+    Its histogram stays; what it told of the label, and of other attributes, goes. Source: Hundepool et al., Statistical
+    Disclosure Control (2012), "data swapping", without a limit to the ranks.
+    """
+
+    name: ClassVar[str] = "shuffle"
+
+    @classmethod
+    def read(cls, parameters: Element) -> "Shuffle":
+        """`{}`."""
+        parameters.fields()
+        return cls()
+
+    def parameters(self) -> dict[str, object]:
+        """None."""
+        return {}
+
+    def describe(self) -> str:
+        """`the same values, permuted over the records`."""
+        return "the same values, permuted over the records"
+
+    def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
+        """A table of masked value and label, as likely as the permutations are many that lead to it.
+
+        Its `counts` are (1, labels, masked). Raises `ValueError` for a billion records or more.
+        """
+        if counts.sum() >= _MOST_RECORDS:
+            raise ValueError(f"a shuffle takes fewer than {_MOST_RECORDS} records")
+        left, drawn = counts.sum(axis=1), np.zeros(counts.shape[::-1], dtype=np.int64)
+        for label, records in enumerate(counts.sum(axis=0)):
+            drawn[label] = random.multivariate_hypergeometric(left, records, method="marginals")
+            left = left - drawn[label]
+        return Draw(domain.texts, drawn[np.newaxis])

@@ -1,0 +1,73 @@
+"""Every masking function, by the name that plans and entries have for it. A new one is its class and a line here."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from aegis_provider.errors import nearest
+from aegis_provider.masking.blur import Blur, Suppress
+from aegis_provider.masking.bucketize import Bucketize
+from aegis_provider.masking.function import Function
+from aegis_provider.masking.hierarchy import Hierarchy
+from aegis_provider.masking.lookup import Mapped
+from aegis_provider.masking.masked_table import MaskedTable
+from aegis_provider.masking.noise import Noise
+from aegis_provider.masking.numbers import Round, TopBottom
+from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
+from aegis_provider.masking.token import Token
+from aegis_provider.yaml_file import Element
+
+
+def by_name(functions: Iterable[type[Function]]) -> dict[str, type[Function]]:
+    """The functions under their names.
+
+    Raises:
+        ValueError: two have one name.
+    """
+    named: dict[str, type[Function]] = {}
+    for each in functions:
+        if named.setdefault(each.name, each) is not each:
+            raise ValueError(f"two masking functions are called {each.name!r}")
+    return named
+
+
+FUNCTIONS = by_name(
+    (
+        Hierarchy,
+        Bucketize,
+        Blur,
+        Round,
+        TopBottom,
+        Suppress,
+        Mapped,
+        Token,
+        Noise,
+        RandomisedResponse,
+        Pram,
+        Shuffle,
+        MaskedTable,
+    )
+)
+
+
+def read_function(masking: Element) -> Function:
+    """The one masking function that a plan states: `{bucketize: {width: 5}}`.
+
+    Raises:
+        PlanError: it names the place.
+    """
+    stated = dict(masking.items())
+    beside = {key for name in stated if name in FUNCTIONS for key in FUNCTIONS[name].keys_beside}
+    names = [name for name in stated if name not in beside]
+    if len(names) != 1:
+        masking.fail(f"expected one masking function of {', '.join(FUNCTIONS)}")
+    [name] = names
+    if name not in FUNCTIONS:
+        masking.fail(f"unknown masking function {name!r}; {nearest(name, list(FUNCTIONS))}")
+    parameters = replace(stated[name], beside={key: stated[key] for key in beside if key in stated})
+    with parameters.naming_faults():
+        return FUNCTIONS[name].read(parameters)
+
+
+def names_file(name: str, key: str) -> bool:
+    """Whether that key of that masking function names a file, which is read with the plan."""
+    return name in FUNCTIONS and key in FUNCTIONS[name].file_keys

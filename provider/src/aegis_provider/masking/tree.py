@@ -1,0 +1,60 @@
+"""Groups of values, nested: the tree of a hierarchy."""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from aegis_provider.yaml_file import Element
+
+_DEEPEST = 50
+
+Tree: TypeAlias = Mapping[str, "Tree | tuple[str, ...]"]
+"""Groups by name: each holds groups, or else the values of a domain."""
+
+
+def read_tree(element: Element, depth: int = _DEEPEST) -> Tree:
+    """`{Europe: {North: [no, se], South: [it, es]}, Asia: [jp, cn]}`, nested no deeper than `depth`.
+
+    Raises:
+        PlanError: it is something else; it names the place.
+    """
+    if depth == 0:
+        element.fail(f"nested deeper than {_DEEPEST} groups")
+    groups: dict[str, Tree | tuple[str, ...]] = {}
+    for name, within in element.items():
+        is_list = isinstance(within.value, list)
+        groups[name] = tuple(leaf.text() for leaf in within.elements()) if is_list else read_tree(within, depth - 1)
+    if not groups:
+        element.fail("expected groups, `name: [value, ...]` or `name: {group: ...}`")
+    return groups
+
+
+def depth_of(tree: Tree) -> int:
+    """The number of levels."""
+    return max((len(above) for _, above in paths_of(tree)), default=0)
+
+
+def paths_of(tree: Tree, above: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every value with the groups above it, the highest first."""
+    for name, within in tree.items():
+        if isinstance(within, Mapping):
+            yield from paths_of(within, (*above, name))
+        else:
+            yield from ((value, (*above, name)) for value in within)
+
+
+def names_of(tree: Tree) -> tuple[list[str], list[str]]:
+    """The names of all groups, and all values."""
+    groups, values = list(tree), []
+    for within in tree.values():
+        if isinstance(within, Mapping):
+            inner = names_of(within)
+            groups += inner[0]
+            values += inner[1]
+        else:
+            values += within
+    return groups, values
+
+
+def as_json(tree: Tree) -> dict[str, object]:
+    """As the entry has it."""
+    return {name: as_json(within) if isinstance(within, Mapping) else list(within) for name, within in tree.items()}

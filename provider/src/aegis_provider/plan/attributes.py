@@ -1,0 +1,132 @@
+"""Reads the attributes of a plan: their types, their maskings, and how numbers are discretised."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from aegis_provider.errors import nearest
+from aegis_provider.masking import read_function
+from aegis_provider.masking.bucketize import read_edges
+from aegis_provider.masking.hierarchy import Hierarchy
+from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Masking
+from aegis_provider.table.discretization import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
+from aegis_provider.table.values import ValueType
+from aegis_provider.yaml_file import Element
+
+_MOST_BINS = 10_000
+_FEWEST_BINS = 2
+
+
+def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
+    """The attributes that the element states, of a plan with that label.
+
+    Raises:
+        PlanError: it names the place.
+    """
+    if not list(element.items()):
+        element.fail("at least one attribute is needed")
+    for name, attribute in element.items():
+        attribute.checked_name(name)
+        if name == label:
+            attribute.fail("the label cannot be an attribute too")
+        fields = attribute.fields(optional=("type", "discretize", "hierarchy", "maskings", "default"))
+        levels = list(_levels(fields["hierarchy"], name)) if "hierarchy" in fields else []
+        maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
+        for masking_id in {each.id for each in levels} & {each.id for each in maskings}:
+            fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
+        value_type = _value_type(fields.get("type"))
+        discretization = _discretization(fields["discretize"], value_type) if "discretize" in fields else None
+        default = _default(fields.get("default"), (*levels, *maskings))
+        yield Attribute(name, value_type, (*levels, *maskings), discretization, default)
+
+
+def _default(element: Element | None, maskings: Sequence[Masking]) -> str:
+    return IDENTITY if element is None else read_choice(element, choices_of(maskings))
+
+
+def choices_of(maskings: Sequence[Masking]) -> list[str]:
+    """What a configuration can choose for an attribute with these maskings."""
+    return [*(each.id for each in maskings), IDENTITY, DROP]
+
+
+def read_choice(element: Element, known: list[str]) -> str:
+    """One of those that are known."""
+    if element.text() not in known:
+        element.fail(f"unknown masking {element.value!r}; {nearest(element.value, known)}")
+    return element.text()
+
+
+def _value_type(element: Element | None) -> ValueType | None:
+    if element is None:
+        return None
+    name, known = element.text(), [str(each) for each in ValueType]
+    if name not in known:
+        element.fail(f"unknown type {name!r}; {nearest(name, known)}")
+    return ValueType(name)
+
+
+def _levels(element: Element, attribute: str) -> Iterator[Masking]:
+    """A masking for each level of the attribute's hierarchy, called `age-1`, `age-2`, ..."""
+    for level, function in enumerate(Hierarchy.read_levels(element), start=1):
+        masking_id = element.checked_name(f"{attribute}-{level}")
+        yield Masking(masking_id, function, f"{element.source}: {element.path}")
+
+
+def _maskings(element: Element) -> Iterator[Masking]:
+    for masking_id, masking in element.items():
+        masking.checked_name(masking_id)
+        if masking_id in {IDENTITY, DROP}:
+            masking.fail(f"`{masking_id}` is reserved; choose another id")
+        yield Masking(masking_id, read_function(masking), f"{masking.source}: {masking.path}")
+
+
+def _discretization(element: Element, value_type: ValueType | None) -> Rule:
+    """The rule that the element states, for an attribute of that declared type, if any.
+
+    Raises:
+        PlanError: it names the place.
+    """
+    if value_type not in {None, ValueType.INTEGER, ValueType.NUMBER}:
+        element.fail(f"only numbers are discretised, and the type is {value_type}")
+    stated = dict(element.items())
+    if "rule" not in stated:
+        element.fail(f"`rule` is missing; there is {', '.join(_RULES)}")
+    name = stated.pop("rule").text()
+    if name not in _RULES:
+        element.fail(f"unknown rule {name!r}; {nearest(name, list(_RULES))}")
+    return _RULES[name](replace(element, value={key: each.value for key, each in stated.items()}))
+
+
+def _equal_width(element: Element) -> EqualWidth:
+    fields = element.fields("width", optional=("origin",))
+    origin = fields["origin"].decimal() if "origin" in fields else Decimal(0)
+    return EqualWidth(fields["width"].positive(), origin)
+
+
+def _edges(element: Element) -> Edges:
+    edges = element.fields("edges")["edges"]
+    if len(edges.elements()) > _MOST_BINS:
+        edges.fail(f"at most {_MOST_BINS} edges can be given")
+    return Edges(read_edges(edges))
+
+
+def _equal_frequency(element: Element) -> EqualFrequency:
+    bins = element.fields("bins")["bins"]
+    number = bins.integer(at_least=_FEWEST_BINS)
+    if number > _MOST_BINS:
+        bins.fail(f"at most {_MOST_BINS} bins can be made, not {number}")
+    return EqualFrequency(number)
+
+
+def _freedman_diaconis(element: Element) -> FreedmanDiaconis:
+    element.fields()
+    return FreedmanDiaconis()
+
+
+_RULES: Final[Mapping[str, Callable[[Element], Rule]]] = {
+    "equal_width": _equal_width,
+    "edges": _edges,
+    "equal_frequency": _equal_frequency,
+    "freedman_diaconis": _freedman_diaconis,
+}

@@ -1,0 +1,144 @@
+"""Reads the plan file (YAML), strictly: what it does not know it refuses, naming the place."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from aegis_provider.errors import nearest
+from aegis_provider.masking import names_file
+from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice
+from aegis_provider.plan.model import Attribute, Configuration, Plan
+from aegis_provider.yaml_file import Element, parsed
+from aegis_sdk.wire import PRIVACY_CRITERIA
+
+_ABOUT: Final = ("title", "description", "license")
+_OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords")
+
+
+def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
+    """The plan of a YAML file, with the hierarchy files it names (relative to it).
+
+    Args:
+        path: of the file.
+        configurations_needed: whether the file must have `configurations`, which are else to be found.
+
+    Raises:
+        PlanError: `plan.yaml: attributes.age.maskings.age-5y: ...`.
+    """
+    root = Element(path.name, "", parsed(path), path.parent)
+    fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
+    if configurations_needed and "configurations" not in fields:
+        root.fail("`configurations` is missing; `aegis configurations` finds some")
+    label = fields["label"].name()
+    attributes = tuple(read_attributes(fields["attributes"], label))
+    stated = fields.get("configurations")
+    configurations = tuple(_configurations(stated, attributes, _Vouched.of(fields))) if stated else ()
+    _refuse_strays(fields, configurations)
+    sensitive, quasi_identifiers = _roles(fields, label, attributes)
+    seed = _seed(root, fields, attributes)
+    files = (path, *_files_named(root.value, path.parent))
+    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed, files)
+
+
+def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
+    """The seed, which a plan that leaves something to chance must state: one that is known undoes the masking."""
+    if "seed" in fields:
+        return fields["seed"].digits()
+    for masking in (each for attribute in attributes for each in attribute.maskings if each.is_random):
+        root.fail(f"`seed` is missing, a secret number of up to 40 digits, since {masking.id!r} is left to chance")
+    return 0
+
+
+@dataclass(frozen=True)
+class _Vouched:
+    """By configuration id: the privacy vouched for, and the number of records left out."""
+
+    privacy: Mapping[str, dict[str, int | float]]
+    suppressed: Mapping[str, int]
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Element]) -> "_Vouched":
+        privacy = fields["privacy"].items() if "privacy" in fields else ()
+        suppressed = fields["suppressed"].items() if "suppressed" in fields else ()
+        return cls(
+            {configuration_id: _privacy(each) for configuration_id, each in privacy},
+            {configuration_id: records.integer(at_least=0) for configuration_id, records in suppressed},
+        )
+
+
+def _configurations(element: Element, attributes: tuple[Attribute, ...], promises: _Vouched) -> Iterator[Configuration]:
+    known = {each.name: choices_of(each.maskings) for each in attributes}
+    defaults = {each.name: each.default for each in attributes}
+    if not list(element.items()):
+        element.fail("at least one configuration is needed")
+    for configuration_id, configuration in element.items():
+        configuration.checked_name(configuration_id)
+        chosen = configuration.fields(optional=tuple(known))
+        maskings = defaults | {name: read_choice(choice, known[name]) for name, choice in chosen.items()}
+        privacy = promises.privacy.get(configuration_id, {})
+        yield Configuration(configuration_id, maskings, privacy, promises.suppressed.get(configuration_id))
+
+
+def _privacy(element: Element) -> dict[str, int | float]:
+    return {name: _vouched(vouched) for name, vouched in element.fields(optional=tuple(PRIVACY_CRITERIA)).items()}
+
+
+def _vouched(element: Element) -> int | float:
+    number = element.decimal()
+    if number < 0:
+        element.fail(f"cannot be negative: {element.value}")
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def _refuse_strays(fields: dict[str, Element], configurations: tuple[Configuration, ...]) -> None:
+    known = {configuration.id: configuration for configuration in configurations}
+    for promise in (fields[key] for key in ("privacy", "suppressed") if key in fields):
+        for configuration_id in dict(promise.items()):
+            if configuration_id not in known:
+                promise.fail(f"unknown configuration {configuration_id!r}; {nearest(configuration_id, list(known))}")
+
+
+def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:
+    about: dict[str, str | list[str]] = {key: fields[key].text() for key in _ABOUT if key in fields}
+    if "keywords" in fields:
+        about["keywords"] = [keyword.name() for keyword in fields["keywords"].elements()]
+    return about
+
+
+def _roles(
+    fields: Mapping[str, Element], label: str, attributes: Sequence[Attribute]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The sensitive attributes (the label, if the plan names none) and the quasi-identifiers (by default all others).
+
+    Raises:
+        PlanError: a name is neither an attribute nor the label, or it is both sensitive and a quasi-identifier.
+    """
+    known = [*(attribute.name for attribute in attributes), label]
+    sensitive = _names(fields["sensitive"], known) if "sensitive" in fields else (label,)
+    if "quasi_identifiers" not in fields:
+        return sensitive, tuple(name for name in known[:-1] if name not in sensitive)
+    quasi_identifiers = _names(fields["quasi_identifiers"], known)
+    for name in quasi_identifiers:
+        if name in sensitive:
+            fields["quasi_identifiers"].fail(f"{name!r} is sensitive, and cannot be a quasi-identifier too")
+    return sensitive, quasi_identifiers
+
+
+def _names(element: Element, known: list[str]) -> tuple[str, ...]:
+    names = [each.name() for each in element.elements()]
+    for place, name in enumerate(names):
+        if name not in known:
+            element.fail(f"unknown attribute {name!r}; {nearest(name, known)}")
+        if name in names[:place]:
+            element.fail(f"{name!r} stands twice")
+    return tuple(names)
+
+
+def _files_named(document: Any, folder: Path, under: str = "") -> Iterator[Path]:  # noqa: ANN401 - any YAML
+    """The files of a plan as YAML has it, texts within mappings, looked up in `folder`."""
+    for key, value in document.items() if isinstance(document, dict) else ():
+        if isinstance(value, str) and names_file(under, key):
+            yield folder / value
+        else:
+            yield from _files_named(value, folder, key)
