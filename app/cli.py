@@ -15,16 +15,16 @@ from pydantic import ValidationError
 
 from app import log
 from app.catalog import migrations
-from app.catalog.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import DEFAULT_TENANT, ApiKey, Role
 from app.domain.errors import RefusalError
 from app.factory import Factory
 from app.main import OpenDoorError, create_app, refuse_open_door, run
+from app.process.embedded import EmbeddedPostgres, EmbeddedPostgresError, running_url
+from app.process.supervisor import GroupMember, Supervisor
 from app.services.keyring import Keyring
 from app.settings import Settings
-from app.supervisor import GroupMember, Supervisor
 
 T = TypeVar("T")
 

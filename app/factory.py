@@ -9,11 +9,10 @@ from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.references import ReferenceStore
-from app.services.advising import Advising
-from app.services.answering import Answering
-from app.services.cataloguing import Cataloguing
+from app.services.advice import AdviceService, AdviceWork
+from app.services.catalogue import CatalogueService
 from app.services.keyring import Keyring
-from app.services.reconstructing import Reconstructing
+from app.services.references import ReferenceService
 
 
 class Factory:
@@ -27,32 +26,34 @@ class Factory:
         """API keys."""
         return Keyring(KeyStore(self._session))
 
-    def cataloguing(self) -> Cataloguing:
+    def catalogue(self) -> CatalogueService:
         """Entries."""
-        return Cataloguing(EntryStore(self._session), ContentStore(self._session), JobQueue(self._queue, self._session))
+        return CatalogueService(
+            EntryStore(self._session), ContentStore(self._session), JobQueue(self._queue, self._session)
+        )
 
-    def advising(self) -> Advising:
+    def advice(self) -> AdviceService:
         """Questions and answers."""
-        return Advising(
+        return AdviceService(
             EntryStore(self._session),
             ContentStore(self._session),
             AdviceStore(self._session),
-            self.reconstructing(),
+            self.references(),
             JobQueue(self._queue, self._session),
         )
 
-    def answering(self) -> Answering:
+    def advice_work(self) -> AdviceWork:
         """The worker's side of advice."""
-        return Answering(
+        return AdviceWork(
             ContentStore(self._session),
             ReferenceStore(self._session),
             AdviceStore(self._session),
-            self.reconstructing(),
+            self.references(),
         )
 
-    def reconstructing(self) -> Reconstructing:
+    def references(self) -> ReferenceService:
         """References."""
-        return Reconstructing(
+        return ReferenceService(
             ContentStore(self._session),
             ReferenceStore(self._session),
             AdviceStore(self._session),

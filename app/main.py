@@ -10,14 +10,14 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from app.api import errors, registry, uploads
+from app.api.dependencies import State
 from app.api.describe import openapi
-from app.api.metrics import Metrics
-from app.api.state import State
+from app.api.routers.operation import Metrics
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
-from app.child_process import ChildProcess
 from app.factory import Factory
+from app.process.child import ChildProcess
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.settings import Settings
@@ -73,7 +73,11 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
 
 
 async def refuse_open_door(keyring: Keyring, host: str) -> bool:
-    """Whether this is development mode: no key was ever created. Raises OpenDoorError if others can reach `host`."""
+    """Whether this is development mode: no key was ever created.
+
+    Raises:
+        OpenDoorError: it is, and others can reach `host`.
+    """
     development_mode = not await keyring.any_created()
     if development_mode and host not in _LOOPBACK:
         raise OpenDoorError(host)
@@ -82,7 +86,11 @@ async def refuse_open_door(keyring: Keyring, host: str) -> bool:
 
 @asynccontextmanager
 async def running_state(settings: Settings) -> AsyncIterator[State]:
-    """Connections and child processes for as long as the block runs. Raises OpenDoorError."""
+    """Connections and child processes for as long as the block runs.
+
+    Raises:
+        OpenDoorError: nobody has a key yet, and others can reach the host.
+    """
     if settings.database_url is None:
         message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
         raise ValueError(message)

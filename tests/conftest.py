@@ -11,8 +11,8 @@ from anyio import fail_after, to_process
 
 from aegis_sdk.cli import main
 from app.catalog import migrations
-from app.catalog.embedded import EmbeddedPostgres
 from app.catalog.session import Database
+from app.process.embedded import EmbeddedPostgres
 from tests.postgres import create_database, drop_database, throwaway_postgres
 from tests.service import Worker, running_app
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from app.catalog.embedded import EmbeddedPostgres
+from app.process.embedded import EmbeddedPostgres
 
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """Server settings for data that nobody will miss."""

@@ -15,12 +15,12 @@ from aegis_sdk.wire import EXAMPLE_ENTRY
 from app.api.uploads import read_publication
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
-from app.child_process import ChildProcess
 from app.domain.callers import Role
 from app.domain.entries import Publication
 from app.factory import Factory
 from app.jobs.tasks import Tasks
 from app.main import create_app
+from app.process.child import ChildProcess
 from app.services import computation
 from app.services.keyring import Keyring
 from app.services.policy import NO_POLICY, Policy

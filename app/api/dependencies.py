@@ -1,18 +1,36 @@
-"""What routes ask for: the caller, services in a transaction, bodies, preconditions."""
+"""What routes ask for: what the process holds, the caller, services in a transaction, bodies, preconditions."""
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Header, Request
+from procrastinate import App
 
 from app.api.bodies import SMALL_BODY, read_body
 from app.api.errors import MalformedRequestError, PreconditionRequiredError
-from app.api.state import State
+from app.catalog.announcements import Announcements
+from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller
 from app.domain.entries import Head
 from app.domain.errors import UnknownKeyError
 from app.factory import Factory
-from app.services.cataloguing import require_publisher
+from app.process.child import ChildProcess
+from app.services.catalogue import require_publisher
+from app.services.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Made when the process starts, found at `request.app.state.aegis`."""
+
+    database: Database
+    queue: App
+    announcements: Announcements
+    child: ChildProcess
+    max_body_bytes: int
+    policy: Policy
+    development_mode: bool
 
 
 def get_state(request: Request) -> State:

@@ -4,10 +4,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from fastapi import Response
 
 from aegis_sdk import wire
 from app.domain.documents import attach, decompress, without_counts
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
+
+
+class JsonResponse(Response):
+    """JSON by orjson: a full ranking of 10^5 configurations takes the standard library a third of a second."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:  # noqa: ANN401 -- any JSON value
+        """The body; bytes are JSON already."""
+        return content if isinstance(content, bytes) else orjson.dumps(content)
 
 
 def head_body(head: Head) -> dict[str, Any]:

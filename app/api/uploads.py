@@ -13,9 +13,9 @@ from aegis_sdk.wire import NotJsonError, read_json
 from app.api.bodies import invalid_document
 from app.api.errors import InterruptedCheckError, MalformedRequestError
 from app.api.published import published_entry
-from app.child_process import ChildProcess
 from app.domain.entries import Publication
 from app.domain.errors import InvalidDocumentError
+from app.process.child import ChildProcess
 from app.services.policy import NO_POLICY, Policy
 from app.services.publications import publication_of
 

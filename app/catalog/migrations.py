@@ -21,7 +21,11 @@ def configuration(database_url: str) -> Config:
 
 
 def upgrade(database_url: str) -> None:
-    """Bring the database to the newest revision; nothing happens when it is there. Raises DatabaseUnavailableError."""
+    """Bring the database to the newest revision; nothing happens when it is there.
+
+    Raises:
+        DatabaseUnavailableError: the database is away.
+    """
     with clear_errors():
         command.upgrade(configuration(database_url), "head")
 

@@ -20,7 +20,11 @@ _AWAY = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.Operational
 
 
 def dialect_url(url: str) -> str:
-    """A libpq URL as SQLAlchemy wants it: with psycopg as the driver. Raises DatabaseUnavailableError for no URL."""
+    """A libpq URL as SQLAlchemy wants it: with psycopg as the driver.
+
+    Raises:
+        DatabaseUnavailableError: it is no URL.
+    """
     try:
         return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
     except ArgumentError:
@@ -76,14 +80,20 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """A session in a transaction: committed when the block ends, rolled back when it raises.
 
-        Raises DatabaseUnavailableError when the database is away, StatementFailedError when it refuses a statement.
+        Raises:
+            DatabaseUnavailableError: the database is away.
+            StatementFailedError: it refuses a statement.
         """
         with clear_errors():
             async with self._sessions() as session, session.begin():
                 yield session
 
     async def ping(self) -> None:
-        """One round trip; raises DatabaseUnavailableError."""
+        """One round trip.
+
+        Raises:
+            DatabaseUnavailableError: the database is away.
+        """
         async with self.transaction() as session:
             await session.execute(text("SELECT 1"))
 

@@ -1,4 +1,4 @@
-"""A question about an entry, and its answer."""
+"""A question about an entry, its answer, and the references that it is computed from."""
 
 import hashlib
 import json
@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self
+
+from aegis_advisor.reconstruction import Certificate
+from app.domain.arrays import PackedArray
 
 
 class Status(StrEnum):
@@ -86,7 +89,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A question with its answer; `result` is compressed JSON in the contract's names, None until it has succeeded."""
+    """A question with its answer.
+
+    Attributes:
+        result: compressed JSON in the contract's names; None until it has succeeded.
+    """
 
     id: str
     status: Status
@@ -101,3 +108,14 @@ class Advice:
     result: bytes | None = None
     problem: Problem | None = None
     progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PackedReference:
+    """A reference as it is stored: the arrays of an advisor's reference by name, its bounds and its certificate."""
+
+    attribute: int
+    arrays: Mapping[str, PackedArray]
+    information_bound: float | None
+    certificate: Certificate
+    ceilings: Mapping[str, float]

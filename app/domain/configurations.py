@@ -27,9 +27,11 @@ class PackedConfigurations:
 class ConfigurationTable:
     """All configurations of an entry's version, in the order given.
 
-    `options[i]` are the masking ids that configurations may use for attribute i (`identity` and `drop` among them);
-    `codes` (configurations, attributes) index into them. `privacy` holds, by guarantee, a value per configuration, NaN
-    where the provider does not vouch for one.
+    Attributes:
+        ids: of the configurations.
+        options: for each attribute the masking ids that configurations may use, `identity` and `drop` among them.
+        codes: (configurations, attributes) indices into `options`.
+        privacy: by guarantee, a value per configuration, NaN where the provider does not vouch for one.
     """
 
     ids: tuple[str, ...]
@@ -40,7 +42,8 @@ class ConfigurationTable:
     def meeting(self, require: Mapping[str, float] | None) -> NDArray[np.bool_]:
         """Which configurations vouch for at least what `require` asks: a mask (configurations,).
 
-        Raises InvalidDocumentError, saying how many fell to which requirement, when none is left.
+        Raises:
+            InvalidDocumentError: none is left; it says how many fell to which requirement.
         """
         kept = np.ones(len(self.ids), dtype=bool)
         fell = {}

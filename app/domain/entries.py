@@ -27,7 +27,11 @@ class Visibility:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is known of an entry at a glance; `version_id` is the catalogue's own name of this version."""
+    """What is known of an entry at a glance.
+
+    Attributes:
+        version_id: the catalogue's own name of this version.
+    """
 
     id: str
     name: str
@@ -77,9 +81,15 @@ class CountKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountTable:
-    """Counts of an entry: `attribute` and `masking` are places in the document, None where they do not apply.
+    """Counts of an entry.
 
     The counts of all pairs are one table: theirs in the document's order and row by row, one after another.
+
+    Attributes:
+        kind: where in the document they stand.
+        attribute: the place of their attribute, None where there is none.
+        masking: the place of their masking, None where there is none.
+        counts: the counts, packed.
     """
 
     kind: CountKind
@@ -103,9 +113,14 @@ class MaskingOutline:
 
 @dataclass(frozen=True, slots=True)
 class AttributeOutline:
-    """What is known of an attribute, without its numbers; `joint` means the unmasked joint counts.
+    """What is known of an attribute, without its numbers.
 
-    `cells` are those of the whole table, values times labels; of `values` and `labels`, those with records count.
+    Attributes:
+        cells: of the whole table, values times labels.
+        values: how many values have records.
+        labels: how many values of the label have records.
+        joint: its unmasked joint counts are known.
+        maskings: its maskings, in order.
     """
 
     name: str
@@ -120,8 +135,10 @@ class AttributeOutline:
 class Content:
     """One version of an entry as it is stored.
 
-    `schema` and `configurations` are the two halves of the published document without its counts, as compressed JSON
-    (`app.domain.documents`); `configuration_table` holds the same configurations as numbers.
+    Attributes:
+        schema: the published document without its counts and configurations, as compressed JSON.
+        configurations: the configurations as published, as compressed JSON.
+        configuration_table: the same configurations as numbers.
     """
 
     digest: str

@@ -10,13 +10,13 @@ from procrastinate import App, JobContext, RetryStrategy
 from aegis_advisor.errors import AdvisorError
 from app.catalog.queue import ADVICE_TASK, REFERENCE_TASK
 from app.catalog.session import Database
-from app.child_process import ChildProcess
 from app.domain.advice import Problem
 from app.domain.errors import InvalidDocumentError
 from app.factory import Factory
-from app.services.answering import Answering
+from app.process.child import ChildProcess
+from app.services.advice import AdviceWork
 from app.services.computation import compute_advice, compute_references
-from app.services.reconstructing import Reconstructing
+from app.services.references import ReferenceService
 
 _log = structlog.get_logger(__name__)
 
@@ -46,48 +46,52 @@ class Tasks:
         """Compute and keep the references of some attributes of a version; the last one wakes the advice that waits."""
         problem = await _problem(context, lambda: self._reconstruct(version_id, attributes))
         if problem is not None:
-            async with self._reconstructing() as reconstructing:
-                await reconstructing.give_up(version_id, attributes, problem)
+            async with self._references() as references:
+                await references.give_up(version_id, attributes, problem)
 
     async def _reconstruct(self, version_id: int, attributes: list[int]) -> None:
-        async with self._reconstructing() as reconstructing:
-            given = await reconstructing.load(version_id, attributes)
-        references = [] if given is None else await self._child.run(compute_references, given, self._seconds)
+        async with self._references() as references:
+            given = await references.load(version_id, attributes)
+        computed = [] if given is None else await self._child.run(compute_references, given, self._seconds)
         # Without references, too: another run may have died between storing them and waking anybody.
-        async with self._reconstructing() as reconstructing:
-            await reconstructing.store(version_id, attributes, references)
+        async with self._references() as references:
+            await references.store(version_id, attributes, computed)
 
     async def advise(self, context: JobContext, advice_id: str) -> None:
         """Answer an advice, or say why there is no answer."""
         problem = await _problem(context, lambda: self._answer(advice_id))
         if problem is not None:
-            async with self._answering() as answering:
-                await answering.fail(advice_id, problem)
+            async with self._advice_work() as work:
+                await work.fail(advice_id, problem)
 
     async def _answer(self, advice_id: str) -> None:
         start = time.perf_counter()
-        async with self._answering() as answering:
-            given = await answering.begin(advice_id)
+        async with self._advice_work() as work:
+            given = await work.begin(advice_id)
         if given is None:
             return
         result = await self._child.run(compute_advice, given)
         elapsed_ms = (time.perf_counter() - start) * 1e3
-        async with self._answering() as answering:
-            await answering.succeed(advice_id, result, elapsed_ms)
+        async with self._advice_work() as work:
+            await work.succeed(advice_id, result, elapsed_ms)
 
     @asynccontextmanager
-    async def _reconstructing(self) -> AsyncIterator[Reconstructing]:
+    async def _references(self) -> AsyncIterator[ReferenceService]:
         async with self._database.transaction() as session:
-            yield Factory(session, self._queue).reconstructing()
+            yield Factory(session, self._queue).references()
 
     @asynccontextmanager
-    async def _answering(self) -> AsyncIterator[Answering]:
+    async def _advice_work(self) -> AsyncIterator[AdviceWork]:
         async with self._database.transaction() as session:
-            yield Factory(session, self._queue).answering()
+            yield Factory(session, self._queue).advice_work()
 
 
 async def _problem(context: JobContext, work: Callable[[], Awaitable[None]]) -> Problem | None:
-    """Why a job's work fails for good, if it does. Raises what may go better at the next attempt."""
+    """Why a job's work fails for good, if it does.
+
+    Raises:
+        Exception: what may go better at the next attempt.
+    """
     if context.job.attempts >= ATTEMPTS:
         return _GIVEN_UP
     try:

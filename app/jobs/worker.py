@@ -7,8 +7,8 @@ from procrastinate import App
 
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
-from app.child_process import ChildProcess
 from app.jobs.tasks import Tasks
+from app.process.child import ChildProcess
 from app.services import computation
 from app.settings import Settings
 

@@ -15,12 +15,11 @@ from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import AttributeAssessment, Question, RankedRows, Recommendation, recommend
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
-from app.domain.advice import AdviceQuestion
+from app.domain.advice import AdviceQuestion, PackedReference
 from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
 from app.domain.documents import Document, attach, compress, decompress, evidence_of, excerpt, pairs_of
 from app.domain.entries import AttributeOutline, CountTable
-from app.domain.references import PackedReference
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs
 
@@ -89,15 +88,15 @@ def compute_advice(given: AdviceInput) -> bytes:
     table = unpack_configurations(given.configurations, given.outline)
     meeting = table.meeting(given.question.require)
     kept = np.flatnonzero(meeting)
-    question, together = _advisor_question(given), needs_pairs(given.question, given.outline)
+    question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     recommendation = recommend(
         evidence_of(document, given.places),
         [_unpack(reference) for reference in given.references],
         table.codes[np.ix_(kept, np.array(given.places))],
         [table.options[place] for place in given.places],
         question,
-        pairs_of(document, given.places) if together else (),
-        table.codes[np.ix_(~meeting, np.array(given.places))] if together else None,
+        pairs_of(document, given.places) if is_joint else (),
+        table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
     )
     return compress(_result(recommendation, [table.ids[place] for place in kept], question.measure))
 
@@ -119,19 +118,19 @@ def _advisor_question(given: AdviceInput) -> Question:
     )
 
 
-def _result(found: Recommendation, ids: Sequence[str], measure: str) -> dict[str, Any]:
-    alike = found.indistinguishable
+def _result(recommendation: Recommendation, ids: Sequence[str], measure: str) -> dict[str, Any]:
+    alike = recommendation.indistinguishable
     return {
-        "configuration": ids[found.best],
-        "deviation": found.deviation,
-        "tied": [ids[index] for index in found.tied],
-        "considered": found.considered,
-        "ranking_basis": found.ranking_basis,
+        "configuration": ids[recommendation.best],
+        "deviation": recommendation.deviation,
+        "tied": [ids[index] for index in recommendation.tied],
+        "considered": recommendation.considered,
+        "ranking_basis": recommendation.ranking_basis,
         "indistinguishable": None if alike is None else [ids[index] for index in alike],
-        "indistinguishable_count": found.indistinguishable_count,
-        "ranking": [_row_result(found.ranking, row, ids) for row in range(len(found.ranking))],
-        "attributes": [_attribute_result(assessment) for assessment in found.attributes],
-        "joint": found.joint,
+        "indistinguishable_count": recommendation.indistinguishable_count,
+        "ranking": [_row_result(recommendation.ranking, row, ids) for row in range(len(recommendation.ranking))],
+        "attributes": [_attribute_result(assessment) for assessment in recommendation.attributes],
+        "joint": recommendation.joint,
         "unit": MEASURES[measure].unit,
         "better": MEASURES[measure].better,
     }
@@ -151,16 +150,16 @@ def _if_known(number: float) -> float | None:
     return None if math.isnan(number) else float(number)
 
 
-def _attribute_result(found: AttributeAssessment) -> Mapping[str, Any]:
+def _attribute_result(assessment: AttributeAssessment) -> Mapping[str, Any]:
     return {
-        "name": found.name,
-        "knowledge": found.knowledge,
-        "reference_utility": found.reference_utility,
-        "reference_estimated": found.reference_estimated,
-        "bound": found.bound,
-        "bound_value": found.bound_value,
-        "lower_bound": found.lower_bound,
-        "upper_bound": found.upper_bound,
-        "maskings": found.maskings,
-        "reconstruction": found.certificate,
+        "name": assessment.name,
+        "knowledge": assessment.knowledge,
+        "reference_utility": assessment.reference_utility,
+        "reference_estimated": assessment.reference_estimated,
+        "bound": assessment.bound,
+        "bound_value": assessment.bound_value,
+        "lower_bound": assessment.lower_bound,
+        "upper_bound": assessment.upper_bound,
+        "maskings": assessment.maskings,
+        "reconstruction": assessment.certificate,
     }

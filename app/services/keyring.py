@@ -22,7 +22,8 @@ class Keyring:
     async def create(self, tenant: str, role: Role, lifetime: timedelta | None = None) -> str:
         """A new key for `tenant`. This is the only time that it is seen: its hash is what is stored.
 
-        Raises InvalidDocumentError for a name that no tenant can have.
+        Raises:
+            InvalidDocumentError: no tenant can have this name.
         """
         if not 1 <= len(tenant) <= LONGEST_NAME or not tenant.isprintable():
             raise InvalidDocumentError(f"A tenant's name has 1 to {LONGEST_NAME} printable characters.")
@@ -32,18 +33,26 @@ class Keyring:
         return key
 
     async def caller(self, key: str) -> Caller:
-        """Who holds `key`. Raises UnknownKeyError, which does not say whether it is unknown, expired or revoked."""
-        found = await self._keys.find(hash_key(key))
-        if found is None or not found.is_valid(datetime.now(UTC)):
+        """Who holds `key`.
+
+        Raises:
+            UnknownKeyError: the key is unknown, expired or revoked; it is not said which.
+        """
+        holder = await self._keys.find(hash_key(key))
+        if holder is None or not holder.is_valid(datetime.now(UTC)):
             raise UnknownKeyError("This API key is unknown, expired or revoked.")
-        return Caller(found.tenant, found.role)
+        return Caller(holder.tenant, holder.role)
 
     async def all(self) -> list[ApiKey]:
         """Every key ever made, revoked and expired ones too."""
         return await self._keys.all()
 
     async def revoke(self, prefix: str) -> None:
-        """Revoke the key of this readable prefix, or a whole key. Raises NotFoundError."""
+        """Revoke the key of this readable prefix, or a whole key.
+
+        Raises:
+            NotFoundError: there is no such key.
+        """
         prefix = prefix[:PREFIX_LENGTH]
         if not await self._keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows them.")

@@ -22,9 +22,16 @@ FAULTS_FOUND = 100
 def refuse_unanswerable(
     question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, *, has_pairs: bool
 ) -> None:
-    """Raises InvalidDocumentError, with every fault of the question, if this version cannot answer it.
+    """Refuse a question that this version cannot answer.
 
-    `has_pairs`: the version has counts of pairs, if the question may need any (`needs_pairs`).
+    Args:
+        question: what is asked.
+        outline: the attributes of the version.
+        table: its configurations.
+        has_pairs: the version has counts of pairs, if the question may need any (`needs_pairs`).
+
+    Raises:
+        InvalidDocumentError: with every fault of the question.
     """
     faults = tuple(islice(_faults(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:

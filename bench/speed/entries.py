@@ -16,13 +16,13 @@ from aegis_sdk import BadRequestError, Client
 from aegis_sdk.wire import EntryDocument
 from app.api.published import published_entry
 from app.api.uploads import parse_entry, read_publication
-from app.catalog.embedded import running_url
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER
 from app.domain.documents import compress, parts_of
 from app.domain.entries import Head, Publication
 from app.factory import Factory
+from app.process.embedded import running_url
 from app.services.digests import digest
 from app.services.publications import packed_tables, sum_faults
 from bench import made_up_entries
@@ -143,7 +143,7 @@ async def _store(service: Service, publication: Publication) -> Head:
         raise RuntimeError("the service's database does not run")
     database = Database(url, pool_size=1)
     async with database.transaction() as session:
-        head = await Factory(session, queue_app(url)).cataloguing().publish(DEVELOPER, publication)
+        head = await Factory(session, queue_app(url)).catalogue().publish(DEVELOPER, publication)
     await database.close()
     return head
 

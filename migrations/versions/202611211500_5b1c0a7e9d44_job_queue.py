@@ -1,6 +1,6 @@
 """The job queue: Procrastinate's own schema, as the pinned release ships it.
 
-A newer release that changes its schema needs a revision of its own here; tests/catalog/test_migrations.py fails until it has one.
+A newer release that changes its schema needs a revision of its own here; tests/app/catalog/test_migrations.py fails until it has one.
 """
 
 from alembic import op

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from aegis_sdk import Client
-from app.catalog.embedded import EmbeddedPostgres
+from app.process.embedded import EmbeddedPostgres
 from tests.postgres import create_database
 
 

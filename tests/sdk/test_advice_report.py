@@ -2,7 +2,7 @@
 
 import pytest
 
-from aegis_sdk.cli.advice_report import report
+from aegis_sdk.cli.advise import report
 from aegis_sdk.reading import maskings_of, promises_of
 from aegis_sdk.wire import EXAMPLE_ADVICE, Advice
 

@@ -10,11 +10,9 @@ from fastapi import APIRouter, Header, Query, Response
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
 from app.api.bodies import validated
-from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, StateDependency
+from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, State, StateDependency
 from app.api.describe import answers, body
-from app.api.mapping import timestamp
-from app.api.responses import JsonResponse
-from app.api.state import State
+from app.api.mapping import JsonResponse, timestamp
 from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
 from app.domain.documents import decompress
@@ -65,7 +63,7 @@ async def ask_advice(
 )
 async def read_advice(advice_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Its result fields are null until it has succeeded; a failed one has `problem`."""
-    return JsonResponse(_advice_body(await factory.advising().read(caller, advice_id)))
+    return JsonResponse(_advice_body(await factory.advice().read(caller, advice_id)))
 
 
 async def _answer(
@@ -79,15 +77,15 @@ async def _answer(
     with state.announcements.attention() as attention:
         async with state.database.transaction() as session:
             factory = Factory(session, state.queue)
-            head = await factory.cataloguing().head(caller, entry_id, version)
-            asked = await factory.advising().ask(head, question)
+            head = await factory.catalogue().head(caller, entry_id, version)
+            asked = await factory.advice().ask(head, question)
             # Before the commit: no worker can have announced the answer yet.
             attention.turn_to(asked.id)
         if asked.is_new:
             await attention.wait(wait)
         while True:
             async with state.database.transaction() as session:
-                advice = await Factory(session, state.queue).advising().read(caller, asked.id)
+                advice = await Factory(session, state.queue).advice().read(caller, asked.id)
             remaining = deadline - asyncio.get_running_loop().time()
             if advice.status.is_final or remaining <= 0:
                 return advice

@@ -18,13 +18,12 @@ from app.api.dependencies import (
     PreconditionDependency,
     PublisherDependency,
     SmallBodyDependency,
+    State,
     StateDependency,
     etag,
 )
 from app.api.describe import answers, body
-from app.api.mapping import entry_head_json, entry_json, head_body, page_body, visibility_of
-from app.api.responses import JsonResponse
-from app.api.state import State
+from app.api.mapping import JsonResponse, entry_head_json, entry_json, head_body, page_body, visibility_of
 from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
 from app.domain.documents import is_small
@@ -74,7 +73,7 @@ async def publish_entry(
 ) -> Response:
     """Add an entry to the catalogue, all of it or nothing. Its name must be new in the caller's tenant."""
     publication = await read_publication_in(state.child, document, state.policy)
-    return _head(await factory.cataloguing().publish(caller, publication), 201)
+    return _head(await factory.catalogue().publish(caller, publication), 201)
 
 
 @router.get(
@@ -95,7 +94,7 @@ async def list_entries(
 ) -> Response:
     """The entries that the caller may see."""
     search = Search(query, keyword, label)
-    return JsonResponse(page_body(await factory.cataloguing().page(caller, search, limit, page_token)))
+    return JsonResponse(page_body(await factory.catalogue().page(caller, search, limit, page_token)))
 
 
 @router.get(
@@ -115,9 +114,9 @@ async def read_entry(
 ) -> Response:
     """What the table looks like and which configurations there are, without any count."""
     async with state.database.transaction() as session:
-        cataloguing = Factory(session, state.queue).cataloguing()
-        head = await cataloguing.head(caller, entry_id, version)
-        schema, configurations = await cataloguing.schema(head)
+        catalogue = Factory(session, state.queue).catalogue()
+        head = await catalogue.head(caller, entry_id, version)
+        schema, configurations = await catalogue.schema(head)
     document = await _document(state, head, schema, configurations)
     return JsonResponse(entry_head_json(head, document), headers={"ETag": etag(head)})
 
@@ -132,8 +131,8 @@ async def read_summaries(
 ) -> Response:
     """For provider keys of the entry's own tenant, and operators."""
     async with state.database.transaction() as session:
-        cataloguing = Factory(session, state.queue).cataloguing()
-        head, schema, configurations, tables = await cataloguing.summaries(caller, entry_id, version)
+        catalogue = Factory(session, state.queue).catalogue()
+        head, schema, configurations, tables = await catalogue.summaries(caller, entry_id, version)
     document = await _document(state, head, schema, configurations, tables)
     return JsonResponse(document, headers={"ETag": etag(head)})
 
@@ -167,7 +166,7 @@ async def replace_entry(
 ) -> Response:
     """Versions are immutable: a change adds one. Name and visibility stay; `PATCH` changes the visibility."""
     publication = await read_publication_in(state.child, document, state.policy)
-    return _head(await factory.cataloguing().replace(caller, entry_id, publication, is_current), 200)
+    return _head(await factory.catalogue().replace(caller, entry_id, publication, is_current), 200)
 
 
 @router.patch(
@@ -192,7 +191,7 @@ async def set_visibility(
 ) -> Response:
     """`private`, `all`, or the tenants that may see it besides its own."""
     visibility = visibility_of(validated(wire.VisibilityPatch, document).visibility)
-    return _head(await factory.cataloguing().set_visibility(caller, entry_id, visibility), 200)
+    return _head(await factory.catalogue().set_visibility(caller, entry_id, visibility), 200)
 
 
 @router.delete(
@@ -210,7 +209,7 @@ async def delete_entry(
     is_current: OptionalPreconditionDependency,
 ) -> Response:
     """Removes every version and every advice on it. `If-Match` is honoured where it is sent."""
-    await factory.cataloguing().delete(caller, entry_id, is_current)
+    await factory.catalogue().delete(caller, entry_id, is_current)
     return Response(status_code=204)
 
 

@@ -8,7 +8,7 @@ from aegis_advisor.measures import MEASURES, Measure
 from aegis_sdk import wire
 from app.api.dependencies import CallerDependency
 from app.api.describe import answers
-from app.api.responses import JsonResponse
+from app.api.mapping import JsonResponse
 
 router = APIRouter(tags=["measures"])
 

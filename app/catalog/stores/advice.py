@@ -35,8 +35,8 @@ class AdviceStore:
     async def find_answer(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked | None:
         """The advice that answers `question`, or is about to; None if nobody has asked, or the last try failed."""
         statement = select(AdviceRow.id, AdviceRow.status).filter_by(**_key(version_id, question, model_version))
-        found = (await self._session.execute(statement.where(AdviceRow.status != Status.FAILED.value))).first()
-        return None if found is None else Asked(str(found.id), is_new=False, status=Status(found.status))
+        row = (await self._session.execute(statement.where(AdviceRow.status != Status.FAILED.value))).first()
+        return None if row is None else Asked(str(row.id), is_new=False, status=Status(row.status))
 
     async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
         """The advice that answers `question`; queued anew if nobody has asked before, or the last try failed."""
@@ -54,23 +54,23 @@ class AdviceStore:
         new = added.scalar()
         if new is not None:
             return Asked(str(new), is_new=True, status=Status.QUEUED)
-        found = await self._session.execute(select(AdviceRow.id, AdviceRow.status).filter_by(**key))
-        advice_id, status = found.one()
+        asked = await self._session.execute(select(AdviceRow.id, AdviceRow.status).filter_by(**key))
+        advice_id, status = asked.one()
         return Asked(str(advice_id), is_new=False, status=Status(status))
 
     async def find(self, advice_id: str) -> Advice | None:
         """The advice of this id."""
         try:
-            found = await self._session.execute(_ADVICE.where(AdviceRow.id == uuid.UUID(advice_id)))
+            rows = await self._session.execute(_ADVICE.where(AdviceRow.id == uuid.UUID(advice_id)))
         except ValueError:
             return None
-        return next((_to_advice(row, version) for row, version in found), None)
+        return next((_to_advice(row, version) for row, version in rows), None)
 
     async def progress(self, advice_id: str, model_version: str) -> Progress | None:
         """How many of the references that it needs are there; None if it has been deleted."""
         statement = _needs(model_version, _DONE, _TOTAL).where(AdviceRow.id == uuid.UUID(advice_id))
-        found = (await self._session.execute(statement)).first()
-        return None if found is None else Progress(*found)
+        counts = (await self._session.execute(statement)).first()
+        return None if counts is None else Progress(*counts)
 
     async def complete(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
         """The queued advice on a version that needs some of `attributes` and lacks no reference."""

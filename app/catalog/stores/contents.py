@@ -112,8 +112,8 @@ class ContentStore:
         """Whether a version has counts of pairs, found out without loading them."""
         # Their row has no attribute: the index leads to it, and to the label's.
         columns = CountTableRow.version_id == version_id, CountTableRow.attribute.is_(None)
-        found = await self._session.execute(select(exists().where(*columns, _IS_PAIRS)))
-        return bool(found.scalar())
+        stored = await self._session.execute(select(exists().where(*columns, _IS_PAIRS)))
+        return bool(stored.scalar())
 
 
 _IS_PAIRS = CountTableRow.kind == CountKind.PAIRS.value

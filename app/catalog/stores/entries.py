@@ -74,8 +74,8 @@ class EntryStore:
             await self._session.execute(select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update())
         # Numeric, since a caller may ask for a version that no integer column can hold.
         wanted = EntryRow.latest_version if version is None else literal(version, Numeric)
-        found = await self._session.execute(statement.where(EntryVersionRow.version == wanted))
-        return next((_to_head(*row) for row in found), None)
+        rows = await self._session.execute(statement.where(EntryVersionRow.version == wanted))
+        return next((_to_head(*row) for row in rows), None)
 
     async def find_by_name(self, tenant: str, name: str) -> Head | None:
         """The head of a tenant's entry by its name, at its latest version."""

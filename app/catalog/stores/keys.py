@@ -36,8 +36,8 @@ class KeyStore:
 
     async def find(self, key_hash: bytes) -> ApiKey | None:
         """The key with this hash, valid or not."""
-        found = await self._session.execute(_KEYS.where(ApiKeyRow.key_hash == key_hash))
-        return next((_to_key(row, tenant) for row, tenant in found), None)
+        rows = await self._session.execute(_KEYS.where(ApiKeyRow.key_hash == key_hash))
+        return next((_to_key(row, tenant) for row, tenant in rows), None)
 
     async def all(self) -> list[ApiKey]:
         """Every key ever made, in the order they were made."""

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from aegis_advisor.reconstruction import Certificate, Misfit
 from app.catalog.stores.contents import packed_columns, packed_values, to_packed
 from app.catalog.tables import ReferenceArrayRow, ReferenceRow
+from app.domain.advice import PackedReference
 from app.domain.arrays import PackedArray
-from app.domain.references import PackedReference
 
 
 class ReferenceStore:
@@ -53,12 +53,12 @@ class ReferenceStore:
         arrays: dict[int, dict[str, PackedArray]] = {}
         for row in await self._session.execute(rows):
             arrays.setdefault(row.attribute, {})[row.name] = to_packed(row)
-        found = (await self._session.execute(heads.order_by(ReferenceRow.attribute))).scalars()
+        stored = (await self._session.execute(heads.order_by(ReferenceRow.attribute))).scalars()
         return tuple(
             PackedReference(
                 head.attribute, arrays[head.attribute], head.information_bound, _certificate(head), head.ceilings
             )
-            for head in found
+            for head in stored
         )
 
 

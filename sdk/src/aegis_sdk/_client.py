@@ -5,15 +5,15 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeVar
-from urllib.parse import quote, unquote
+from typing import Any, Self
+from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel, RootModel, ValidationError
+from pydantic import BaseModel, RootModel
 
+from aegis_sdk._answers import located_id, problem_error, read_answer
 from aegis_sdk._errors import ServiceUnreachableError, SettingsError, UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
-from aegis_sdk._problems import problem_error
 from aegis_sdk.wire import (
     Advice,
     EntryDocument,
@@ -24,7 +24,6 @@ from aegis_sdk.wire import (
     MeasureList,
     Visibility,
     VisibilityPatch,
-    faults_of,
 )
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -33,8 +32,6 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _RETRIES = 2
 _LONGEST_HOLD = 10.0
 _UNAVAILABLE = httpx.codes.SERVICE_UNAVAILABLE
-
-AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 
 class _Published(RootModel[dict[str, Any]]):
@@ -91,11 +88,11 @@ class Client:
 
     def measures(self) -> list[Measure]:
         """The measures that advice can be asked for."""
-        return _read(MeasureList, self._send("GET", "/v1/measures")).items
+        return read_answer(MeasureList, self._send("GET", "/v1/measures")).items
 
     def publish(self, entry: EntryDocument | Mapping[str, Any] | bytes) -> Head:
         """Publish a new entry; bytes are sent as they are. `ConflictError` if the name is taken."""
-        return _read(Head, self._send("POST", "/v1/entries", content=_json_bytes(entry)))
+        return read_answer(Head, self._send("POST", "/v1/entries", content=_json_bytes(entry)))
 
     def update(
         self, entry_id: str, entry: EntryDocument | Mapping[str, Any] | bytes, *, if_match: str | None = None
@@ -107,7 +104,7 @@ class Client:
         """
         headers = {"If-Match": if_match or self.etag(entry_id)}
         response = self._send("PUT", _entry_path(entry_id), content=_json_bytes(entry), headers=headers)
-        return _read(Head, response)
+        return read_answer(Head, response)
 
     def entries(self, query: str | None = None, keyword: str | None = None, label: str | None = None) -> Iterator[Head]:
         """Every entry that the caller sees, newest first; `query` searches name, title and keywords."""
@@ -115,7 +112,7 @@ class Client:
         token: str | None = None
         while True:
             params = _without_none(wanted | {"page_token": token})
-            page = _read(HeadPage, self._send("GET", "/v1/entries", params=params))
+            page = read_answer(HeadPage, self._send("GET", "/v1/entries", params=params))
             yield from page.items
             token = page.next_page_token
             if not token:
@@ -123,7 +120,7 @@ class Client:
 
     def entry(self, entry_id: str, version: int | None = None) -> EntryHead:
         """The head and schema of an entry, of its latest version or of the one given."""
-        return _read(EntryHead, self._send("GET", _entry_path(entry_id), params=_version_params(version)))
+        return read_answer(EntryHead, self._send("GET", _entry_path(entry_id), params=_version_params(version)))
 
     def etag(self, entry_id: str) -> str:
         """What `update` takes as `if_match`, to replace the version that is the latest now and no other."""
@@ -135,12 +132,12 @@ class Client:
     def summaries(self, entry_id: str, version: int | None = None) -> dict[str, Any]:
         """The entry as published, for its own tenant's providers and for operators."""
         path = _entry_path(entry_id, "summaries")
-        return _read(_Published, self._send("GET", path, params=_version_params(version))).root
+        return read_answer(_Published, self._send("GET", path, params=_version_params(version))).root
 
     def set_visibility(self, entry_id: str, visibility: Visibility) -> Head:
         """Change who sees an entry; makes no new version. `ValueError` for what is no visibility."""
         patch = VisibilityPatch(visibility=visibility)
-        return _read(Head, self._send("PATCH", _entry_path(entry_id), content=_json_bytes(patch)))
+        return read_answer(Head, self._send("PATCH", _entry_path(entry_id), content=_json_bytes(patch)))
 
     def delete(self, entry_id: str) -> None:
         """Delete an entry with all its versions and advice; its name becomes free."""
@@ -181,7 +178,7 @@ class Client:
         deadline = Deadline(wait)
         response = self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))
         finished = response.status_code != httpx.codes.ACCEPTED
-        advice = _read(Advice, response) if finished else self.advice(_located_id(response))
+        advice = read_answer(Advice, response) if finished else self.advice(located_id(response))
         return follow(
             advice,
             lambda: self.advice(advice.id),
@@ -204,7 +201,7 @@ class Client:
 
     def advice(self, advice_id: str) -> Advice:
         """An advice as it is now, finished or not."""
-        return _read(Advice, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}"))
+        return read_answer(Advice, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}"))
 
     def _send(
         self,
@@ -268,14 +265,6 @@ def _entry_path(entry_id: str, *parts: str) -> str:
     return "/".join(["/v1/entries", quote(entry_id, safe=""), *parts])
 
 
-def _located_id(response: httpx.Response) -> str:
-    """The last part of `Location`; only the id is taken from it, lest the key be sent to another host."""
-    advice_id = unquote(str(response.headers.get("Location", "")).partition("?")[0].rpartition("/")[2])
-    if not advice_id:
-        raise UnexpectedAnswerError("The service accepted the question without saying where its advice will be")
-    return advice_id
-
-
 def _version_params(version: int | None) -> dict[str, str] | None:
     return None if version is None else {"version": str(version)}
 
@@ -291,12 +280,3 @@ def _json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
     if isinstance(document, BaseModel):
         return document.model_dump_json(exclude_unset=True).encode()
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _read(model: type[AnswerT], response: httpx.Response) -> AnswerT:
-    """The answer as a model."""
-    try:
-        return model.model_validate_json(response.content)
-    except ValidationError as error:
-        place = faults_of(error)[0].pointer or "the body"
-        raise UnexpectedAnswerError(f"{response.request.url} did not answer as Aegis does, at {place}") from None

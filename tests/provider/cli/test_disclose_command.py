@@ -50,7 +50,7 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
     assert "label ill 2 13 yes 0" in lines
 
 
-def test_an_attribute_that_is_named_is_told_in_full_and_beside_the_truth(aegis):
+def test_an_attribute_that_is_named_is_reported_in_full_and_beside_the_truth(aegis):
     code, out, _ = aegis(
         "disclose", "entry.json", "--attribute", "age", "--below", "7", "--table", "table.csv", "--plan", "plan.yaml"
     )
@@ -66,21 +66,21 @@ def test_everything_is_among_the_json(aegis):
     code, out, _ = aegis(
         "disclose", "entry.json", "--within", "3", "--json", "--table", "table.csv", "--plan", "plan.yaml"
     )
-    found = json.loads(out)
-    assert (code, found["entry"], found["below"], found["within"]) == (0, "ages", 5, 3)
-    [age] = found["attributes"]
+    printed = json.loads(out)
+    assert (code, printed["entry"], printed["below"], printed["within"]) == (0, "ages", 5, 3)
+    [age] = printed["attributes"]
     assert age["given_away"] == age["together"]["derived"] == {"count": 1, "place": ["6", "yes"]}
     assert age["together"]["within"] == {str(k): 6 for k in (0, 1, 2, 3, 5, 10)}
     assert [each["smallest"]["count"] for each in age["tables"]] == [7, 5, 6]
     assert age["compared"]["pooled"] == {"atoms": 0.0, "values": 0.0}
-    assert found["small_and_certain"] == {"age": 1}
+    assert printed["small_and_certain"] == {"age": 1}
 
 
 def test_check_fails_for_a_small_count_that_is_certain(aegis):
-    told = "aegis: entry.json: counts below 5 are certain: 1 of age\n"
+    complaint = "aegis: entry.json: counts below 5 are certain: 1 of age\n"
     code, out, error = aegis("disclose", "entry.json", "--check")
-    assert (code, error) == (1, told)
-    assert out  # what was found is told all the same
+    assert (code, error) == (1, complaint)
+    assert out  # the report is printed all the same
 
 
 @pytest.mark.parametrize("name", ["the label", "pair counts"])
@@ -89,8 +89,8 @@ def test_check_fails_whatever_the_attribute_is_called(aegis, folder, name):
         entry["attributes"][0]["name"] = name
         entry["configurations"] = [{"id": "c", "maskings": {name: "five"}}]
 
-    told = f"aegis: changed.json: counts below 5 are certain: 1 of {name}\n"
-    assert aegis("disclose", entry_with(folder, renamed), "--check")[::2] == (1, told)
+    complaint = f"aegis: changed.json: counts below 5 are certain: 1 of {name}\n"
+    assert aegis("disclose", entry_with(folder, renamed), "--check")[::2] == (1, complaint)
 
 
 def test_check_holds_where_only_one_masking_is_published(aegis, folder):
@@ -158,12 +158,12 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
     out = aegis("disclose", changed, "--seconds", "0")[1]
     assert "bounds stopped early, so that more may follow (--seconds): age" in words(out)
     assert "stopped early" not in aegis("disclose", changed)[1]
-    told = f"aegis: {changed}: bounds stopped early, so that small counts may be certain (--seconds): age\n"
-    assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, told)
+    complaint = f"aegis: {changed}: bounds stopped early, so that small counts may be certain (--seconds): age\n"
+    assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, complaint)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "complaint"),
     [
         (("none.json",), "none.json: cannot be read: No such file or directory"),
         (("broken.json",), "broken.json: not JSON: "),
@@ -179,10 +179,10 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
         (("entry.json", "--within", "-1"), "Invalid value for '--within'"),
     ],
 )
-def test_bad_input_is_told_in_one_line(aegis, arguments, told):
+def test_bad_input_is_one_line(aegis, arguments, complaint):
     code, _, error = aegis("disclose", *arguments)
     assert (code, error.count("\n")) == (2, 1)
-    assert error.startswith(f"aegis: {told}")
+    assert error.startswith(f"aegis: {complaint}")
 
 
 def test_the_page_and_its_inputs_are_never_the_same_file(aegis, folder):

@@ -49,27 +49,24 @@ def test_it_says_what_was_masked_and_what_it_cost(aegis, table):
 
 def test_its_json_has_the_same_and_the_information_is_right(aegis, table):
     code, report, _ = hidden(aegis, table, "--json")
-    found = json.loads(report)
+    printed = json.loads(report)
     assert code == 0
-    assert (found["stars"], found["lower_bound"], found["values"], found["records"], found["groups"]) == (
-        6,
-        6,
-        24,
-        12,
-        4,
-    )
-    assert sum(found["stars_by_attribute"].values()) == 6
-    assert found["clusters"][2] == {
+    sizes = [printed[name] for name in ("stars", "lower_bound", "values", "records", "groups")]
+    assert sizes == [6, 6, 24, 12, 4]
+    assert sum(printed["stars_by_attribute"].values()) == 6
+    assert printed["clusters"][2] == {
         "number": 3,
         "records": 4,
         "values": [{"attribute": "Income", "least": "15", "most": "25"}],
     }
     masked = table.parent / "m.csv"
-    by_pair = {(*each["attributes"], *each["with"], each["in_clusters"]): each for each in found["mutual_information"]}
-    together = by_pair["Age", "Occupation", "Income", False]
-    assert together["before"] == pytest.approx(information(table, ["Age", "Occupation"], "Income"))
-    assert together["after"] == 0 == information(masked, ["Age", "Occupation"], "Income")
-    assert together["before"] > by_pair["Age", "Occupation", "Income", True]["before"] > 0
+    by_pair = {
+        (*each["attributes"], *each["with"], each["in_clusters"]): each for each in printed["mutual_information"]
+    }
+    joint = by_pair["Age", "Occupation", "Income", False]
+    assert joint["before"] == pytest.approx(information(table, ["Age", "Occupation"], "Income"))
+    assert joint["after"] == 0 == information(masked, ["Age", "Occupation"], "Income")
+    assert joint["before"] > by_pair["Age", "Occupation", "Income", True]["before"] > 0
     for name in ("Age", "Occupation", "Income"):
         pair = by_pair[name, "Food", False]
         assert pair["before"] == pytest.approx(information(table, [name], "Food"))
@@ -100,7 +97,7 @@ def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         (("--clusters", "0"), "--clusters"),
         (("--clusters", "13"), "13 clusters need as many records, and there are 12"),
@@ -113,10 +110,10 @@ def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path)
         (("--output", "/"), "/: is a directory; name a file in it"),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_written(aegis, table, more, told):
+def test_bad_input_is_one_line_and_nothing_is_written(aegis, table, more, message):
     code, output, complaint = hidden(aegis, table, *more)
     assert (code, output, complaint.count("\n")) == (2, "", 1)
-    assert told in complaint
+    assert message in complaint
     assert [path.name for path in table.parent.iterdir()] == ["people.csv"]
 
 
@@ -127,18 +124,18 @@ def test_the_table_itself_is_never_written_over(aegis, table):
 
 
 @pytest.mark.parametrize(
-    ("library", "told"),
+    ("library", "message"),
     [
         ("ortools", "is not installed: install the extra, pip install './provider[independence]'"),
         ("aegis_advisor", "is not installed, which `aegis independence` needs: pip install ./advisor ./provider"),
     ],
 )
-def test_without_its_libraries_it_says_what_to_install_before_it_works(table, library, told):
+def test_without_its_libraries_it_says_what_to_install_before_it_works(table, library, message):
     block = f"import sys; sys.modules[{library!r}] = None; from aegis_sdk.cli import main; main()"
     asked = ["--hide", "Age", "--from", "Income", "--clusters", "3", "--output", table.parent / "m.csv"]
     run = [sys.executable, "-c", block, "independence", table, *asked]
     ran = subprocess.run(run, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr.startswith(f"aegis: {library}")
-    assert ran.stderr.endswith(f"{told}\n")
+    assert ran.stderr.endswith(f"{message}\n")
     assert not (table.parent / "m.csv").exists()

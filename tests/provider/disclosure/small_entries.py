@@ -56,7 +56,7 @@ def possible_tables(attribute, label):
     """
     views = [(each["mapping"], each["joint"]) for each in attribute["maskings"]]
     atoms = list(zip(*(mapping for mapping, _ in views), strict=True))
-    found = set()
+    tables = set()
     for first in product(*(range(count + 1) for count in attribute["histogram"])):
         rows = [(one, all_ - one) for one, all_ in zip(first, attribute["histogram"], strict=True)]
         if tuple(map(sum, zip(*rows, strict=True))) != tuple(label["histogram"]):
@@ -65,8 +65,8 @@ def possible_tables(attribute, label):
             table = defaultdict(Counter)
             for atom, row in zip(atoms, rows, strict=True):
                 table[atom].update(dict(enumerate(row)))
-            found.add(tuple((atom, y, table[atom][y]) for atom in dict.fromkeys(atoms) for y in (0, 1)))
-    return [{(atom, y): count for atom, y, count in one} for one in found]
+            tables.add(tuple((atom, y, table[atom][y]) for atom in dict.fromkeys(atoms) for y in (0, 1)))
+    return [{(atom, y): count for atom, y, count in one} for one in tables]
 
 
 def folded(rows, mapping, size):

@@ -26,8 +26,8 @@ def ages(tmp_path):
     return written(tmp_path)
 
 
-def only_attribute(found):
-    [attribute] = found.attributes
+def only_attribute(disclosed):
+    [attribute] = disclosed.attributes
     return attribute
 
 
@@ -45,9 +45,9 @@ def test_bins_of_five_and_of_seven_years_give_away_a_person_that_neither_shows(a
 def test_one_of_the_two_gives_nobody_away(tmp_path):
     plan = PLAN.replace("      seven: {bucketize: {width: 7}}\n", "").replace("  sevens: {age: seven}\n", "")
     _, _, entry = written(tmp_path, plan=plan)
-    found = disclose(document(entry))
-    assert found.small_and_certain == {}
-    assert (only_attribute(found).given_away, only_attribute(found).linked.derived) == (None, None)
+    disclosed = disclose(document(entry))
+    assert disclosed.small_and_certain == {}
+    assert (only_attribute(disclosed).given_away, only_attribute(disclosed).linked.derived) == (None, None)
 
 
 def test_a_missing_value_is_no_end_of_a_run_of_values(tmp_path):
@@ -58,14 +58,14 @@ def test_a_missing_value_is_no_end_of_a_run_of_values(tmp_path):
 
 def test_every_table_is_looked_at_by_itself(ages):
     _, _, entry = ages
-    found = disclose(document(entry), below=7)
-    histogram, five, seven = only_attribute(found).tables
+    disclosed = disclose(document(entry), below=7)
+    histogram, five, seven = only_attribute(disclosed).tables
     assert (histogram.kind, histogram.records, histogram.cells, histogram.occupied) == ("histogram", 33, 3, 3)
     assert (histogram.smallest, histogram.below) == (Cell(7, ("6",)), 0)
     # In bins of 5 years: 5 no and 6 yes, 15 no and 7 yes; of 7 years: 11 no and 7 yes, 9 no and 6 yes.
     assert (five.smallest, five.below, five.cells) == (Cell(5, ("0-4", "no")), 2, 4)
     assert (seven.smallest, seven.below, seven.cells) == (Cell(6, ("7-13", "yes")), 1, 4)
-    assert (found.histogram.smallest, found.histogram.below) == (Cell(13, ("yes",)), 0)
+    assert (disclosed.histogram.smallest, disclosed.histogram.below) == (Cell(13, ("yes",)), 0)
 
 
 counts = st.integers(0, 2)
@@ -204,8 +204,8 @@ def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(a
     table, path, entry = ages
     rounded = [[6, 6], [15, 6]] if entry["label"]["domain"] == ["no", "yes"] else [[6, 6], [6, 15]]
     plan = load_plan(path)
-    found = disclose(masking(entry, rounded_to=3, joint=rounded), table=table, plan=plan)
-    assert only_attribute(found).compared is not None
+    disclosed = disclose(masking(entry, rounded_to=3, joint=rounded), table=table, plan=plan)
+    assert only_attribute(disclosed).compared is not None
     joint = copy.deepcopy(entry["attributes"][0]["maskings"][0]["joint"])
     joint[0][0] -= 2
     fewer = disclose(masking(entry, records=31, joint=joint), table=table, plan=plan)
@@ -319,16 +319,18 @@ def test_an_attribute_that_the_entry_lacks_is_refused(ages):
 
 def test_the_health_example_beside_its_table(health_table, health_plan):
     entry = document(summarize(health_table, health_plan, name="health", pairs=True))
-    found = disclose(entry, ["visits", "chronic_diseases"], table=health_table, plan=health_plan)
-    assert [each.name for each in found.attributes] == ["visits", "chronic_diseases"]
-    assert len(found.pairs) == sum(bool({"visits", "chronic_diseases"} & set(each.attributes)) for each in entry.pairs)
-    for each in found.attributes:
+    disclosed = disclose(entry, ["visits", "chronic_diseases"], table=health_table, plan=health_plan)
+    assert [each.name for each in disclosed.attributes] == ["visits", "chronic_diseases"]
+    assert len(disclosed.pairs) == sum(
+        bool({"visits", "chronic_diseases"} & set(each.attributes)) for each in entry.pairs
+    )
+    for each in disclosed.attributes:
         linked = each.linked
         # Bins of one order that overlap: between two cuts nothing is left open, whatever the width of the bins.
         assert (linked.exact, linked.complete) == (linked.cells, True)
         assert each.compared.pooled.atoms == 0 < each.compared.margins.atoms
         assert each.compared.pooled.values < each.compared.margins.values
     records = [line.split(",") for line in Path(health_table).read_text().splitlines()[1:]]
-    person = found.attributes[0].linked.derived
+    person = disclosed.attributes[0].linked.derived
     values, label = person.place
     assert person.count == sum(line[0] in values.split(", ") and line[-1] == label for line in records) == 1

@@ -26,9 +26,9 @@ class TestQuantileClusters:
     def test_are_the_intervals_of_the_paper(self):
         income = np.array([25, 4, 10, 20, 11, 6, 18, 13, 7, 15, 9, 6], dtype=np.float64)
 
-        found = quantile_clusters(income, 3, seeded())
+        numbers = quantile_clusters(income, 3, seeded())
 
-        assert [sorted(income[found == one].tolist()) for one in range(3)] == [
+        assert [sorted(income[numbers == one].tolist()) for one in range(3)] == [
             [4, 6, 6, 7],
             [9, 10, 11, 13],
             [15, 18, 20, 25],
@@ -38,11 +38,11 @@ class TestQuantileClusters:
     def test_have_equal_sizes_and_follow_the_numbers(self, some, clusters, seed):
         values = np.array(some * clusters, dtype=np.float64)
 
-        found = quantile_clusters(values, clusters, seeded(seed))
+        numbers = quantile_clusters(values, clusters, seeded(seed))
 
-        assert np.bincount(found, minlength=clusters).tolist() == [len(some)] * clusters
+        assert np.bincount(numbers, minlength=clusters).tolist() == [len(some)] * clusters
         for one in range(1, clusters):
-            assert values[found == one - 1].max() <= values[found == one].min()
+            assert values[numbers == one - 1].max() <= values[numbers == one].min()
 
     def test_draw_which_of_equal_numbers_are_where(self):
         drawn = {tuple(quantile_clusters(np.zeros(6), 2, seeded(seed)).tolist()) for seed in range(200)}
@@ -62,9 +62,9 @@ class TestBalancedClusters:
         records = size * clusters
         columns = [random.normal(size=records), random.integers(0, 3, records), random.integers(0, 2, records) * 1.0]
 
-        found = balanced_clusters(columns, clusters, random)
+        numbers = balanced_clusters(columns, clusters, random)
 
-        assert np.bincount(found, minlength=clusters).tolist() == [size] * clusters
+        assert np.bincount(numbers, minlength=clusters).tolist() == [size] * clusters
 
     def test_find_blobs_that_are_there(self):
         random = seeded()
@@ -79,9 +79,9 @@ class TestBalancedClusters:
     def test_separate_values_without_order(self):
         kind = np.tile([0, 1, 2], 30)
 
-        found = balanced_clusters([kind, (kind + 1) % 3], 3, seeded())
+        numbers = balanced_clusters([kind, (kind + 1) % 3], 3, seeded())
 
-        np.testing.assert_array_equal(found, kind)
+        np.testing.assert_array_equal(numbers, kind)
 
     def test_are_tighter_than_any_drawn_ones(self):
         random = seeded(1)
@@ -95,22 +95,22 @@ class TestBalancedClusters:
         columns = [random.normal(size=6), random.normal(size=6)]
         best = min(spread(columns, np.array(each)) for each in set(permutations([0, 0, 1, 1, 2, 2])))
 
-        found = min(spread(columns, balanced_clusters(columns, 3, seeded(seed))) for seed in range(10))
+        least = min(spread(columns, balanced_clusters(columns, 3, seeded(seed))) for seed in range(10))
 
-        assert found == pytest.approx(best)
+        assert least == pytest.approx(best)
 
     def test_are_numbered_by_the_first_column(self):
         values = seeded().normal(size=90)
 
-        found = balanced_clusters([values, values**2], 3, seeded())
+        numbers = balanced_clusters([values, values**2], 3, seeded())
 
-        means = [values[found == one].mean() for one in range(3)]
+        means = [values[numbers == one].mean() for one in range(3)]
         assert means == sorted(means)
 
     def test_split_equal_records_where_they_must(self):
-        found = balanced_clusters([np.zeros(12), np.ones(12, dtype=np.int64)], 4, seeded())
+        numbers = balanced_clusters([np.zeros(12), np.ones(12, dtype=np.int64)], 4, seeded())
 
-        assert np.bincount(found).tolist() == [3, 3, 3, 3]
+        assert np.bincount(numbers).tolist() == [3, 3, 3, 3]
 
     def test_take_numbers_of_any_size(self):
         values = np.array([1e308, -1e308, 1e-308, 0.0])

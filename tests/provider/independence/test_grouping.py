@@ -41,9 +41,9 @@ def tables(draw):
 class TestThePapersExample:
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_six_stars_are_needed_and_proven_to_be(self, solver):
-        found = grouped(example_one(), INCOME_CLUSTERS, solver)
+        grouping = grouped(example_one(), INCOME_CLUSTERS, solver)
 
-        assert (found.stars, found.lower_bound, found.groups) == (6, 6, 4)
+        assert (grouping.stars, grouping.lower_bound, grouping.groups) == (6, 6, 4)
 
     def test_no_partition_has_fewer(self):
         assert fewest_stars(example_one(), INCOME_CLUSTERS) == 6
@@ -66,12 +66,12 @@ def test_solvers_keep_what_is_proven_of_them(size):
         codes, at = small_table(random, clusters=clusters, groups=groups, attributes=attributes, values=values)
         least = fewest_stars(codes, at)
 
-        found = {solver: grouped(codes, at, solver, seed) for solver in SOLVERS}
+        groupings = {solver: grouped(codes, at, solver, seed) for solver in SOLVERS}
 
-        assert all(each.lower_bound <= least <= each.stars for each in found.values())
-        assert found["matching"].stars <= min(max(clusters - 1, 1), attributes) * least
-        assert found["identical"].stars <= attributes * least
-        assert found["best"].stars <= min(found["matching"].stars, found["identical"].stars)
+        assert all(each.lower_bound <= least <= each.stars for each in groupings.values())
+        assert groupings["matching"].stars <= min(max(clusters - 1, 1), attributes) * least
+        assert groupings["identical"].stars <= attributes * least
+        assert groupings["best"].stars <= min(groupings["matching"].stars, groupings["identical"].stars)
 
 
 @pytest.mark.parametrize("solver", ["matching", "best"])
@@ -80,9 +80,9 @@ def test_two_clusters_are_solved_exactly_and_proven_so(solver, seed):
     random = np.random.default_rng(seed)
     codes, at = small_table(random, clusters=2, groups=5, attributes=3, values=3)
 
-    found = grouped(codes, at, solver)
+    grouping = grouped(codes, at, solver)
 
-    assert found.stars == found.lower_bound == fewest_stars(codes, at)
+    assert grouping.stars == grouping.lower_bound == fewest_stars(codes, at)
 
 
 @pytest.mark.parametrize("clusters", [2, 3])
@@ -98,24 +98,24 @@ def test_no_masking_without_groups_has_fewer_stars(clusters):
 def test_every_output_is_independent_in_exact_numbers(table, solver, seed):
     codes, clusters = table
 
-    found = grouped(codes, clusters, solver, seed)
-    stars = starred(codes, found.group_of_record)
+    grouping = grouped(codes, clusters, solver, seed)
+    stars = starred(codes, grouping.group_of_record)
 
     vectors = [tuple(row) for row in masked_codes(codes, stars).tolist()]
     assert is_exactly_independent(vectors, clusters.tolist())
     assert is_independent(masked_codes(codes, stars), clusters)
-    assert found.stars == stars.sum() >= found.lower_bound
+    assert grouping.stars == stars.sum() >= grouping.lower_bound
 
 
 @given(tables(), st.sampled_from(SOLVERS))
 def test_a_group_has_a_record_of_each_cluster(table, solver):
     codes, clusters = table
 
-    found = grouped(codes, clusters, solver)
+    grouping = grouped(codes, clusters, solver)
 
     size = clusters.max() + 1
-    pairs = np.unique(np.column_stack([found.group_of_record, clusters]), axis=0)
-    assert len(pairs) == len(codes) == found.groups * size
+    pairs = np.unique(np.column_stack([grouping.group_of_record, clusters]), axis=0)
+    assert len(pairs) == len(codes) == grouping.groups * size
 
 
 @given(tables(), st.sampled_from(SOLVERS), st.integers(0, 100))
@@ -131,10 +131,10 @@ def test_many_attributes_are_grouped_and_bounded_too():
         codes, at = small_table(random, clusters=3, groups=3, attributes=24, values=2)
         codes[:, 5] = 0
 
-        found = grouped(codes, at)
+        grouping = grouped(codes, at)
 
-        assert found.lower_bound <= fewest_stars(codes, at) <= found.stars
-        assert is_independent(masked_codes(codes, starred(codes, found.group_of_record)), at)
+        assert grouping.lower_bound <= fewest_stars(codes, at) <= grouping.stars
+        assert is_independent(masked_codes(codes, starred(codes, grouping.group_of_record)), at)
 
 
 class TestDegenerateTables:
@@ -142,9 +142,9 @@ class TestDegenerateTables:
     def test_of_one_cluster_nothing_is_masked(self, solver):
         codes = np.arange(12).reshape(6, 2)
 
-        found = grouped(codes, np.zeros(6, dtype=np.int64), solver)
+        grouping = grouped(codes, np.zeros(6, dtype=np.int64), solver)
 
-        assert (found.stars, found.lower_bound, found.groups) == (0, 0, 6)
+        assert (grouping.stars, grouping.lower_bound, grouping.groups) == (0, 0, 6)
 
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_of_constant_attributes_nothing_is_masked(self, solver):
@@ -152,15 +152,15 @@ class TestDegenerateTables:
 
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_where_no_values_are_equal_all_are_masked_and_have_to_be(self, solver):
-        found = grouped(np.arange(12).reshape(6, 2), [0, 1, 2] * 2, solver)
+        grouping = grouped(np.arange(12).reshape(6, 2), [0, 1, 2] * 2, solver)
 
-        assert found.stars == found.lower_bound == 12
+        assert grouping.stars == grouping.lower_bound == 12
 
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_as_many_clusters_as_records_make_one_group(self, solver):
-        found = grouped([[0, 1], [0, 2], [0, 1]], [2, 0, 1], solver)
+        grouping = grouped([[0, 1], [0, 2], [0, 1]], [2, 0, 1], solver)
 
-        assert (found.groups, found.stars) == (1, 3)
+        assert (grouping.groups, grouping.stars) == (1, 3)
 
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_codes_may_be_far_apart(self, solver):
@@ -192,12 +192,12 @@ class TestRefusals:
 
 class TestLongWork:
     def test_says_how_far_it_is_to_the_end(self):
-        told = []
+        steps = []
         codes, at = small_table(np.random.default_rng(0), clusters=4, groups=20, attributes=4, values=4)
 
-        grouped(codes, at, "best", progress=lambda done, most: told.append((done, most)))
+        grouped(codes, at, "best", progress=lambda done, most: steps.append((done, most)))
 
-        done, most = zip(*told, strict=True)
+        done, most = zip(*steps, strict=True)
         assert list(done) == sorted(done)
         assert len(set(most)) == 1
         assert done[-1] == most[-1]

@@ -43,8 +43,8 @@ def is_independent(rows, hidden, cluster):
 
 def test_the_papers_first_example_needs_six_stars(write, tmp_path):
     table, output = write("t.csv", EXAMPLE_1), tmp_path / "masked.csv"
-    found = hide(table, hide=["Age", "Occupation"], from_=["Income"], clusters=3, output=output)
-    assert (found.starred, found.lower_bound, found.records, found.dropped, found.groups) == (6, 6, 12, 0, 4)
+    hidden = hide(table, hide=["Age", "Occupation"], from_=["Income"], clusters=3, output=output)
+    assert (hidden.stars, hidden.lower_bound, hidden.records, hidden.dropped, hidden.groups) == (6, 6, 12, 0, 4)
     masked, rows = rows_of(output), rows_of(table)
     assert list(masked[0]) == ["Age", "Occupation", "Income", "Food"]
     assert [row["Income"] for row in masked] == list("312321321321")  # Figure 1c; 13 is in cluster 2, 18 in 3
@@ -54,7 +54,7 @@ def test_the_papers_first_example_needs_six_stars(write, tmp_path):
     values = rows_of(tmp_path / "masked.clusters.csv")
     of_cluster = [[int(row["Income"]) for row in values if row["cluster"] == number] for number in "123"]
     assert of_cluster == [[4, 6, 6, 7], [9, 10, 11, 13], [15, 18, 20, 25]]
-    assert [extent.values for each in found.clusters for extent in each.extents] == [
+    assert [extent.values for each in hidden.clusters for extent in each.extents] == [
         ("4", "7"),
         ("9", "13"),
         ("15", "25"),
@@ -83,13 +83,13 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
         writer.writerow(["A", "b", "a", "c", "B", "n"])
         writer.writerows([*row, number] for number, row in enumerate(rows))
     from_ = ["B", "b"] if several else ["B"]
-    found = hide(
+    hidden = hide(
         path, hide=["a", "A"], from_=from_, clusters=clusters, output=output, solver=solver, delimiter=delimiter
     )
     masked, before = rows_of(output, delimiter), rows_of(path, delimiter)
     cluster = "cluster" if several else "B"
     assert list(masked[0]) == ["A", "a", "c", "cluster", "n"] if several else ["A", "b", "a", "c", "B", "n"]
-    assert len(masked) == len(rows) - found.dropped == len(rows) // clusters * clusters
+    assert len(masked) == len(rows) - hidden.dropped == len(rows) // clusters * clusters
     kept = [before[int(row["n"])] for row in masked]
     assert kept == sorted(kept, key=lambda row: int(row["n"]))
     for name in ("c", "n", *(() if several else ("b",))):
@@ -97,12 +97,12 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
     for name in ("a", "A"):
         stars = [row[name] == "*" for row in masked]
         assert all(star or row[name] == was[name] for star, row, was in zip(stars, masked, kept, strict=True))
-        assert sum(stars) == found.stars[name]
+        assert sum(stars) == hidden.stars_by_attribute[name]
     assert Counter(row[cluster] for row in masked) == {str(n + 1): len(masked) // clusters for n in range(clusters)}
     assert is_independent(masked, ["a", "A"], cluster)
-    assert found.lower_bound <= found.starred
+    assert hidden.lower_bound <= hidden.stars
     values = Counter(
-        (row["cluster"], *(row[name] for name in from_)) for row in rows_of(found.clusters_output, delimiter)
+        (row["cluster"], *(row[name] for name in from_)) for row in rows_of(hidden.clusters_output, delimiter)
     )
     assert values == Counter(
         (row[cluster], *(was[name] for name in from_)) for row, was in zip(masked, kept, strict=True)
@@ -111,9 +111,9 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
 
 def test_clusters_of_a_number_are_intervals_and_what_is_missing_comes_first(write, tmp_path):
     table = write("t.csv", "a,b\n" + "".join(f"x,{b}\n" for b in ["10", "9", "", "-1", "", "100"]))
-    found = hide(table, hide=["a"], from_=["b"], clusters=3, output=tmp_path / "m.csv")
+    hidden = hide(table, hide=["a"], from_=["b"], clusters=3, output=tmp_path / "m.csv")
     assert [row["b"] for row in rows_of(tmp_path / "m.csv")] == list("321213")
-    extents = [extent for each in found.clusters for extent in each.extents]
+    extents = [extent for each in hidden.clusters for extent in each.extents]
     assert [(each.values, each.missing) for each in extents] == [((), 2), (("-1", "9"), 0), (("10", "100"), 0)]
 
 
@@ -134,17 +134,17 @@ class TestDegenerateTables:
         return hide(table, hide=["a"], from_=["b"], clusters=clusters, output=tmp_path / "m.csv")
 
     def test_one_cluster_needs_no_star(self, write, tmp_path):
-        assert self.hidden(write, tmp_path, [("x", 1), ("y", 2), ("z", 3)], 1).starred == 0
+        assert self.hidden(write, tmp_path, [("x", 1), ("y", 2), ("z", 3)], 1).stars == 0
 
     def test_an_attribute_of_one_value_needs_no_star(self, write, tmp_path):
-        assert self.hidden(write, tmp_path, [("x", n) for n in range(6)], 3).starred == 0
+        assert self.hidden(write, tmp_path, [("x", n) for n in range(6)], 3).stars == 0
 
     def test_where_all_values_differ_all_are_masked(self, write, tmp_path):
-        assert self.hidden(write, tmp_path, [(f"x{n}", n) for n in range(6)], 3).starred == 6
+        assert self.hidden(write, tmp_path, [(f"x{n}", n) for n in range(6)], 3).stars == 6
 
     def test_as_many_clusters_as_records_are_one_group(self, write, tmp_path):
-        found = self.hidden(write, tmp_path, [("x", 1), ("x", 2), ("y", 3)], 3)
-        assert (found.groups, found.starred) == (1, 3)
+        hidden = self.hidden(write, tmp_path, [("x", 1), ("x", 2), ("y", 3)], 3)
+        assert (hidden.groups, hidden.stars) == (1, 3)
 
     def test_more_clusters_than_records_are_refused(self, write, tmp_path):
         with pytest.raises(TableError, match=r"t\.csv: 3 clusters need as many records, and there are 2"):
@@ -164,15 +164,15 @@ def test_parquet_keeps_the_types_of_the_columns_that_stay(tmp_path):
     }
     hidden = {"a": pa.array([1, None, 1, 1, None, 2]), "b": pa.array([1.5, 2.5, 3.5, 4.5, 5.5, 6.5])}
     pq.write_table(pa.table({**stay, **hidden}), table)
-    found = hide(table, hide=["a"], from_=["b"], clusters=2, output=output)
+    hidden = hide(table, hide=["a"], from_=["b"], clusters=2, output=output)
     masked = pq.read_table(output)
     kept = pa.table(stay)
     assert masked.select(list(stay)).schema.types == kept.schema.types
     assert str(masked.select(list(stay)).to_pylist()) == str(kept.to_pylist())  # NaN is not equal to itself
     assert masked.column("a").to_pylist() == ["1", None, "*", "1", None, "*"]
     assert masked.column("b").to_pylist() == [1, 1, 1, 2, 2, 2]
-    assert found.clusters_output == tmp_path / "masked.clusters.parquet"
-    assert pq.read_table(found.clusters_output).to_pydict() == {
+    assert hidden.clusters_output == tmp_path / "masked.clusters.parquet"
+    assert pq.read_table(hidden.clusters_output).to_pydict() == {
         "cluster": [1, 1, 1, 2, 2, 2],
         "b": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5],
     }
@@ -182,9 +182,9 @@ def test_the_seed_says_which_records_are_dropped(write, tmp_path):
     table = write("t.csv", "a,b,n\n" + "".join(f"{n % 3},{n % 7},{n}\n" for n in range(50)))
     made = []
     for name, seed in (("one.csv", 1), ("again.csv", 1), ("two.csv", 2)):
-        found = hide(table, hide=["a"], from_=["b"], clusters=7, output=tmp_path / name, seed=seed)
-        assert (found.dropped, found.records, found.seed) == (1, 49, seed)
-        made.append((tmp_path / name).read_bytes() + found.clusters_output.read_bytes())
+        hidden = hide(table, hide=["a"], from_=["b"], clusters=7, output=tmp_path / name, seed=seed)
+        assert (hidden.dropped, hidden.records, hidden.seed) == (1, 49, seed)
+        made.append((tmp_path / name).read_bytes() + hidden.clusters_output.read_bytes())
     assert made[0] == made[1] != made[2]
 
 
@@ -264,9 +264,9 @@ class TestWhatIsCheckedAfterwards:
 
 def test_names_that_begin_alike_are_two_files_however_long_they_are(write, tmp_path):
     output = tmp_path / ("m" * 60 + ".csv")
-    found = hide(write("t.csv", EXAMPLE_1), hide=["Age"], from_=["Income"], clusters=3, output=output)
+    hidden = hide(write("t.csv", EXAMPLE_1), hide=["Age"], from_=["Income"], clusters=3, output=output)
     assert list(rows_of(output)[0]) == ["Age", "Occupation", "Income", "Food"]
-    assert list(rows_of(found.clusters_output)[0]) == ["cluster", "Income"]
+    assert list(rows_of(hidden.clusters_output)[0]) == ["cluster", "Income"]
 
 
 def test_a_number_without_a_distance_from_others_is_refused_in_one_line(write, tmp_path):

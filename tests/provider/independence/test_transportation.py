@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from aegis_provider.independence.transportation import hub_network, paired
-from aegis_provider.independence.vectors import STAR, disagreements, distinct_rows
+from aegis_provider.independence.vectors import MASKED, disagreements, distinct_rows
 
 
 @st.composite
@@ -17,7 +17,7 @@ def sides(draw, *, stars=True):
     """Two sides of equally many vectors, with stars in them."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     amount, attributes, values = draw(st.integers(1, 12)), draw(st.integers(1, 5)), draw(st.integers(1, 5))
-    least = STAR if stars else 0
+    least = MASKED if stars else 0
     rows = random.integers(least, values, (2, amount, attributes))
     return tuple(rows)
 
@@ -29,7 +29,7 @@ def collapsed(rows):
 
 def least_cost(left, right):
     """By the Hungarian method on all pairs."""
-    costs = np.array([[np.sum((v != w) | (v == STAR)) for w in right] for v in left])
+    costs = np.array([[np.sum((v != w) | (v == MASKED)) for w in right] for v in left])
     return int(costs[linear_sum_assignment(costs)].sum())
 
 
@@ -37,58 +37,58 @@ def least_cost(left, right):
 def test_the_network_finds_what_all_pairs_have(rows):
     (left, left_counts), (right, right_counts) = map(collapsed, rows)
 
-    found = paired(left, left_counts, right, right_counts)
+    pairs = paired(left, left_counts, right, right_counts)
 
-    assert found.least == least_cost(*rows)
+    assert pairs.least == least_cost(*rows)
 
 
 @given(sides())
 def test_pairs_use_every_vector_as_often_as_it_is_there_and_cost_what_is_said(rows):
     (left, left_counts), (right, right_counts) = map(collapsed, rows)
 
-    found = paired(left, left_counts, right, right_counts)
+    pairs = paired(left, left_counts, right, right_counts)
 
-    np.testing.assert_array_equal(np.bincount(found.left, found.amounts, len(left)), left_counts)
-    np.testing.assert_array_equal(np.bincount(found.right, found.amounts, len(right)), right_counts)
-    assert found.amounts.min() > 0
-    assert found.amounts @ disagreements(left[found.left], right[found.right]) == found.least
+    np.testing.assert_array_equal(np.bincount(pairs.left, pairs.amounts, len(left)), left_counts)
+    np.testing.assert_array_equal(np.bincount(pairs.right, pairs.amounts, len(right)), right_counts)
+    assert pairs.amounts.min() > 0
+    assert pairs.amounts @ disagreements(left[pairs.left], right[pairs.right]) == pairs.least
 
 
 @given(sides(stars=False))
 def test_equal_vectors_are_paired_as_often_as_both_sides_have_them(rows):
     (left, left_counts), (right, right_counts) = map(collapsed, rows)
 
-    found = paired(left, left_counts, right, right_counts)
+    pairs = paired(left, left_counts, right, right_counts)
 
-    alike = np.all(left[found.left] == right[found.right], axis=1)
+    alike = np.all(left[pairs.left] == right[pairs.right], axis=1)
     both = sum(
         min((left_counts[v], right_counts[w]))
         for v, w in product(range(len(left)), range(len(right)))
         if np.array_equal(left[v], right[w])
     )
-    assert found.amounts[alike].sum() == both
+    assert pairs.amounts[alike].sum() == both
 
 
 @given(sides(), st.integers(0, 200))
 def test_with_too_few_arcs_the_cost_is_a_lower_bound(rows, most_arcs):
     (left, left_counts), (right, right_counts) = map(collapsed, rows)
 
-    found = hub_network(left, right, most_arcs).cheapest_pairs(left_counts, right_counts)
+    pairs = hub_network(left, right, most_arcs).cheapest_pairs(left_counts, right_counts)
 
-    assert found.least <= least_cost(*rows)
-    np.testing.assert_array_equal(np.bincount(found.left, found.amounts, len(left)), left_counts)
-    np.testing.assert_array_equal(np.bincount(found.right, found.amounts, len(right)), right_counts)
+    assert pairs.least <= least_cost(*rows)
+    np.testing.assert_array_equal(np.bincount(pairs.left, pairs.amounts, len(left)), left_counts)
+    np.testing.assert_array_equal(np.bincount(pairs.right, pairs.amounts, len(right)), right_counts)
 
 
 def test_hubs_that_one_side_alone_reaches_are_left_out():
     left, right = np.array([[0, 1], [3, 1], [0, 4]]), np.array([[0, 2], [5, 2], [5, 6]])
 
-    found = hub_network(left, right, most_arcs=17)
+    network = hub_network(left, right, most_arcs=17)
 
     # By the first attribute, from two to one; by none, from three to three.
-    assert (found.left.tolist(), found.left_hubs.tolist()) == ([0, 2, 0, 1, 2], [0, 0, 1, 1, 1])
-    assert (found.right.tolist(), found.right_hubs.tolist()) == ([0, 0, 1, 2], [0, 1, 1, 1])
-    assert found.costs.tolist() == [1, 1, 2, 2, 2]
+    assert (network.left.tolist(), network.left_hubs.tolist()) == ([0, 2, 0, 1, 2], [0, 0, 1, 1, 1])
+    assert (network.right.tolist(), network.right_hubs.tolist()) == ([0, 0, 1, 2], [0, 1, 1, 1])
+    assert network.costs.tolist() == [1, 1, 2, 2, 2]
 
 
 @pytest.mark.parametrize("attributes", [3, 12])
@@ -105,7 +105,7 @@ def test_many_vectors_of_many_attributes_are_paired_too():
     left, right = (distinct_rows(np.random.default_rng(seed).integers(0, 2, (2500, 16)))[0] for seed in (0, 1))
     left, right = left[:2300], right[:2300]
 
-    found = paired(left, np.ones(2300, dtype=np.int64), right, np.ones(2300, dtype=np.int64))
+    pairs = paired(left, np.ones(2300, dtype=np.int64), right, np.ones(2300, dtype=np.int64))
 
-    assert found.least <= found.amounts @ disagreements(left[found.left], right[found.right])
-    assert np.unique(found.left).tolist() == np.unique(found.right).tolist() == list(range(2300))
+    assert pairs.least <= pairs.amounts @ disagreements(left[pairs.left], right[pairs.right])
+    assert np.unique(pairs.left).tolist() == np.unique(pairs.right).tolist() == list(range(2300))

@@ -15,9 +15,9 @@ rows = st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 1), st.integers(0,
 def test_independence_is_what_fractions_say(records):
     table = np.array(records)
 
-    found = is_independent(table[:, :2], table[:, 2])
+    independent = is_independent(table[:, :2], table[:, 2])
 
-    assert found == is_exactly_independent([record[:2] for record in records], [record[2] for record in records])
+    assert independent == is_exactly_independent([record[:2] for record in records], [record[2] for record in records])
 
 
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=4), st.lists(st.integers(0, 3), min_size=1, max_size=4))

@@ -34,9 +34,9 @@ def as_document(hidden: Hidden) -> dict[str, Any]:
         "clusters": [_cluster(each) for each in hidden.clusters],
         "groups": hidden.groups,
         "values": hidden.values,
-        "stars": hidden.starred,
+        "stars": hidden.stars,
         "lower_bound": hidden.lower_bound,
-        "stars_by_attribute": dict(hidden.stars),
+        "stars_by_attribute": dict(hidden.stars_by_attribute),
         "solver": hidden.solver,
         "mutual_information": [
             {
@@ -79,9 +79,9 @@ def _extent(extent: Extent) -> str:
 def _stars(hidden: Hidden) -> Iterator[str]:
     groups = f"{hidden.groups} groups of {len(hidden.clusters)}"
     yield ""
-    yield f"{hidden.starred} of {hidden.values} values masked ({_percent(hidden.starred, hidden.values)}), in {groups}"
+    yield f"{hidden.stars} of {hidden.values} values masked ({_percent(hidden.stars, hidden.values)}), in {groups}"
     yield f"by `{hidden.solver}`; no independent table of these clusters has fewer than {hidden.lower_bound}"
-    rows = [(shown(name), stars, _percent(stars, hidden.records)) for name, stars in hidden.stars.items()]
+    rows = [(shown(name), stars, _percent(stars, hidden.records)) for name, stars in hidden.stars_by_attribute.items()]
     yield from aligned(("attribute", "masked", "share"), rows)
 
 

@@ -41,13 +41,13 @@ class Grouping:
         group_of_record: (n,) from 0.
         stars: How many values are masked.
         lower_bound: No grouping masks fewer.
-        method: The solver that was asked for.
+        solver: The one that was asked for.
     """
 
     group_of_record: IntArray
     stars: int
     lower_bound: int
-    method: Solver
+    solver: Solver
 
     @property
     def groups(self) -> int:

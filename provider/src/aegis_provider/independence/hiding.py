@@ -171,8 +171,8 @@ def _hidden(
         dropped=clustered.dropped,
         seed=seed,
         groups=kept // len(clusters),
-        stars=dict(zip(names, records.stars.sum(axis=0).tolist(), strict=True)),
+        stars_by_attribute=dict(zip(names, records.stars.sum(axis=0).tolist(), strict=True)),
         lower_bound=grouping.lower_bound,
-        solver=grouping.method,
+        solver=grouping.solver,
         unmasked=clustered.counts(),
     )

@@ -80,7 +80,7 @@ class Hidden:
         dropped: How many a draw of `seed` left out, so that all clusters are of one size.
         seed: What every draw came from.
         groups: How many groups of records were made alike, of one record of each cluster.
-        stars: How many values are masked, by attribute.
+        stars_by_attribute: How many values of each attribute are masked.
         lower_bound: No independent table of these clusters has fewer stars.
         solver: The one that made the groups.
         unmasked: (vectors, clusters) how many records have each combination of the hidden attributes' values, before
@@ -99,16 +99,16 @@ class Hidden:
     dropped: int
     seed: int
     groups: int
-    stars: Mapping[str, int]
+    stars_by_attribute: Mapping[str, int]
     lower_bound: int
     solver: Solver
     unmasked: IntArray = field(compare=False, repr=False)
     associations: tuple[Association, ...] = ()
 
     @property
-    def starred(self) -> int:
+    def stars(self) -> int:
         """How many values are masked."""
-        return sum(self.stars.values())
+        return sum(self.stars_by_attribute.values())
 
     @property
     def values(self) -> int:

@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 
 from aegis_provider.extras import needs_extra
-from aegis_provider.independence.vectors import STAR, IntArray, disagreements, distinct_rows, row_keys
+from aegis_provider.independence.vectors import MASKED, IntArray, disagreements, distinct_rows, row_keys
 
 #: More arcs take minutes and gigabytes.
 _MOST_ARCS = 4_000_000
@@ -50,7 +50,7 @@ def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts:
     inequality). The rest is a transportation problem.
 
     Args:
-        left: (vectors, d) distinct vectors of codes from 0, or `STAR`, which agrees with nothing.
+        left: (vectors, d) distinct vectors of codes from 0, or `MASKED`, which agrees with nothing.
         left_counts: (vectors,) of the same sum as `right_counts`.
         right: As `left`.
         right_counts: As `left_counts`.
@@ -73,7 +73,7 @@ def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts:
 
 def _same(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
     """The places of vectors without stars that both sides have."""
-    whole_left, whole_right = (np.flatnonzero((side != STAR).all(axis=1)) for side in (left, right))
+    whole_left, whole_right = (np.flatnonzero((side != MASKED).all(axis=1)) for side in (left, right))
     _, keys = distinct_rows(np.concatenate([left[whole_left], right[whole_right]]))
     _, at_left, at_right = np.intersect1d(
         keys[: len(whole_left)], keys[len(whole_left) :], assume_unique=True, return_indices=True
@@ -138,7 +138,7 @@ def hub_network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) ->
     above. That is a lower bound on disagreement, and a metric on vectors without stars as the Hamming distance is.
 
     Args:
-        left: (vectors, d) codes, with `STAR` where a vector agrees with nothing.
+        left: (vectors, d) codes, with `MASKED` where a vector agrees with nothing.
         right: As `left`.
         most_arcs: How many arcs the network may have at most.
     """
@@ -171,7 +171,7 @@ def _shared(rows: IntArray, of_left: int) -> tuple[IntArray, IntArray]:
 
     `rows`: (vectors of both sides, chosen attributes), the first `of_left` those of the left side.
     """
-    whole = np.flatnonzero((rows != STAR).all(axis=1))
+    whole = np.flatnonzero((rows != MASKED).all(axis=1))
     _, places = np.unique(row_keys(rows[whole]), return_inverse=True)
     is_left = whole < of_left
     size = int(places.max(initial=-1)) + 1

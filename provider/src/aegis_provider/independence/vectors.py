@@ -14,7 +14,7 @@ _LARGEST_KEY = 1 << 62
 _LARGEST_TABLE = 1 << 31
 
 #: The code of a masked value, which agrees with nothing, itself included.
-STAR = -1
+MASKED = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def _refuse_misshapen(codes: IntArray, clusters: IntArray) -> None:
 
 
 def common_codes(values: IntArray, members: IntArray) -> IntArray:
-    """(groups, d) the code that all vectors of a group have in an attribute, `STAR` where they disagree.
+    """(groups, d) the code that all vectors of a group have in an attribute, `MASKED` where they disagree.
 
     Args:
         values: (vectors, d) codes.
@@ -103,12 +103,12 @@ def common_codes(values: IntArray, members: IntArray) -> IntArray:
     most = least
     for column in members.T[1:]:
         least, most = np.minimum(least, values[column]), np.maximum(most, values[column])
-    return np.where(least == most, least, STAR)
+    return np.where(least == most, least, MASKED)
 
 
 def stars_of(vectors: Vectors, members: IntArray) -> int:
     """How many values are masked: for every attribute on which a group disagrees, one in each of its records."""
-    return vectors.clusters * int(np.count_nonzero(common_codes(vectors.values, members) == STAR))
+    return vectors.clusters * int(np.count_nonzero(common_codes(vectors.values, members) == MASKED))
 
 
 def starred(codes: IntArray, group_of_record: IntArray) -> BoolArray:
@@ -127,8 +127,8 @@ def starred(codes: IntArray, group_of_record: IntArray) -> BoolArray:
 
 
 def masked_codes(codes: IntArray, stars: BoolArray) -> IntArray:
-    """(n, d) the codes, with `STAR` where they are masked."""
-    return np.where(stars, STAR, codes)
+    """(n, d) the codes, with `MASKED` where they are masked."""
+    return np.where(stars, MASKED, codes)
 
 
 def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
@@ -137,7 +137,7 @@ def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
     A vector and a cluster that both occur must meet, since the product of their counts is not 0.
 
     Args:
-        vectors: (n, d) codes from `STAR` up, `STAR` being a value as any other.
+        vectors: (n, d) codes from `MASKED` up, `MASKED` being a value as any other.
         clusters: (n,) codes from 0.
 
     Raises:
@@ -155,7 +155,7 @@ def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
 
 def agreements(left: IntArray, right: IntArray) -> BoolArray:
     """(rows, d) where both have the same code, and it is no star."""
-    agree: BoolArray = (left == right) & (left != STAR)
+    agree: BoolArray = (left == right) & (left != MASKED)
     return agree
 
 
@@ -173,10 +173,10 @@ def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def row_keys(rows: IntArray) -> IntArray:
-    """(len(rows),) a number for each row of codes from `STAR` up, equal for equal rows and in their order."""
+    """(len(rows),) a number for each row of codes from `MASKED` up, equal for equal rows and in their order."""
     keys, size = np.zeros(len(rows), dtype=np.int64), 1
     for column in rows.T:
-        digits, width = column - STAR, int(column.max(initial=STAR)) - STAR + 1
+        digits, width = column - MASKED, int(column.max(initial=MASKED)) - MASKED + 1
         if size * width > _LARGEST_KEY:
             (keys, size), (digits, width) = _ranked(keys), _ranked(digits)
         keys = keys * width + digits

@@ -1,13 +1,15 @@
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any
 
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk.cli.advice_report import report
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import say
-from aegis_sdk.wire import Advice
+from aegis_sdk.cli.terminal import aligned, say
+from aegis_sdk.reading import maskings_of, promises_of, reference_known, utility_bounds
+from aegis_sdk.wire import Advice, AttributeAdvice
+
+_MOST_NAMES = 3
 
 
 def advise(
@@ -52,3 +54,66 @@ def _progress_said() -> Callable[[Advice], None]:
             say(f"{said.done} of {said.total} attributes reconstructed ...")
 
     return tell
+
+
+def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
+    """Lines: the ranking, and what the best configuration costs per attribute. `schema`: the entry's."""
+    measure = advice.request.get("measure")
+    unit = f", in {advice.unit}" if advice.unit else ""
+    better = f" ({advice.better} utility is better)" if advice.better else ""
+    yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}{better}"
+    yield f"the ranking is {advice.ranking_basis}"
+    if len(advice.tied or []) > 1:
+        yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
+    if advice.indistinguishable_count is not None:
+        others = advice.indistinguishable_count - 1
+        yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
+    if advice.joint is not None:
+        yield f"all attributes together: {advice.joint.reference_utility:.6f} is there to keep, as far as is known"
+    yield from _ranking(advice, schema)
+    costs = _costs(advice, maskings_of(schema, advice.configuration))
+    alone = "" if advice.joint is None else ", each attribute by itself"
+    yield from ("", f"what {advice.configuration} costs{alone}:", *costs)
+
+
+def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """The ranking, with the first names of privacy that the entry vouches for, and the records that are left out."""
+    ranking = advice.ranking or []
+    if not ranking:
+        return
+    promises = promises_of(schema, [each.configuration for each in ranking])
+    names = [name for name in promises if name != "suppressed"][:_MOST_NAMES]
+    names += ["suppressed"] if "suppressed" in promises else []
+    rows = [
+        (each.configuration, each.deviation, each.utility, *(_promise(promises[name][place]) for name in names))
+        for place, each in enumerate(ranking)
+    ]
+    yield from ("", *aligned(("configuration", "deviation", "utility", *names), rows))
+
+
+def _promise(number: float | None) -> str | float:
+    """Whole numbers without decimals."""
+    if number is None:
+        return "-"
+    return int(number) if float(number).is_integer() else number
+
+
+def _costs(advice: Advice, maskings: dict[str, str]) -> Iterator[str]:
+    """What each masking costs, dearest first; with what is certain of the whole, where that may be far from it."""
+    header = ("attribute", "masking", "deviation", "utility", "of", "source", "of, for certain")
+    costs: list[tuple[str | float, ...]] = []
+    for attribute in advice.attributes or []:
+        masking = maskings.get(attribute.name, "")
+        if score := attribute.maskings.get(masking):
+            whole = attribute.reference_utility
+            certain = _certain(attribute)
+            costs.append((attribute.name, masking, score.deviation, score.utility, whole, score.source, certain))
+    used = len(header) if any(cost[-1] for cost in costs) else len(header) - 1
+    dearest_first = sorted(costs, key=lambda cost: cost[2], reverse=True)
+    yield from aligned(header[:used], [cost[:used] for cost in dearest_first])
+
+
+def _certain(attribute: AttributeAdvice) -> str:
+    """What the unmasked attribute tells, for certain, if that says more than the reference does."""
+    bounds = utility_bounds(attribute)
+    return str(bounds) if bounds.far_apart and not reference_known(attribute) else ""

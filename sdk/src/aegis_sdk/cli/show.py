@@ -1,5 +1,5 @@
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -7,12 +7,23 @@ from typing import Annotated
 import typer
 
 from aegis_sdk.cli.entry_files import document_of, read
-from aegis_sdk.cli.entry_report import report
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import EntryArgument, JsonOption
-from aegis_sdk.cli.terminal import print_json
-from aegis_sdk.reading import outline_of
-from aegis_sdk.wire import Attribute, EntryDocument
+from aegis_sdk.cli.terminal import aligned, print_json
+from aegis_sdk.reading import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, shown, some
+from aegis_sdk.wire import DROP, Attribute, EntryDocument
+
+_BAR = 40
+_LABELS = 12
+_VALUES = 8
+_NAMES = 3
+_LINE = 100
+_KNOWLEDGE = {
+    "joint": "its joint counts with the label",
+    "histogram": "its histogram, not its joint counts with the label",
+    "no_histogram": "nothing: neither histogram nor joint counts",
+}
+_COLUMNS = ("masking", "values", "used by", "known", "follows from", "function")
 
 
 def show(
@@ -40,3 +51,101 @@ def chosen(source: Path, entry: EntryDocument, names: Sequence[str] | None) -> l
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known[:10])}"
             raise InputError(f"{source}: no attribute {name!r}; {hint}")
     return [each for each in entry.attributes if not names or each.name in names]
+
+
+def report(outline: EntryOutline, *, in_full: bool) -> Iterator[str]:
+    """Lines: the entry, its label, each attribute with its maskings (and masked values, `in_full`), configurations."""
+    yield from _head(outline)
+    yield from _label(outline)
+    for each in outline.attributes:
+        yield from _attribute(each, in_full=in_full)
+    yield from _configurations(outline)
+
+
+def _head(outline: EntryOutline) -> Iterator[str]:
+    title = f": {shown(outline.title, _LINE)}" if outline.title else ""
+    yield f"{outline.name}{title}"
+    if outline.description:
+        yield f"  {shown(outline.description, _LINE)}"
+    keywords = f"keywords {some(outline.keywords, _VALUES)}; " if outline.keywords else ""
+    licence = f"licence {shown(outline.license)}; " if outline.license else ""
+    yield f"  {keywords}{licence}visible to {_seen_by(outline.visibility)}"
+    pairs = f", {outline.pairs} tables of pairs of attributes" if outline.pairs else ""
+    yield f"  {outline.records} records, {outline.configurations} configurations{pairs}"
+
+
+def _seen_by(visibility: str) -> str:
+    others = {"private": "its own tenant only", "all": "every caller"}
+    return others.get(visibility, f"its own tenant and {shown(visibility, _LINE)}")
+
+
+def _label(outline: EntryOutline) -> Iterator[str]:
+    histogram = list(outline.label_histogram.items())
+    yield from ("", f"label {shown(outline.label)}: {len(histogram)} values")
+    most = max(1, *outline.label_histogram.values())
+    rows = [
+        (shown(value), records, f"{records / outline.records:6.1%}", "█" * round(_BAR * records / most))
+        for value, records in histogram[:_LABELS]
+    ]
+    yield from aligned(("value", "records", "share", ""), rows)
+    if len(histogram) > _LABELS:
+        yield f"  and {len(histogram) - _LABELS} more"
+
+
+def _attribute(attribute: AttributeOutline, *, in_full: bool) -> Iterator[str]:
+    count = f"{attribute.values} value{'s' * (attribute.values != 1)}"
+    yield from ("", f"{shown(attribute.name)}: {attribute.type}, {count}: {some(attribute.domain, _VALUES)}")
+    yield f"  known unmasked: {_KNOWLEDGE[attribute.knowledge]} ({attribute.knowledge})"
+    if attribute.discretization:
+        yield f"  made discrete by {shown(attribute.discretization, _LINE)}"
+    yield from aligned(_COLUMNS, [_masking(each) for each in attribute.maskings])
+    for each in attribute.maskings if in_full else ():
+        yield from _masked_values(each)
+
+
+def _masking(masking: MaskingOutline) -> tuple[str | float, ...]:
+    known = ", ".join(masking.known) or "-"
+    return shown(masking.id), masking.values, masking.configurations, known, _order(masking), masking.function
+
+
+def _order(masking: MaskingOutline) -> str:
+    """What the masking is a function of; one masked value is a function of anything."""
+    if alike := [name for name in masking.same_as if name != DROP]:
+        return f"as {some(alike, _NAMES)}"
+    return "any" if DROP in masking.same_as else some(masking.follows_from, _NAMES) or "-"
+
+
+def _masked_values(masking: MaskingOutline) -> Iterator[str]:
+    """The masked values and how many records have each, as far as that is known."""
+    counts = ["?"] * len(masking.domain) if masking.records is None else list(map(str, masking.records))
+    rows = [(shown(value), records) for value, records in zip(masking.domain, counts, strict=True)]
+    if rows:
+        yield from ("", f"  {shown(masking.id)}, records by masked value")
+        told = [f"{value} ({records})" for value, records in rows[: 2 * _VALUES]]
+        more = [f"and {len(rows) - len(told)} more"] if len(rows) > len(told) else []
+        yield from _filled([*told, *more])
+
+
+def _filled(words: Sequence[str]) -> Iterator[str]:
+    """The words, as many on a line as fit."""
+    line = ""
+    for word in words:
+        if line and len(line) + len(word) > _LINE:
+            yield f"    {line.rstrip()}"
+            line = ""
+        line += f"{word}  "
+    yield f"    {line.rstrip()}"
+
+
+def _configurations(outline: EntryOutline) -> Iterator[str]:
+    yield from ("", f"configurations: {outline.configurations}")
+    rows = [_range(name, vouched) for name, vouched in outline.privacy.items()]
+    if outline.suppressed is not None:
+        rows.append(_range("records suppressed", outline.suppressed))
+    yield from aligned(("what they vouch for", "configurations", "least", "most"), rows) if rows else ()
+    if not outline.privacy:
+        yield "  none vouches for any privacy"
+
+
+def _range(name: str, vouched: Range) -> tuple[str, int, str, str]:
+    return name, vouched.configurations, f"{vouched.least:g}", f"{vouched.most:g}"

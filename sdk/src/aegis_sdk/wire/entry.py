@@ -125,7 +125,11 @@ def _too_many_records(attribute: Attribute, records: int) -> Iterator[Fault]:
 
 
 def read_json(body: bytes | str) -> object:
-    """The JSON value of a body. Raises `NotJsonError` for what is not JSON."""
+    """The JSON value of a body.
+
+    Raises:
+        NotJsonError: it is not JSON.
+    """
     try:
         return from_json(body, allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:

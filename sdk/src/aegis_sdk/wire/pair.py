@@ -73,13 +73,13 @@ def _sizes(attributes: Sequence[Attribute]) -> Sizes:
 
 
 def _unknown_names(pair: PairCounts, sizes: Sizes) -> list[Fault]:
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for side, (attribute, masking) in enumerate(zip(pair.attributes, pair.maskings, strict=True)):
         if attribute not in sizes:
-            found.append((("attributes", side), "The entry has no such attribute"))
+            faults.append((("attributes", side), "The entry has no such attribute"))
         elif masking not in sizes[attribute]:
-            found.append((("maskings", side), "The attribute has no such masking"))
-    return found
+            faults.append((("maskings", side), "The attribute has no such masking"))
+    return faults
 
 
 def _wrong_sizes(pair: PairCounts, sizes: Sizes) -> Iterator[Fault]:

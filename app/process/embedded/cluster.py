@@ -1,0 +1,105 @@
+"""The files of one PostgreSQL cluster: making them, and the `postmaster.pid` that a killed server leaves."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from app.process.bound import bound_command
+from app.process.embedded.binaries import Binaries
+from app.process.embedded.lock import program_of
+from app.process.embedded.places import Account, EmbeddedPostgresError
+
+_KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Pythons find their own library by these alone
+
+_ROLE = "postgres"
+
+
+def server_environment() -> dict[str, str]:
+    """All that the programs see of our environment: no PGDATA, PGPORT or locale of the operator's shell."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {"LC_ALL": "C", "PATH": os.defpath, "TZ": "UTC", **kept}
+
+
+def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
+    """Make a new cluster (UTF-8, builtin locale C.UTF-8) beside its place, then rename: none is seen half-made.
+
+    It trusts whoever can open its socket: the socket's private directory is what keeps others out.
+
+    Args:
+        cluster: its directory.
+        binaries: the programs that make it.
+        account: whose it becomes.
+        durable: sync the files to disk.
+
+    Raises:
+        EmbeddedPostgresError: with what initdb said.
+    """
+    draft = cluster.with_name(f"{cluster.name}.draft")
+    shutil.rmtree(draft, ignore_errors=True)  # of a launcher that was killed here
+    draft.mkdir(mode=0o700)
+    try:
+        account.own(draft)
+        _initdb(draft, binaries, account, durable=durable)
+        draft.rename(cluster)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _initdb(draft: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
+    argv = [
+        *(
+            binaries.initdb,
+            f"--pgdata={draft}",
+            f"--username={_ROLE}",
+            "--encoding=UTF8",
+            "--no-instructions",
+        ),
+        *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+        *("--auth-local=trust", "--auth-host=reject", "--set=timezone=UTC"),
+        *([] if durable else ["--no-sync"]),
+    ]
+    done = subprocess.run(  # noqa: S603 - our own command line
+        bound_command(argv, on_parent_death=signal.SIGTERM, account=(account.uid, account.gid)),
+        cwd="/",
+        env=server_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise EmbeddedPostgresError(
+            f"no new database could be made in {draft.parent}: mend what initdb says and start again\n"
+            + done.stdout.strip()
+        )
+
+
+def postmaster_of(cluster: Path) -> int | None:
+    """The process id in the cluster's `postmaster.pid`, if it is one of a running postgres."""
+    with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
+        pid = int((cluster / "postmaster.pid").read_text().splitlines()[0])
+        return pid if program_of(pid) == "postgres" else None
+    return None
+
+
+def drop_stale_pid_file(cluster: Path) -> None:
+    """Remove a `postmaster.pid` whose process is no postgres.
+
+    A killed server leaves it; when its process id has gone to another program since, PostgreSQL takes that
+    program for a running server and refuses to start.
+    """
+    if postmaster_of(cluster) is None:
+        (cluster / "postmaster.pid").unlink(missing_ok=True)
+
+
+def stop_orphan(cluster: Path) -> None:
+    """Ask the cluster's server, if there is one, to shut down fast."""
+    pid = postmaster_of(cluster)
+    if pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)

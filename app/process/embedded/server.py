@@ -1,0 +1,229 @@
+"""The launcher: `postgres` as a direct child, from lock to socket to the database of the service."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Self
+from urllib.parse import quote
+
+import psycopg
+
+from app.process.bound import bound_command
+from app.process.embedded.binaries import Binaries, binaries_for
+from app.process.embedded.cluster import (
+    drop_stale_pid_file,
+    make_cluster,
+    server_environment,
+    stop_orphan,
+)
+from app.process.embedded.lock import Launch, LauncherLock, current_launch
+from app.process.embedded.places import Account, EmbeddedPostgresError, home_of, make_home, server_account
+
+_DATABASE = "aegis"
+_DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
+_PORT = "5432"  # names the socket's file, no more
+_LONGEST_SOCKET_PATH = 103  # bytes: 107 on Linux, 103 on macOS
+_START_SECONDS = 60.0  # recovery after a crash included
+_FAST_STOP_SECONDS = 15.0
+_POLL_SECONDS = 0.01
+_LOG_TAIL_LINES = 12
+
+
+class EmbeddedPostgres:
+    """A PostgreSQL server that lives as long as a `with` block, and never longer than this process.
+
+    Enter from the main thread: the server ends with the thread that started it.
+
+    Args:
+        data_dir: where its files stand; for root, where `nobody` cannot reach that, they stand in a directory named
+            after it below /var/lib/aegis.
+        settings: server settings by name, over the defaults.
+
+    Attributes:
+        home: where the files do stand.
+
+    Raises:
+        EmbeddedPostgresError: the server cannot be used.
+    """
+
+    def __init__(self, data_dir: Path, *, settings: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._account = server_account()
+        self._settings = _DEFAULTS | dict(settings)
+        self._running = ExitStack()
+        self._socket: Path | None = None
+        with _clear_errors(data_dir):
+            self.home = home_of(data_dir, self._account)
+
+    @property
+    def url(self) -> str:
+        """The libpq URL of the service's database, while the server runs."""
+        if self._socket is None:
+            raise EmbeddedPostgresError(f"the database in {self.home} is not running: enter its `with` block first")
+        return _url(self._socket, _DATABASE)
+
+    def __enter__(self) -> Self:
+        """Make what is missing (cluster, database), start, and return when the server accepts connections."""
+        if threading.current_thread() is not threading.main_thread():
+            raise EmbeddedPostgresError("the embedded PostgreSQL has to be started from the main thread")
+        with _clear_errors(self.home), ExitStack() as starting:
+            self._start(starting)
+            self._running = starting.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the server (its sessions are cut, nothing committed is lost) and free the directory."""
+        self._socket = None
+        self._running.close()
+
+    def _start(self, starting: ExitStack) -> None:
+        cluster = self.home / "cluster"
+        binaries = binaries_for(self._account)
+        make_home(self.home, self._account)
+        lock = starting.enter_context(
+            LauncherLock(self.home, patience=_FAST_STOP_SECONDS, evict=lambda: stop_orphan(cluster))
+        )
+        if not cluster.exists():
+            make_cluster(cluster, binaries, self._account, durable=self._settings.get("fsync") != "off")
+        drop_stale_pid_file(cluster)
+        socket = starting.enter_context(_socket_directory(self.home, lock.previous, self._account))
+        lock.tell(Launch(os.getpid(), str(socket)))
+        starting.enter_context(_server(self._command(binaries, socket), self.home, socket, lock.fileno()))
+        _ensure_database(socket)
+        self._socket = socket
+
+    def _command(self, binaries: Binaries, socket: Path) -> list[str]:
+        """The server's command line; what the socket depends on cannot be overridden."""
+        settings = self._settings | {
+            "listen_addresses": "",
+            "port": _PORT,
+            "unix_socket_directories": '"{}"'.format(str(socket).replace('"', '""')),
+            "unix_socket_permissions": "0700",
+        }
+        options = [item for name, value in settings.items() for item in ("-c", f"{name}={value}")]
+        return bound_command(
+            [binaries.postgres, "-D", str(self.home / "cluster"), *options],
+            on_parent_death=signal.SIGINT,
+            account=(self._account.uid, self._account.gid),
+        )
+
+
+def running_url(data_dir: Path) -> str | None:
+    """The libpq URL of the server that a process of ours runs on `data_dir` now, None if there is none."""
+    with _clear_errors(data_dir):
+        launch = current_launch(home_of(data_dir, server_account()))
+        if launch is None or launch.socket is None:
+            return None
+        with (
+            contextlib.suppress(psycopg.OperationalError),
+            psycopg.connect(_url(Path(launch.socket), _DATABASE)),
+        ):
+            return _url(Path(launch.socket), _DATABASE)
+    return None
+
+
+def _url(socket: Path, database: str) -> str:
+    """A URL that says all that PGHOST and PGPORT could say differently."""
+    return f"postgresql://postgres@/{database}?host={quote(str(socket), safe='')}&port={_PORT}"
+
+
+@contextmanager
+def _clear_errors(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, psycopg.Error) as error:
+        raise EmbeddedPostgresError(
+            f"the database in {place} cannot be used ({error}): mend that, or choose another data directory"
+        ) from error
+
+
+@contextmanager
+def _socket_directory(home: Path, previous: Launch | None, account: Account) -> Iterator[Path]:
+    """A private directory for the socket: in `home`, or a temporary one where libpq cannot use that."""
+    socket = home / "socket"
+    if previous is not None and previous.socket is not None and Path(previous.socket) != socket:
+        with contextlib.suppress(OSError):  # the temporary one of a killed launcher: empty, or no longer ours
+            Path(previous.socket).rmdir()
+    # libpq would take a comma for the end of a first host.
+    if len(os.fsencode(socket / f".s.PGSQL.{_PORT}")) <= _LONGEST_SOCKET_PATH and "," not in str(socket):
+        socket.mkdir(mode=0o700, exist_ok=True)
+        account.own(socket)
+        yield socket
+    else:
+        with tempfile.TemporaryDirectory(prefix="aegis-", dir="/tmp") as short:
+            account.own(Path(short))
+            yield Path(short)
+
+
+@contextmanager
+def _server(command: list[str], home: Path, socket: Path, lock: int) -> Iterator[None]:
+    """Run the server; its log goes to `home`. Holds the lock through the inherited file."""
+    log_path = home / "postgres.log"
+    log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    try:
+        start = os.fstat(log).st_size
+        process = subprocess.Popen(  # noqa: S603 - our own command line
+            command,
+            cwd="/",
+            env=server_environment(),
+            pass_fds=(lock,),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # a terminal's Ctrl-C is for us alone: we stop the server last
+        )
+    finally:
+        os.close(log)
+    try:
+        _await_connections(process, socket, log_path, start)
+        yield
+    finally:
+        _stop(process)
+
+
+def _await_connections(process: subprocess.Popen[bytes], socket: Path, log: Path, start: int) -> None:
+    """Return when the server accepts; otherwise raise with what it logged from the position `start` on."""
+    deadline = time.monotonic() + _START_SECONDS
+    while (refusal := _refusal(socket)) is not None:
+        if process.poll() is not None or time.monotonic() > deadline:
+            with log.open("rb") as lines:
+                lines.seek(start)
+                tail = lines.read().decode(errors="replace").splitlines()[-_LOG_TAIL_LINES:]
+            problem = f"the database in {log.parent} did not start: see the end of {log}"
+            raise EmbeddedPostgresError("\n".join([problem, *tail, refusal]))
+        time.sleep(_POLL_SECONDS)
+
+
+def _refusal(socket: Path) -> str | None:
+    """Why the server does not accept connections yet; None when it does."""
+    try:
+        psycopg.connect(_url(socket, "postgres")).close()
+    except psycopg.OperationalError as error:
+        return str(error).strip()
+    return None
+
+
+def _ensure_database(socket: Path) -> None:
+    with psycopg.connect(_url(socket, "postgres"), autocommit=True) as connection:
+        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [_DATABASE])
+        if known.rowcount == 0:
+            connection.execute(f"CREATE DATABASE {_DATABASE}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Fast shutdown; if it takes too long the immediate one, from which the next start recovers."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_FAST_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGQUIT)
+        process.wait()

@@ -1,0 +1,157 @@
+"""The catalogue: who may publish, see, change and remove which entries."""
+
+from collections.abc import Callable
+
+from app.catalog.queue import JobQueue
+from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.entries import EntryStore, Search
+from app.domain.callers import Caller
+from app.domain.entries import CountTable, Head, HeadPage, Publication, Visibility
+from app.domain.errors import (
+    Fault,
+    InvalidDocumentError,
+    NameTakenError,
+    NotFoundError,
+    RoleNotAllowedError,
+    StaleVersionError,
+)
+from app.services.references import chunks
+
+
+class CatalogueService:
+    """Entries and their versions, for callers."""
+
+    def __init__(self, entries: EntryStore, contents: ContentStore, queue: JobQueue) -> None:
+        self._entries = entries
+        self._contents = contents
+        self._queue = queue
+
+    async def publish(self, caller: Caller, publication: Publication) -> Head:
+        """Add an entry and enqueue its reconstruction.
+
+        Raises:
+            RoleNotAllowedError: the caller may not publish.
+            NameTakenError: the tenant has an entry of this name.
+        """
+        require_publisher(caller)
+        entry_id = await self._entries.add(publication.name, caller.tenant, publication.visibility)
+        if entry_id is None:
+            taken = await self._entries.find_by_name(caller.tenant, publication.name)
+            raise NameTakenError(publication.name, "" if taken is None else taken.id)
+        await self._add_version(str(entry_id), 1, publication)
+        return await self.head(caller, str(entry_id))
+
+    async def replace(
+        self, caller: Caller, entry_id: str, publication: Publication, is_current: Callable[[Head], bool]
+    ) -> Head:
+        """Add a version, unless the content is that of the latest one.
+
+        The visibility stays; `set_visibility` changes it.
+
+        Args:
+            caller: who replaces it.
+            entry_id: the entry.
+            publication: the new version.
+            is_current: tells of a head whether the caller has seen that version.
+
+        Raises:
+            NotFoundError: there is no such entry, or none that the caller may see.
+            RoleNotAllowedError: the caller may not change it.
+            StaleVersionError: the caller has not seen the latest version.
+            InvalidDocumentError: the name is another one.
+        """
+        head = await self._owned(caller, entry_id)
+        if not is_current(head):
+            raise StaleVersionError(f"The entry is at version {head.version} now; read it again and repeat the change.")
+        if publication.name != head.name:
+            fault = Fault("/name", f"Must stay {head.name!r}: a version cannot rename its entry.")
+            raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
+        if publication.content.digest == head.digest:
+            return head
+        await self._add_version(entry_id, head.version + 1, publication)
+        await self._entries.set_latest(entry_id, head.version + 1)
+        return await self.head(caller, entry_id)
+
+    async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
+        """The head of an entry that the caller may see, the latest version by default.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        head = await self._entries.find(entry_id, version)
+        return _seen(caller, head, entry_id, version)
+
+    async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
+        """A page of what the caller may see.
+
+        Raises:
+            InvalidDocumentError: the token is not ours.
+        """
+        return await self._entries.page(caller, search, limit, page_token)
+
+    async def schema(self, head: Head) -> tuple[bytes, bytes]:
+        """The entry without its counts, in two halves of compressed JSON: the schema, the configurations."""
+        configurations = await self._contents.configurations(head.version_id)
+        # Read last: where it is still there, everything that was read before it was complete.
+        schema = await self._contents.schema(head.version_id)
+        if schema is None or configurations is None:
+            raise NotFoundError(f"Entry {head.id} has just been deleted.")
+        return schema, configurations
+
+    async def summaries(
+        self, caller: Caller, entry_id: str, version: int | None = None
+    ) -> tuple[Head, bytes, bytes, tuple[CountTable, ...]]:
+        """The entry as published, in parts: head, schema, configurations, counts.
+
+        Raises:
+            NotFoundError: there is none, or none that the caller may see.
+            RoleNotAllowedError: the caller may not read its counts.
+        """
+        head = await self.head(caller, entry_id, version)
+        if not head.belongs_to(caller):
+            raise RoleNotAllowedError("Summaries are for provider keys of the entry's own tenant and for operators.")
+        tables = await self._contents.count_tables(head.version_id)
+        schema, configurations = await self.schema(head)
+        return head, schema, configurations, tables
+
+    async def set_visibility(self, caller: Caller, entry_id: str, visibility: Visibility) -> Head:
+        """Change who sees the entry; no new version comes of it."""
+        await self._owned(caller, entry_id)
+        await self._entries.set_visibility(entry_id, visibility)
+        return await self.head(caller, entry_id)
+
+    async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
+        """Remove the entry with its versions and advice; its name is free again."""
+        head = await self._owned(caller, entry_id)
+        if not is_current(head):
+            raise StaleVersionError(f"The entry is at version {head.version} now; read it again before deleting it.")
+        await self._entries.delete(entry_id)
+
+    async def _owned(self, caller: Caller, entry_id: str) -> Head:
+        """The head of an entry that the caller may change, locked until the transaction ends."""
+        head = _seen(caller, await self._entries.find(entry_id, lock=True), entry_id, None)
+        if not head.belongs_to(caller):
+            raise RoleNotAllowedError("Only provider keys of the entry's own tenant and operators may change it.")
+        return head
+
+    async def _add_version(self, entry_id: str, version: int, publication: Publication) -> None:
+        version_id = await self._contents.add(entry_id, version, publication.content)
+        outline = publication.content.outline
+        await self._queue.reconstruct(version_id, chunks(outline, range(len(outline))))
+
+
+def require_publisher(caller: Caller) -> None:
+    """Refuse a caller that may not publish.
+
+    Raises:
+        RoleNotAllowedError: it is a consumer.
+    """
+    if not caller.may_publish:
+        raise RoleNotAllowedError("Consumer keys may not publish; use a provider's key.")
+
+
+def _seen(caller: Caller, head: Head | None, entry_id: str, version: int | None) -> Head:
+    if head is None or not head.is_visible_to(caller):
+        wanted = f"entry {entry_id}" if version is None else f"version {version} of entry {entry_id}"
+        raise NotFoundError(f"There is no {wanted}, or none that you may see.")
+    return head

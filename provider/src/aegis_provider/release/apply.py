@@ -1,0 +1,156 @@
+"""The masked table of one configuration: written, and looked at before anyone gets it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.errors import PlanError, PromiseError
+from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.progress import Progress
+from aegis_provider.release.blocks import Release
+from aegis_provider.release.promise import Promise, Suppression
+from aegis_provider.release.table_file import write_csv, write_parquet
+from aegis_provider.table import Source, open_table
+
+PARQUET_ENDING = ".parquet"
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was written.
+
+    Attributes:
+        records: how many.
+        suppressed: how many were left out.
+        promised: the configuration's privacy, by name.
+        reached: that of the written table, where one is promised.
+        faults: what is wrong with it, in a sentence each; none unless it was written by force.
+    """
+
+    records: int
+    suppressed: int
+    promised: Mapping[str, int | float]
+    reached: Mapping[str, int | float]
+    faults: tuple[str, ...] = ()
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """The promises that the table cannot show, as `epsilon`."""
+        return tuple(name for name in self.promised if name not in self.reached)
+
+
+def apply(
+    table: Source,
+    plan: Plan,
+    configuration: str,
+    output: Path,
+    *,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    force: bool = False,
+    progress: Progress = lambda _done, _records: None,
+) -> Applied:
+    """Writes the table as that configuration masks it: Parquet where the output ends in `.parquet`, CSV otherwise.
+
+    The columns: the plan's attributes that are not dropped, as the table orders them, with the label among them; no
+    other column is published. Records keep their order, unmasked values their text in CSV, and in Parquet their type
+    where it has that and nothing is lost. A missing value is a blank. If the plan declares suppressed records, those of
+    the equivalence classes that break the configuration's promise are left out, in one more reading of the table.
+    What was written is then read again, and has to reach the privacy that is promised. The file appears whole or not
+    at all.
+
+    Args:
+        table: whatever `open_table` takes.
+        plan: that has the configuration.
+        configuration: its id.
+        output: the file.
+        delimiter: of the table, if it is CSV, and of the output.
+        memory_limit: DuckDB's; what exceeds it goes to disk.
+        force: write what breaks a promise.
+        progress: told of how many records are masked.
+
+    Raises:
+        PlanError: the configuration is unknown, or was masked elsewhere.
+        TableError: the table cannot be read, or does not fit the plan.
+        OutputError: the output cannot be written.
+        PromiseError: unless by `force`, where a promise is broken or other records have to be left out than declared.
+    """
+    chosen = plan.configuration(configuration)
+    _refuse_masked_elsewhere(plan, chosen)
+    refuse_overwriting(output, table, *plan.files)
+    with (
+        written_whole(output) as part,
+        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
+    ):
+        release = Release.of(CountedTable.of(opened, plan), plan, chosen)
+        promise = Promise.of(release, plan, chosen)
+        suppression = _suppression(promise, progress)
+        faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
+        _refuse(plan, faults, force=force)
+        separator = opened.delimiter or ","
+        _write(part, output, release, _blocks(release, suppression, progress), separator)
+        reached = _reached(part, promise, suppression, separator, memory_limit)
+        faults += promise.broken(reached)
+        _refuse(plan, faults, force=force)
+    left_out = 0 if suppression is None else suppression.records
+    return Applied(release.counted.records - left_out, left_out, chosen.privacy, reached, tuple(faults))
+
+
+def _refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
+    for attribute in plan.attributes:
+        masking = attribute.masking(chosen.maskings[attribute.name])
+        if masking is not None and masking.is_elsewhere:
+            described = masking.function.describe()
+            raise PlanError(f"{masking.place}: the values are {described}; share that table itself")
+
+
+def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
+    if faults and not force:
+        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written (--force writes it all the same)")
+
+
+def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
+    """What is left out, if the plan declares that something is. Raises `PromiseError` where it would be everything."""
+    configuration = promise.configuration
+    if configuration.suppressed is None:
+        return None
+    records = promise.release.counted.records
+    suppression = promise.suppression(_counted(promise.judged.blocks(), progress, 0, 2 * records))
+    if suppression.records == records:
+        raise PromiseError(f"{configuration.id}: every record breaks its promise; there is nothing to write")
+    return suppression
+
+
+def _blocks(release: Release, suppression: Suppression | None, progress: Progress) -> Iterable[pa.RecordBatch]:
+    records = release.counted.records
+    if suppression is None:
+        return _counted(release.blocks(), progress, 0, records)
+    return suppression.kept(_counted(release.blocks(), progress, records, 2 * records))
+
+
+def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, total: int) -> Iterator[pa.RecordBatch]:
+    for block in blocks:
+        yield block
+        done += block.num_rows
+        progress(done, total)
+
+
+def _write(part: Path, output: Path, release: Release, blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:
+    if output.suffix.lower() == PARQUET_ENDING:
+        write_parquet(part, release.names, blocks, [column.domain for column in release.columns])
+    else:
+        write_csv(part, release.names, blocks, delimiter)
+
+
+def _reached(
+    part: Path, promise: Promise, suppression: Suppression | None, delimiter: str, memory_limit: str
+) -> Mapping[str, int | float]:
+    """The privacy of the file itself, where some is promised."""
+    if not promise.configuration.privacy:
+        return {}
+    with open_table(part, delimiter=delimiter, memory_limit=memory_limit) as written:
+        return promise.reached(written, None if suppression is None else suppression.before)

@@ -1,0 +1,71 @@
+"""What an answer of the service says: a document, an id, or the error that refuses the request."""
+
+from typing import TypeVar
+from urllib.parse import unquote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from aegis_sdk._errors import (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    PreconditionFailedError,
+    ProblemError,
+    TooLargeError,
+    UnauthorizedError,
+    UnavailableError,
+    UnexpectedAnswerError,
+)
+from aegis_sdk.wire import Problem, faults_of
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+_BY_STATUS: dict[int, type[ProblemError]] = {
+    400: BadRequestError,
+    401: UnauthorizedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    412: PreconditionFailedError,
+    413: TooLargeError,
+    422: InvalidError,
+    428: PreconditionFailedError,
+    503: UnavailableError,
+}
+
+
+def problem_error(response: httpx.Response) -> ProblemError:
+    """The error of a refused request, whether or not its body is a problem."""
+    try:
+        problem = Problem.model_validate_json(response.content)
+    except ValidationError:
+        problem = Problem(title=response.reason_phrase, status=response.status_code)
+    return _BY_STATUS.get(response.status_code, ProblemError)(response.status_code, problem)
+
+
+def located_id(response: httpx.Response) -> str:
+    """The last part of `Location`; only the id is taken from it, lest the key be sent to another host.
+
+    Raises:
+        UnexpectedAnswerError: There is none.
+    """
+    advice_id = unquote(str(response.headers.get("Location", "")).partition("?")[0].rpartition("/")[2])
+    if not advice_id:
+        raise UnexpectedAnswerError("The service accepted the question without saying where its advice will be")
+    return advice_id
+
+
+def read_answer(model: type[AnswerT], response: httpx.Response) -> AnswerT:
+    """The answer as a model.
+
+    Raises:
+        UnexpectedAnswerError: It is none.
+    """
+    try:
+        return model.model_validate_json(response.content)
+    except ValidationError as error:
+        place = faults_of(error)[0].pointer or "the body"
+        raise UnexpectedAnswerError(f"{response.request.url} did not answer as Aegis does, at {place}") from None

@@ -1,0 +1,135 @@
+"""The table of docs/api.md, walked: every route by every kind of caller."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from app.main import create_app
+from app.settings import Settings
+from tests.postgres import create_database, drop_database
+from tests.service import create_key, example_entry, publish, running_app
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "api.md"
+VISIBILITY: Mapping[str, Any] = {
+    "other, private": "private",
+    "other, all": "all",
+    "other, named": {"tenants": ["stranger"]},
+}
+
+
+def table() -> dict[str, dict[str, int]]:
+    """Status by route and caller."""
+    lines = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    header, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return {row[0].strip("`"): dict(zip(header[1:], map(int, row[1:]), strict=True)) for row in rows}
+
+
+TABLE = table()
+
+
+@dataclass(frozen=True)
+class Owned:
+    """An entry of the tenant `owner` with an advice on it."""
+
+    api: httpx.AsyncClient
+    owner: dict[str, str]
+    document: dict[str, Any]
+    entry_id: str
+    advice_id: str
+
+
+async def published(api: httpx.AsyncClient, owner: dict[str, str], visibility: Any) -> Owned:
+    document = example_entry(name=f"entry-{uuid4().hex}", visibility=visibility)
+    entry_id = (await publish(api, document, **owner))["id"]
+    path, headers = f"/v1/entries/{entry_id}/advice", owner | {"Prefer": "respond-async"}
+    advice = await api.post(path, json={"measure": "g3"}, headers=headers)
+    return Owned(api, owner, document, entry_id, advice.json()["id"])
+
+
+@dataclass(frozen=True)
+class World:
+    """Every kind of caller, and the entry that each of them asks about."""
+
+    headers: Mapping[str, dict[str, str]]
+    entries: Mapping[str, Owned]
+
+
+async def keys(database_url: str) -> dict[str, dict[str, str]]:
+    stranger = await create_key(database_url, "stranger", "provider")
+    return {
+        "no key": {},
+        "unknown key": {"Authorization": "Bearer aegis_00000000_nobody"},
+        "expired key": await create_key(database_url, "owner", "provider", timedelta(seconds=-1)),
+        "revoked key": await create_key(database_url, "owner", "provider", revoked=True),
+        "consumer": await create_key(database_url, "owner", "consumer"),
+        "provider": await create_key(database_url, "owner", "provider"),
+        "operator": await create_key(database_url, "elsewhere", "operator"),
+        "development": {},
+    } | dict.fromkeys(VISIBILITY, stranger)
+
+
+@pytest.fixture(scope="module")
+async def world(postgres, migrated, shared_api) -> AsyncIterator[World]:
+    """`shared_api` is in development mode for ever; a second service on another database has keys."""
+    guarded_url = create_database(postgres.url, "guarded", template=migrated)
+    headers = await keys(guarded_url)
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(running_app(guarded_url))
+        owned = {
+            visibility: await published(api, headers["provider"], VISIBILITY.get(visibility, "private"))
+            for visibility in ("private", *VISIBILITY)
+        }
+        entries = {caller: owned.get(caller, owned["private"]) for caller in headers}
+        entries["development"] = await published(shared_api, {}, "private")
+        yield World(headers, entries)
+    drop_database(postgres.url, "guarded")
+
+
+async def test_every_route_of_the_application_has_its_row():
+    app = create_app(Settings(database_url=None))
+    paths = app.openapi()["paths"]
+    routes = {f"{method.upper()} {path}" for path, operations in paths.items() for method in operations}
+    assert routes | {"GET /openapi.json"} == set(TABLE)
+
+
+def test_no_route_is_hidden_from_the_openapi_document():
+    app = create_app(Settings(database_url=None))
+    hidden = [
+        route.path
+        for router in app.routes
+        for route in getattr(getattr(router, "original_router", None), "routes", [])
+        if not route.include_in_schema
+    ]
+    assert hidden == []
+
+
+@pytest.mark.parametrize(
+    ("route", "caller"), [(route, caller) for route, callers in TABLE.items() for caller in callers], ids=str
+)
+async def test_the_status_is_the_table_s(world, route, caller):
+    method, path = route.split()
+    owned = world.entries[caller]
+    if method == "DELETE":
+        owned = await published(owned.api, owned.owner, owned.document["visibility"])
+    path = path.format(entry_id=owned.entry_id, advice_id=owned.advice_id)
+    headers = world.headers[caller] | {"If-Match": "*", "Prefer": "respond-async"}
+    answer = await owned.api.request(method, path, headers=headers, json=body(route, owned))
+    assert answer.status_code == TABLE[route][caller], answer.text
+    assert (answer.headers.get("WWW-Authenticate") == "Bearer") == (answer.status_code == 401)
+
+
+def body(route: str, owned: Owned) -> Any:
+    """A sound body for the route, None where it takes none."""
+    return {
+        "POST /v1/entries": example_entry(name=f"entry-{uuid4().hex}"),
+        "PUT /v1/entries/{entry_id}": owned.document,
+        "PATCH /v1/entries/{entry_id}": {"visibility": owned.document["visibility"]},
+        "POST /v1/entries/{entry_id}/advice": {"measure": "chi_square"},
+    }.get(route)

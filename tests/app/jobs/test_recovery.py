@@ -1,0 +1,63 @@
+"""A worker that is killed in the middle of a computation: its job goes to another, and nothing of it stays behind."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.app.jobs.database import jobs, rows, until
+from tests.app.jobs.heavy import ATTRIBUTES, heavy_entry
+from tests.running import process
+from tests.service import ask, publish
+
+
+def line_with(stream, text):
+    """The next line of a log that has the text."""
+    return next(line for line in stream if text in line)
+
+
+def descendants(pid):
+    """The ids of a process's children and of theirs, as long as they run."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return children + [further for child in children for further in descendants(child)]
+
+
+def runs(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+BOTH_WORK = "SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' HAVING count(DISTINCT worker_id) = 2"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
+async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_url):
+    with (
+        process("worker", database_url=database_url, log_level="INFO") as killed,
+        process("worker", database_url=database_url, log_level="INFO") as rescuer,
+    ):
+        line_with(killed.stderr, "worker started")
+        line_with(rescuer.stderr, "worker started")
+        head = await publish(api, heavy_entry())
+        asked = await ask(api, head["id"])
+        await until(lambda: rows(database_url, BOTH_WORK))
+        children = descendants(killed.pid)
+        assert children
+        os.kill(killed.pid, signal.SIGKILL)
+        assert killed.wait() == -signal.SIGKILL
+        assert rows(database_url, "SELECT count(*) < %s FROM reference", ATTRIBUTES) == [(True,)]
+        await until(lambda: not any(map(runs, children)))
+        assert '"task": "reference"' in line_with(rescuer.stderr, "job recovered")
+        await until(lambda: rows(database_url, "SELECT 1 FROM advice WHERE status = 'succeeded'"))
+        await until(lambda: not jobs(database_url))
+        rescuer.terminate()
+        rescuer.communicate(timeout=30)
+    assert rescuer.returncode == 0
+    assert rows(database_url, "SELECT count(*), bool_and(iterations > 0) FROM reference") == [(ATTRIBUTES, True)]
+    answer = (await api.get(asked.headers["Location"])).json()
+    assert (answer["status"], answer["considered"]) == ("succeeded", 4)
+    assert answer["ranking"][0]["configuration"] == answer["configuration"]

@@ -1,0 +1,184 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from app.process.supervisor import GroupMember, Supervisor
+
+GROUP = """
+import json, sys
+from app.process.supervisor import GroupMember, Supervisor
+children, grace = json.loads(sys.argv[1])
+sys.exit(Supervisor([GroupMember(**child) for child in children], grace=grace).run())
+"""
+
+#: One write for each line, whatever the buffering: the lines of several children must not mix.
+SAY = """
+import os, signal, sys
+def say(*words):
+    os.write(1, (" ".join(map(str, words)) + chr(10)).encode())
+"""
+
+POLITE = (
+    SAY
+    + """
+def stop(number, frame):
+    say(sys.argv[1], "stops")
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+say(sys.argv[1], os.getpid())
+while True:
+    signal.pause()
+"""
+)
+
+STUBBORN = (
+    SAY
+    + """
+signal.signal(signal.SIGTERM, lambda number, frame: say(sys.argv[1], "stays"))
+say(sys.argv[1], os.getpid())
+while True:
+    signal.pause()
+"""
+)
+
+PARENT = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+print(sys.argv[1], "leaves a child behind", flush=True)
+"""
+
+FAILING = "import sys; print('fails', flush=True); sys.exit(3)"
+
+
+def child(name, script, **options):
+    return {"name": name, "argv": [sys.executable, "-c", script, name], **options}
+
+
+@contextmanager
+def group(*children, grace=60.0):
+    """A supervisor in its own process; all children write to one pipe, which ends with the last of them."""
+    command = [sys.executable, "-c", GROUP, json.dumps([children, grace])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as supervisor:
+        try:
+            yield supervisor
+        finally:
+            supervisor.kill()
+
+
+def read(supervisor):
+    return supervisor.stdout.readline().split()
+
+
+def started(supervisor, count):
+    """The process ids by name of the next `count` children that say so."""
+    return {name: int(pid) for name, pid in (read(supervisor) for _ in range(count))}
+
+
+def rest(supervisor):
+    """The lines up to the end of the group, and its exit code."""
+    out, _ = supervisor.communicate(timeout=20)
+    return out.splitlines(), supervisor.returncode
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_all_in_the_reverse_order_of_their_start(stop):
+    with group(*(child(name, POLITE) for name in "abc")) as supervisor:
+        started(supervisor, 3)
+        supervisor.send_signal(stop)
+        assert rest(supervisor) == (["c stops", "b stops", "a stops"], 0)
+
+
+def test_who_does_not_stop_in_time_is_killed_and_the_others_still_get_their_time():
+    with group(child("polite", POLITE), child("stubborn", STUBBORN), grace=0.2) as supervisor:
+        started(supervisor, 2)
+        supervisor.terminate()
+        assert rest(supervisor) == (["stubborn stays", "polite stops"], 0)
+
+
+def test_a_second_signal_does_not_wait():
+    with group(child("stubborn", STUBBORN)) as supervisor:
+        started(supervisor, 1)
+        supervisor.send_signal(signal.SIGINT)
+        assert read(supervisor) == ["stubborn", "stays"]
+        supervisor.send_signal(signal.SIGINT)
+        assert rest(supervisor) == ([], 0)
+
+
+def test_a_child_that_may_restart_does():
+    with group(child("api", POLITE), child("worker", POLITE, restart=True)) as supervisor:
+        first = started(supervisor, 2)["worker"]
+        os.kill(first, signal.SIGKILL)
+        assert started(supervisor, 1)["worker"] != first
+        supervisor.terminate()
+        assert rest(supervisor) == (["worker stops", "api stops"], 0)
+
+
+def test_a_child_that_keeps_failing_stops_the_group_after_five_times():
+    with group(child("api", POLITE), child("worker", FAILING, restart=True)) as supervisor:
+        lines, code = rest(supervisor)
+    assert [line for line in lines if line == "fails"] == ["fails"] * 5
+    assert lines[-1] == "api stops"
+    assert code == 1
+
+
+def test_a_pending_restart_does_not_delay_stopping():
+    with group(child("worker", FAILING, restart=True)) as supervisor:
+        for _ in range(4):
+            assert read(supervisor) == ["fails"]
+        supervisor.terminate()
+        assert rest(supervisor) == ([], 0)
+
+
+def test_the_end_of_a_child_that_must_not_end_stops_the_group():
+    with group(child("worker", POLITE), child("api", POLITE)) as supervisor:
+        os.kill(started(supervisor, 2)["api"], signal.SIGTERM)
+        assert rest(supervisor) == (["api stops", "worker stops"], 1)
+
+
+def test_a_program_that_cannot_be_run_stops_the_group_and_is_named():
+    missing = {"name": "api", "argv": ["/nowhere/api"]}
+    with group(child("worker", POLITE), missing) as supervisor:
+        _, errors = supervisor.communicate(timeout=20)
+    assert supervisor.returncode == 1
+    assert "cannot run /nowhere/api" in errors
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
+def test_a_killed_supervisor_takes_its_children_with_it():
+    with group(child("a", STUBBORN), child("b", POLITE)) as supervisor:
+        started(supervisor, 2)
+        supervisor.kill()
+        assert rest(supervisor) == ([], -signal.SIGKILL)
+
+
+def test_what_a_child_leaves_behind_ends_with_it():
+    with group(child("parent", PARENT)) as supervisor:
+        assert rest(supervisor) == (["parent leaves a child behind"], 1)
+
+
+def test_a_terminal_s_interrupt_reaches_no_child():
+    with group(child("api", POLITE)) as supervisor:
+        pid = started(supervisor, 1)["api"]
+        assert os.getsid(pid) == os.getpgid(pid) == pid
+        supervisor.terminate()
+        assert rest(supervisor) == (["api stops"], 0)
+
+
+def test_a_child_sees_our_environment_and_its_own():
+    script = "import os; print(os.environ['AEGIS_TEST'], 'PATH' in os.environ)"
+    with group(child("api", script, env={"AEGIS_TEST": "here"})) as supervisor:
+        assert rest(supervisor) == (["here True"], 1)
+
+
+def test_the_signal_handlers_are_as_before():
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+    before = [signal.getsignal(number) for number in numbers]
+    ends = GroupMember(name="ends", argv=[sys.executable, "-c", ""])
+    assert Supervisor([ends]).run() == 1
+    assert [signal.getsignal(number) for number in numbers] == before
+    assert signal.set_wakeup_fd(-1) == -1

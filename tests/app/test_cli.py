@@ -1,0 +1,172 @@
+"""The operator's command, end to end."""
+
+import json
+import logging
+import os
+import re
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+import structlog
+
+from app.cli import main
+from tests.answers import OPENAPI
+from tests.app.jobs.test_recovery import descendants, runs
+from tests.postgres import create_database, drop_database, throwaway_directory
+from tests.running import address, environment, process
+from tests.service import example_entry
+
+NOWHERE = "postgresql://postgres@127.0.0.1:1/aegis"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs a short command in this process, by the same door as the installed program."""
+    log = structlog.get_config()
+
+    def run(*arguments, **settings):
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "argv", ["aegis-server", *arguments])
+            patched.setattr(os, "environ", environment(**settings))
+            patched.setattr(logging.root, "handlers", [])
+            patched.setattr(logging.root, "level", logging.root.level)
+            with pytest.raises(SystemExit) as ended:
+                main()
+        return Outcome(ended.value.code, *capsys.readouterr())
+
+    yield run
+    structlog.configure(**log)
+
+
+def test_a_key_is_shown_once_listed_by_its_prefix_and_revoked(run, database_url):
+    options = ("--tenant", "clinic", "--role", "provider", "--expires-days", "1")
+    created = run("keys", "create", *options, database_url=database_url)
+    key = created.out.strip()
+    prefix = "_".join(key.split("_")[:2])
+    assert created.code == 0
+    assert re.fullmatch(r"aegis_[0-9a-f]{8}_[\w-]{43}", key)
+
+    listed = run("keys", "list", database_url=database_url)
+    assert listed.out.startswith(f"{prefix}\tclinic\tprovider\texpires 20")
+    assert key not in listed.out
+
+    assert run("keys", "revoke", prefix, database_url=database_url).code == 0
+    assert f"{prefix}\tclinic\tprovider\trevoked" in run("keys", "list", database_url=database_url).out
+
+
+def test_a_key_that_there_is_not_cannot_be_revoked(run, database_url):
+    revoked = run("keys", "revoke", "aegis_00000000", database_url=database_url)
+    assert (revoked.code, revoked.out, len(revoked.err.splitlines())) == (2, "", 1)
+    assert "aegis_00000000" in revoked.err
+
+
+@pytest.fixture
+def empty_url(postgres):
+    """A database without any table."""
+    yield create_database(postgres.url, "empty_for_cli")
+    drop_database(postgres.url, "empty_for_cli")
+
+
+def test_keys_can_be_listed_before_anything_else_was_done(run, empty_url):
+    listed = run("keys", "list", database_url=empty_url)
+    assert (listed.code, listed.out, listed.err) == (0, "", "")
+
+
+def test_migrating_twice_and_the_first_key(run, empty_url, tmp_path):
+    file = tmp_path / "key"
+    for _ in range(2):
+        assert run("migrate", "--first-key-file", str(file), database_url=empty_url).code == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    listed = run("keys", "list", database_url=empty_url).out.splitlines()
+    assert [line.split("\t")[0] for line in listed] == ["_".join(file.read_text().split("_")[:2])]
+
+
+@pytest.mark.parametrize(
+    ("command", "url"),
+    [
+        (("migrate",), NOWHERE),
+        (("worker",), NOWHERE),
+        (("serve", "--port", "0"), NOWHERE),
+        (("keys", "list"), NOWHERE),
+        (("keys", "list"), "nonsense"),
+    ],
+    ids=str,
+)
+def test_without_its_database_a_command_says_so_in_a_line(run, command, url):
+    failed = run(*command, database_url=url)
+    assert (failed.code, failed.out, len(failed.err.splitlines())) == (2, "", 1)
+    assert failed.err.startswith("aegis-server: ")
+
+
+def test_a_worker_without_any_database_says_what_to_do(run, tmp_path):
+    failed = run("worker", "--data-dir", str(tmp_path / "none"))
+    assert (failed.code, len(failed.err.splitlines())) == (2, 1)
+    assert "AEGIS_DATABASE_URL" in failed.err
+
+
+def test_settings_that_cannot_be_used_are_named(run):
+    failed = run("worker", database_url=NOWHERE, port="many", workers="-1")
+    assert (failed.code, len(failed.err.splitlines())) == (2, 1)
+    assert "port: " in failed.err
+    assert "workers: " in failed.err
+
+
+def test_the_openapi_document_is_written_and_checked_without_a_database(run, tmp_path):
+    file = tmp_path / "openapi.json"
+    file.write_text("{}")
+    outdated = run("openapi", "--check", "--path", str(file))
+    assert (outdated.code, "make openapi" in outdated.err) == (2, True)
+    assert run("openapi", "--path", str(file)).code == 0
+    assert json.loads(file.read_text()) == json.loads(OPENAPI.read_text())
+    assert run("openapi", "--check", "--path", str(file)).code == 0
+
+
+def test_the_door_stays_shut_to_others_without_a_key(run, database_url):
+    refused = run("serve", "--host", "0.0.0.0", "--port", "0", database_url=database_url)
+    assert refused.code == 2
+    assert "keys create" in refused.err.splitlines()[-1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
+def test_the_whole_service_starts_answers_and_stops():
+    with (
+        throwaway_directory() as directory,
+        process("serve", "--port", "0", "--workers", "1", "--data-dir", str(directory / "data")) as served,
+    ):
+        with httpx.Client(base_url=address(served), timeout=30) as client:
+            assert client.get("/readyz").json() == {"status": "ready"}
+            head = client.post("/v1/entries", json=example_entry()).json()
+            advice = client.post(
+                f"/v1/entries/{head['id']}/advice", json={"measure": "g3"}, headers={"Prefer": "wait=30"}
+            )
+            assert (advice.status_code, advice.json()["status"]) == (200, "succeeded")
+        started = descendants(served.pid)
+        assert len(started) >= 3
+        served.send_signal(signal.SIGTERM)
+        served.communicate(timeout=30)
+        assert served.returncode == 0
+        assert [pid for pid in started if runs(pid)] == []
+
+
+def test_an_operator_s_key_opens_a_running_service(run, database_url):
+    key = run("keys", "create", "--tenant", "clinic", "--role", "operator", database_url=database_url).out.strip()
+    with process("serve", "--port", "0", "--workers", "0", database_url=database_url) as served:
+        url = address(served)
+        assert httpx.get(f"{url}/v1/entries").status_code == 401
+        assert httpx.get(f"{url}/v1/entries", headers={"Authorization": f"Bearer {key}"}).status_code == 200
+        served.terminate()
+        served.communicate(timeout=30)
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM api_key").fetchone() == (1,)
