@@ -5,8 +5,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from aegis_provider import TableError, apply, load_plan
-from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
 from tests.provider.documents import summarize
 from tests.provider.table.engine_table import PLAN, write_parquet

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     )
     from aegis_provider.output import refuse_overwriting
     from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
+    from aegis_provider.plan.reading import load_plan
     from aegis_provider.plan.writing import write_plan
     from aegis_provider.prepare import PreparedEntry, prepare_entry
     from aegis_provider.privacy import assess, plan_of_roles
-    from aegis_provider.release.masked_table import Applied, apply
+    from aegis_provider.release.apply import Applied, apply
     from aegis_provider.search import Requirement, SearchResult, find_configurations
     from aegis_provider.summary import summarize
     from aegis_provider.table import Source, open_table, table_name
@@ -91,7 +92,7 @@ _MODULES = (
     "aegis_provider.plan.writing",
     "aegis_provider.prepare",
     "aegis_provider.privacy",
-    "aegis_provider.release.masked_table",
+    "aegis_provider.release.apply",
     "aegis_provider.search",
     "aegis_provider.summary",
     "aegis_provider.table",

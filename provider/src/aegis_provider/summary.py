@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
-from aegis_provider.counting.masked_elsewhere import MaskedElsewhere, masked_elsewhere
-from aegis_provider.counting.pairs.tables import pair_tables, refuse_uncountable, refuse_undone_secrets
+from aegis_provider.counting.elsewhere import CountsElsewhere, count_elsewhere
+from aegis_provider.counting.pair_tables import pair_tables, refuse_uncountable, refuse_undone_secrets
 from aegis_provider.errors import PlanError, TableError, shortened
 from aegis_provider.masking import Draw, Function, MaskingFunction
 from aegis_provider.plan.model import IDENTITY, Configuration, Masking, Plan
@@ -102,7 +102,7 @@ def _attribute(
         if each.is_random:
             return _drawn_masking(each, draws[each.id])
         if each.is_elsewhere:
-            elsewhere = masked_elsewhere(table, counted, each, plan.label, memory_limit)
+            elsewhere = count_elsewhere(table, counted, each, plan.label, memory_limit)
             return _masking_elsewhere(each, elsewhere, table.records)
         return _masking(counted, each.id, table.function(counted, each), domains[each.id])
 
@@ -155,7 +155,7 @@ def _drawn_masking(masking: Masking, draw: Draw) -> dict[str, Any]:
     }
 
 
-def _masking_elsewhere(masking: Masking, elsewhere: MaskedElsewhere, records: int) -> dict[str, Any]:
+def _masking_elsewhere(masking: Masking, elsewhere: CountsElsewhere, records: int) -> dict[str, Any]:
     return {
         "id": masking.id,
         "function": _function(masking.function),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from aegis_provider import TableError, load_plan
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.pairs.tables import pair_tables
+from aegis_provider.counting.pair_tables import pair_tables
 from aegis_provider.table import open_table
 from tests.provider.documents import summarize
 

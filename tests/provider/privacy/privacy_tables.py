@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 import numpy as np
 from hypothesis import strategies as st
 
-from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.table.values import Domain
 
 

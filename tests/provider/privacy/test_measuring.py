@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pycanon import anonymity
 
-from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table

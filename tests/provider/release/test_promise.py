@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from aegis_provider import PromiseError, TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.release.blocks import Release
 from aegis_provider.release.promise import Promise
-from aegis_provider.release.release import Release
 from aegis_provider.table import open_table
 from tests.provider import oracle
 

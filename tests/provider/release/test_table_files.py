@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aegis_provider import OutputError, apply, load_plan
 from aegis_provider.release.blocks import RECORDS, blocks_of
-from aegis_provider.release.parquet_values import ParquetColumn
+from aegis_provider.release.table_file import ParquetColumn
 from aegis_provider.table.values import Domain, ValueType
 from tests.provider import oracle
 

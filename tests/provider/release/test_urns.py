@@ -12,8 +12,7 @@ from scipy.stats import chisquare
 
 from aegis_provider import TableError, apply, load_plan
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.release.handing_out import ExhaustedError, Urns
-from aegis_provider.release.release import Release
+from aegis_provider.release.blocks import ExhaustedError, Release, Urns
 from aegis_provider.table import open_table
 from tests.provider import oracle
 from tests.provider.documents import summarize

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from aegis_provider.counting.distinct_records import DistinctRecords
-from aegis_provider.counting.partition import Partition
+from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.counting.counts import Partition
 from aegis_provider.privacy import breaks, classes_of
 from aegis_provider.search.class_counter import ClassCounter
 from aegis_provider.search.lattice import Choices, Lattice

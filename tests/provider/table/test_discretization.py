@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, apply
-from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.discretization.rules import roundest_above
 from aegis_sdk.wire import EntryDocument

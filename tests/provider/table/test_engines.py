@@ -11,8 +11,7 @@ import psycopg
 import pytest
 
 from aegis_provider import TableError, apply, load_plan
-from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.distinct_records import DistinctRecords
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.table import open_table
 from aegis_provider.table.address import Address
 from tests.postgres import create_database, drop_database

@@ -5,8 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.partition import Places
+from aegis_provider.counting.counts import Counts, Places
 
 _MOST_ROWS: Final = 2000
 """Of more rows some are merged first: what is looked for then takes time that grows with their square."""

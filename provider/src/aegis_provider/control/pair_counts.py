@@ -7,8 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from aegis_provider.control.merging import is_small
-from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.partition import Partition
+from aegis_provider.counting.counts import Counts, Partition
 from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, PairCounts
 
 _Views: TypeAlias = Mapping[tuple[str, str], Partition]

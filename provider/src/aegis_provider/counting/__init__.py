@@ -1,1 +1,1 @@
-"""Counts of values and masked values against the label, from a table and its plan."""
+"""A table, counted as its plan asks: each attribute with the label, pairs of attributes, combinations of values."""

@@ -1,4 +1,4 @@
-"""From a table and a plan to the domains, the joint counts and the masked values that both outputs need."""
+"""From a table and a plan to the domains, the joint counts, the masked values and the combinations of values."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counts import JointCounts, Tally, tally
-from aegis_provider.counting.partition import Partition
+from aegis_provider.counting.counts import Counts, JointCounts, Partition, Places, Tally, tally
 from aegis_provider.errors import PlanError, TableError, UnmaskableValueError
 from aegis_provider.masking import Draw, FittedFunction, MaskingFunction, RandomFunction, random_for
 from aegis_provider.plan.model import Attribute, Masking, Plan
@@ -61,7 +61,8 @@ class CountedTable:
 
         Its `table` is the one given with such attributes read as bins.
 
-        Raises `TableError`: no such column, no record, a value that is not of its attribute's type.
+        Raises:
+            TableError: no such column, no record, a value that is not of its attribute's type.
         """
         rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
         table = discretized(table, rules)
@@ -80,7 +81,8 @@ class CountedTable:
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
         """What each masking makes of the domain, by its id; only those by which every value has a masked value.
 
-        Raises `TableError` as `masked` does.
+        Raises:
+            TableError: as `masked` does.
         """
         functions = [(each, self.function(counted, each)) for each in counted.attribute.maskings if each.is_by_value]
         return {
@@ -88,7 +90,11 @@ class CountedTable:
         }
 
     def masked(self, counted: CountedAttribute, masking: Masking) -> list[str]:
-        """The masked text of each value of the attribute. Raises `TableError` for a value that has none."""
+        """The masked text of each value of the attribute.
+
+        Raises:
+            TableError: a value has none.
+        """
         function, reading = self.function(counted, masking), self.table.reading(counted.attribute.name)
         with self._located(counted, masking):
             if isinstance(reading, Binned):
@@ -98,7 +104,9 @@ class CountedTable:
     def function(self, counted: CountedAttribute, masking: Masking) -> MaskingFunction:
         """The masking function for this table: what it takes from the counts is found.
 
-        Raises `PlanError` for one by which a value has no masked value of its own, and `TableError` as `masked` does.
+        Raises:
+            PlanError: by this one a value has no masked value of its own.
+            TableError: as `masked` does.
         """
         match masking.function:
             case MaskingFunction() as function:
@@ -111,13 +119,19 @@ class CountedTable:
                 raise PlanError(f"{masking.place}: {why}, so that a value has no masked value of its own")
 
     def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
-        """What chance makes of the records, for each masking that is left to it, by id. Raises as `draw` does."""
+        """What chance makes of the records, for each masking that is left to it, by id.
+
+        Raises:
+            TableError: as `draw` does.
+        """
         return {each.id: self.draw(counted, each, seed) for each in counted.attribute.maskings if each.is_random}
 
     def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
         """What chance makes of the records by a masking that is left to it: the same for the same seed.
 
-        Raises `PlanError` for any other masking, `TableError` as `masked` does, and for a domain that is too large.
+        Raises:
+            PlanError: the masking is of another kind.
+            TableError: as `masked` does, and for a domain that is too large.
         """
         if not isinstance(masking.function, RandomFunction):
             raise PlanError(f"{masking.place}: is not left to chance, so that there is nothing to draw")
@@ -174,3 +188,37 @@ def _refuse_nul(texts: Iterable[str]) -> None:
 
 def _places(domain: Domain, texts: NDArray[Any]) -> NDArray[np.intp]:
     return np.fromiter((domain.places[text] for text in texts), dtype=np.intp, count=len(texts))
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRecords:
+    """Every combination of values of some columns that occurs, and how many records have it.
+
+    `codes`: (combinations, columns) the place of each value in its column's domain; `counts`: (combinations,). A
+    combination may stand more than once, where the table writes one value in two ways.
+    """
+
+    columns: tuple[str, ...]
+    domains: tuple[Domain, ...]
+    codes: Places
+    counts: Counts
+
+    @classmethod
+    def of(cls, counted: CountedTable, columns: Sequence[str]) -> "DistinctRecords":
+        """Reads these columns of a counted table once more; each is an attribute of the plan, or the label.
+
+        Raises:
+            TableError: as `CountedTable.of` does.
+        """
+        known = {each.attribute.name: each.domain for each in counted.attributes}
+        domains = tuple(known.get(name, counted.label) for name in columns)
+        combinations = counted.table.combinations(columns)
+        codes = [_codes(combinations.column(n), domain) for n, domain in enumerate(domains)]
+        return cls(tuple(columns), domains, np.stack(codes, axis=1), combinations.column("n").to_numpy())
+
+
+def _codes(texts: pa.ChunkedArray, domain: Domain) -> Places:
+    coded = texts.combine_chunks()
+    places = np.array([domain.places[text] for text in coded.dictionary.to_pylist()], dtype=np.intp)
+    codes: Places = places[coded.indices.to_numpy()]
+    return codes

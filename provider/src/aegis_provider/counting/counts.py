@@ -1,4 +1,4 @@
-"""Joint counts of every attribute with the label, from one reading of the table, and their folding."""
+"""Joint counts of every attribute with the label, from one reading of the table; the groups by which they fold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,9 +51,50 @@ class JointCounts:
 def tally(table: Table, attributes: Sequence[str], label: str) -> list[Tally]:
     """Counts every attribute against the label: one reading for 60 attributes, whatever the number of maskings.
 
-    Raises `TableError` for a missing column or an unreadable file.
+    Raises:
+        TableError: a column is missing, or the file unreadable.
     """
     return [
-        Tally(*(found[name].to_numpy() for name in ("first", "second", "n")))
-        for found in table.counts_with(attributes, label)
+        Tally(*(pairs[name].to_numpy() for name in ("first", "second", "n")))
+        for pairs in table.counts_with(attributes, label)
     ]
+
+
+Places: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The values of a domain in groups.
+
+    Attributes:
+        groups: (values,) the group of each value, from 0 to `size - 1`; every group has a value.
+        size: how many groups there are.
+    """
+
+    groups: Places
+    size: int
+
+    @classmethod
+    def identity(cls, values: int) -> "Partition":
+        """Every value is a group by itself."""
+        return cls(np.arange(values), values)
+
+    def per_group_of(self, finer: "Partition") -> Places:
+        """(groups of the finer one,) the group of each, where this partition follows from the finer one."""
+        coarse = np.zeros(finer.size, dtype=np.intp)
+        coarse[finer.groups] = self.groups
+        return coarse
+
+    def follows_from(self, other: "Partition") -> bool:
+        """Whether values that share a group of the other share one here too: this masking is a function of that."""
+        return self.size <= other.size and np.array_equal(self.per_group_of(other)[other.groups], self.groups)
+
+
+def common_refinement(partitions: Sequence[Partition]) -> Partition:
+    """The coarsest partition that each of these (one or more, of one domain) follows from."""
+    groups = partitions[0].groups
+    for each in partitions[1:]:
+        _, groups = np.unique(groups * each.size + each.groups, return_inverse=True)
+    distinct, groups = np.unique(groups, return_inverse=True)
+    return Partition(groups, len(distinct))

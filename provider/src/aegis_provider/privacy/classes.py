@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.distinct_records import DistinctRecords
-from aegis_provider.counting.partition import Places
+from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.counting.counts import Counts, Places
 
 _LARGEST_KEY = 2**62
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.distinct_records import DistinctRecords
-from aegis_provider.counting.partition import Places
+from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
+from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy.classes import Classes, classes_of

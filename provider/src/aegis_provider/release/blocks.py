@@ -1,12 +1,20 @@
-"""The records of a table, some thousand at a time, whatever the engine that reads them."""
+"""The masked table of one configuration, as it is made from a table block by block, whatever the engine."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from aegis_provider.counting.partition import Places
+from aegis_provider.counting.counted_table import CountedTable, MaskedDomain
+from aegis_provider.counting.counts import Counts, Places
+from aegis_provider.errors import TableError
+from aegis_provider.masking import Draw, random_for
+from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
+from aegis_provider.table.values import Domain, ValueType
 
 RECORDS = 1 << 16
 
@@ -40,8 +48,184 @@ def blocks_of(batches: Iterable[pa.RecordBatch], records: int = RECORDS) -> Iter
 
 
 def places_of(texts: Texts, places: Mapping[str, int]) -> Places:
-    """(records,) the place of each text in its domain. Raises `KeyError` for a text that the domain lacks."""
+    """(records,) the place of each text in its domain.
+
+    Raises:
+        KeyError: the domain lacks a text.
+    """
     coded = texts.dictionary_encode()
     known = np.array([places[text] for text in coded.dictionary.to_pylist()], dtype=np.intp)
-    found: Places = known[coded.indices.to_numpy()]
-    return found
+    codes: Places = known[coded.indices.to_numpy()]
+    return codes
+
+
+class ExhaustedError(Exception):
+    """More records of a value and a label came than the draw has masked values for."""
+
+
+class Urns:
+    """For every pair of value and label an urn of masked values, from which its records draw without replacement.
+
+    When all records have come, every urn is empty: the counts are those of the draw exactly. All orders in which the
+    records of a pair can get its masked values are equally likely, as if the urn were shuffled and dealt out.
+    """
+
+    def __init__(self, counts: Counts, random: np.random.Generator) -> None:
+        """`counts`: (values, labels, masked values) how many; (1, ...) where the urn is the same for all values."""
+        self._values, self._labels, masked = counts.shape
+        self._left = counts.reshape(-1, masked).astype(np.int64)
+        self._random = random
+
+    def draw(self, values: Places, labels: Places) -> Places:
+        """(records,) a masked value for each of these records.
+
+        Raises:
+            ExhaustedError: more records came than there are masked values.
+        """
+        cells = labels if self._values == 1 else values * self._labels + labels
+        drawn = np.empty(len(cells), dtype=np.intp)
+        for cell, records in _groups(cells):
+            drawn[records] = self._draw(self._left[cell], len(records))
+        return drawn
+
+    def _draw(self, urn: Counts, many: int) -> Places:
+        """Takes this many out of an urn, in the order in which they are drawn.
+
+        The urn's content is numbered, and numbers are drawn: NumPy's own draws from an urn end at 10^9.
+        """
+        ends = np.cumsum(urn)
+        if many > ends[-1]:
+            raise ExhaustedError
+        numbers = self._random.choice(ends[-1], many, replace=False)
+        drawn = np.searchsorted(ends, numbers, side="right")
+        urn -= np.bincount(drawn, minlength=len(urn))
+        return drawn
+
+
+def _groups(cells: Places) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Every cell that occurs, ascending, and the records that are in it."""
+    order = np.argsort(cells, kind="stable")
+    distinct, starts = np.unique(cells[order], return_index=True)
+    yield from zip(distinct.tolist(), np.split(order, starts[1:]), strict=True)
+
+
+Mask: TypeAlias = Callable[[Texts, Texts], Texts]
+"""Masked texts of some records, from their texts and their labels."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """A column that is shared, the `domain` of what is shared of it, and what begins to mask its records."""
+
+    name: str
+    domain: Domain
+    masking: Callable[[], Mask]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What a configuration shares of a counted table: `columns`, in the table's order.
+
+    They are the plan's attributes that are not dropped, and the label; no other column is published.
+    """
+
+    counted: CountedTable
+    label: str
+    columns: tuple[ReleasedColumn, ...]
+
+    @classmethod
+    def of(cls, counted: CountedTable, plan: Plan, configuration: Configuration) -> "Release":
+        """The release of that configuration.
+
+        Raises:
+            TableError: a masking function has no masked value for a value, or cannot draw one.
+        """
+        choices = {plan.label: IDENTITY, **configuration.maskings}
+        shared = [name for name in counted.table.columns if choices.get(name, DROP) != DROP]
+        columns = (_column(counted, plan, name, choices[name]) for name in shared)
+        return cls(counted, plan.label, tuple(columns))
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """What is shared, by column."""
+        return {column.name: column.domain for column in self.columns}
+
+    def only(self, names: Collection[str]) -> "Release":
+        """The same release, of these columns alone."""
+        return replace(self, columns=tuple(column for column in self.columns if column.name in names))
+
+    def blocks(self) -> Iterator[pa.RecordBatch]:
+        """The masked texts of all records, in the table's order; each time the same, whatever the other columns.
+
+        Raises:
+            TableError: the records are no longer those that were counted.
+        """
+        masks = [column.masking() for column in self.columns]
+        schema = block_schema(len(masks))
+        records = 0
+        for block in blocks_of(self.counted.table.batches([*self.names, self.label])):
+            records += block.num_rows
+            yield pa.record_batch(self._masked(block, masks), schema=schema)
+        if records != self.counted.records:
+            raise self.changed()
+
+    def _masked(self, block: pa.RecordBatch, masks: Sequence[Mask]) -> list[Texts]:
+        *columns, labels = block.columns
+        try:
+            return [mask(texts, labels) for mask, texts in zip(masks, columns, strict=True)]
+        except (KeyError, ExhaustedError) as error:
+            raise self.changed() from error
+
+    def changed(self) -> TableError:
+        """What to raise where the table is not the one that was counted."""
+        return TableError(f"{self.counted.table.name}: changed while it was read; apply again")
+
+
+def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> ReleasedColumn:
+    attribute = next((each for each in counted.attributes if each.attribute.name == name), None)
+    if attribute is None or choice == IDENTITY:
+        return ReleasedColumn(name, counted.label if attribute is None else attribute.domain, lambda: _as_it_is)
+    masking = next(each for each in attribute.attribute.maskings if each.id == choice)
+    if not masking.is_random:
+        masked = MaskedDomain.of(counted.masked(attribute, masking))
+        return ReleasedColumn(name, _domain_of(masked.texts), lambda: _looked_up(attribute.domain, masked))
+    draw = counted.draw(attribute, masking, plan.seed)
+    urns = partial(_urns, draw, plan.seed, name, masking.id)
+    domains = attribute.domain, counted.label
+    return ReleasedColumn(name, _domain_of(draw.texts), lambda: _drawn(*domains, draw.texts, urns()))
+
+
+def _domain_of(texts: Sequence[str]) -> Domain:
+    """Masked values in their own order: that of the values they come from."""
+    places = {text: place for place, text in enumerate(texts)}
+    return Domain(ValueType.STRING, tuple(texts), tuple(text or None for text in texts), places)
+
+
+def _as_it_is(texts: Texts, _labels: Texts) -> Texts:
+    return texts
+
+
+def _looked_up(domain: Domain, masked: MaskedDomain) -> Mask:
+    values = pa.array(masked.texts)
+    mapping = np.array(masked.mapping, dtype=np.intp)
+    return lambda texts, _labels: values.take(pa.array(mapping[places_of(texts, domain.places)]))
+
+
+def _urns(draw: Draw, seed: int, attribute: str, masking_id: str) -> Urns:
+    """Full ones, drawn from by chance of their own: that of the draw must not say which record gets what."""
+    [random] = random_for(seed, attribute, masking_id).spawn(1)
+    return Urns(draw.counts, random)
+
+
+def _drawn(domain: Domain, label: Domain, masked: Sequence[str], urns: Urns) -> Mask:
+    values = pa.array(masked)
+
+    def mask(texts: Texts, labels: Texts) -> Texts:
+        return values.take(pa.array(urns.draw(places_of(texts, domain.places), places_of(labels, label.places))))
+
+    return mask

@@ -1,14 +1,15 @@
 """What a configuration promises of its masked table: which records break it, and what the written table reaches."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aegis_provider.counting.distinct_records import DistinctRecords
-from aegis_provider.counting.partition import Places
+from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.counting.counts import Places
+from aegis_provider.errors import OutputError, UnmaskableValueError
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import (
     CRITERIA,
@@ -19,9 +20,9 @@ from aegis_provider.privacy import (
     holds,
     measure_privacy,
 )
-from aegis_provider.release.records import codes_of, records_in, records_of
-from aegis_provider.release.release import Release
+from aegis_provider.release.blocks import Release, places_of
 from aegis_provider.table import Table
+from aegis_provider.table.values import Domain, Key, key_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,8 @@ class Suppression:
     def kept(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The blocks of the release without those records.
 
-        Raises `TableError` where others are left than were found: a database may give its records in another order.
+        Raises:
+            TableError: others are left than were counted: a database may give its records in another order.
         """
         names, domains = self.release.names, self.release.domains
         places = [names.index(name) for name in self.quasi_identifiers]
@@ -98,7 +100,10 @@ class Promise:
         it.
 
         `before`: the classes with those records; `None` where none was left out.
-        Raises `OutputError` and `TableError` where the table holds something else than was written.
+
+        Raises:
+            OutputError: the table holds something else than was written.
+            TableError: it cannot be read.
         """
         classes = self._classes(records_in(written, self.release.domains, self._columns))
         if before is not None:
@@ -136,3 +141,70 @@ def _keys(codes: Places) -> pa.FixedSizeBinaryArray:
     rows[:, 1:] = codes
     width = rows.shape[1] * rows.itemsize
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(rows)])
+
+
+# Combinations that are counted in several blocks wait until they are many; then those that are the same become one.
+_WAITING = 1 << 20
+
+
+def codes_of(block: pa.RecordBatch, places: Sequence[int], domains: Sequence[Domain]) -> Places:
+    """(records, columns) the places of the texts of these columns of a block in their domains."""
+    columns = [places_of(block.column(n), domain.places) for n, domain in zip(places, domains, strict=True)]
+    return np.stack(columns, axis=1) if columns else np.zeros((block.num_rows, 0), dtype=np.intp)
+
+
+def records_of(
+    blocks: Iterable[pa.RecordBatch], names: Sequence[str], domains: Mapping[str, Domain], columns: Sequence[str]
+) -> DistinctRecords:
+    """The combinations of values of some columns (one or more) in blocks of the columns `names`.
+
+    Held are the combinations, and some more for a while, never the records.
+    """
+    mine = [domains[name] for name in columns]
+    places = [names.index(name) for name in columns]
+    keys = [f"c{n}" for n in range(len(columns))]
+    counted: list[pa.Table] = []
+    limit = _WAITING
+    for block in blocks:
+        codes = codes_of(block, places, mine)
+        ones = np.ones(len(codes), dtype=np.int64)
+        counted.append(_summed(pa.table([*codes.T, ones], names=[*keys, "n"]), keys))
+        if sum(map(len, counted)) > limit:
+            counted = [_summed(pa.concat_tables(counted), keys)]
+            limit = max(_WAITING, 2 * len(counted[0]))
+    whole = _summed(pa.concat_tables(counted), keys)
+    codes = np.stack([whole.column(key).to_numpy() for key in keys], axis=1)
+    return DistinctRecords(tuple(columns), tuple(mine), codes, whole.column("n").to_numpy())
+
+
+def _summed(table: pa.Table, keys: list[str]) -> pa.Table:
+    return table.group_by(keys, use_threads=False).aggregate([("n", "sum")]).rename_columns([*keys, "n"])
+
+
+def records_in(written: Table, domains: Mapping[str, Domain], columns: Sequence[str]) -> DistinctRecords:
+    """The combinations of values of some columns (one or more) in a table that was written.
+
+    Raises:
+        OutputError: a column holds a value that it was not to have.
+        TableError: the table is unreadable.
+    """
+    mine = [domains[name] for name in columns]
+    combinations = written.combinations(columns)
+    codes = [_read_back(combinations.column(n), domain) for n, domain in enumerate(mine)]
+    return DistinctRecords(tuple(columns), tuple(mine), np.stack(codes, axis=1), combinations.column("n").to_numpy())
+
+
+def _read_back(texts: pa.ChunkedArray, domain: Domain) -> Places:
+    coded = texts.combine_chunks().dictionary_encode()
+    keys = {key: place for place, key in enumerate(domain.keys)}
+    return places_of(coded, {text: _place(text, domain, keys) for text in coded.dictionary.to_pylist()})
+
+
+def _place(text: str, domain: Domain, keys: Mapping[Key, int]) -> int:
+    """A typed column of Parquet writes its values in its own way, as 5.0 for 5."""
+    if text in domain.places:
+        return domain.places[text]
+    try:
+        return keys[key_of(text, domain.value_type)]
+    except (KeyError, UnmaskableValueError):
+        raise OutputError(f"the masked table holds {text!r}, which it was not to hold; was it changed?") from None

@@ -1,27 +1,30 @@
-"""Writes a table block by block: CSV as RFC 4180 has it, or Parquet."""
+"""Writes a table block by block: CSV as RFC 4180 has it, or Parquet, typed where nothing is lost by it."""
 
 import csv
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
+from typing import Any, Final, Self
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from aegis_provider.release.blocks import block_schema
-from aegis_provider.release.parquet_values import ParquetColumn
+from aegis_provider.release.blocks import Texts, block_schema, places_of
 from aegis_provider.table.duckdb_engine import quoted
-from aegis_provider.table.values import Domain
+from aegis_provider.table.values import MISSING, Domain, Key, ValueType
 
 
 def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:
     """Writes blocks of texts; a missing value is a blank, or `""` where its line would hold nothing else.
 
-    Raises `OSError`, and whatever the blocks raise.
+    Raises:
+        OSError: and whatever the blocks raise.
     """
     blank = "nullif({}, '')" if len(names) > 1 else "{}"
     columns = ", ".join(blank.format(f"v{place}") for place in range(len(names)))
@@ -74,7 +77,8 @@ def write_parquet(
 ) -> None:
     """Writes blocks of texts in the types of their domains where Parquet has them.
 
-    Raises `OSError`, and whatever the blocks raise.
+    Raises:
+        OSError: and whatever the blocks raise.
     """
     columns = [ParquetColumn.of(domain) for domain in domains]
     schema = pa.schema([(name, column.type) for name, column in zip(names, columns, strict=True)])
@@ -82,3 +86,51 @@ def write_parquet(
         for block in blocks:
             written = [column.written(texts) for column, texts in zip(columns, block.columns, strict=True)]
             writer.write_batch(pa.record_batch(written, schema=schema))
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetColumn:
+    """A column of Parquet. `values`: (values of the domain,) each as it is written, null if missing; `None`: as text.
+
+    `domain`: the texts that occur. Numbers are doubles where the shortest text of each double is the very number.
+    """
+
+    domain: Domain
+    values: pa.Array | None
+
+    @classmethod
+    def of(cls, domain: Domain) -> Self:
+        """In the type of the domain, where Parquet has it and it holds every value."""
+        if domain.value_type not in _TYPES:
+            return cls(domain, None)
+        kind, convert, holds = _TYPES[domain.value_type]
+        if not all(key is None or holds(key) for key in domain.keys):
+            return cls(domain, None)
+        return cls(domain, pa.array([None if key is None else convert(key) for key in domain.keys], type=kind))
+
+    @property
+    def type(self) -> pa.DataType:
+        """Of Arrow."""
+        return pa.string() if self.values is None else self.values.type
+
+    def written(self, texts: Texts) -> pa.Array:
+        """What stands for these texts."""
+        if self.values is not None:
+            return self.values.take(pa.array(places_of(texts, self.domain.places)))
+        return pc.if_else(pc.equal(texts, MISSING), None, texts)
+
+
+def _fits(number: Decimal) -> bool:
+    return -(1 << 63) <= number < 1 << 63
+
+
+def _is_double(number: Decimal) -> bool:
+    return Decimal(repr(float(number))) == number
+
+
+_TYPES: Final[dict[ValueType, tuple[pa.DataType, Callable[[Key], Any], Callable[[Key], bool]]]] = {
+    ValueType.INTEGER: (pa.int64(), int, _fits),
+    ValueType.NUMBER: (pa.float64(), float, _is_double),
+    ValueType.BOOLEAN: (pa.bool_(), bool, lambda _: True),
+    ValueType.DATE: (pa.date32(), lambda day: day, lambda _: True),
+}

@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.distinct_records import DistinctRecords
-from aegis_provider.counting.partition import Partition, Places
+from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.counting.counts import Counts, Partition, Places
 from aegis_provider.search.lattice import Lattice, Node
 
 Keys: TypeAlias = NDArray[np.int64]

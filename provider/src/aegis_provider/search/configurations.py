@@ -7,9 +7,8 @@ from math import ceil, floor
 
 import numpy as np
 
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
-from aegis_provider.counting.distinct_records import DistinctRecords
-from aegis_provider.counting.partition import Partition, Places
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords
+from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.errors import NothingHoldsError, PlanError, nearest
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, measured_names

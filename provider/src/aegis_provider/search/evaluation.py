@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.distinct_records import DistinctRecords
-from aegis_provider.counting.partition import Places
+from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError
 from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
 from aegis_provider.progress import Progress

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.partition import Partition, Places
+from aegis_provider.counting.counts import Partition, Places
 
 Steps: TypeAlias = tuple[tuple[int, ...], ...]
 

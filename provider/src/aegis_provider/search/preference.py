@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.partition import Places
+from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.search.lattice import Choices
 
 Shares: TypeAlias = Sequence[NDArray[np.float64]]

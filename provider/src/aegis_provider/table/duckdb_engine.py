@@ -91,10 +91,10 @@ def _explained(error: Exception, *, several: bool) -> str:
     for sign, meaning in _COMPLAINTS.items():
         if sign in text:
             return where + meaning
-    return where + (_told(text) or f"cannot be read as it is ({type(error).__name__})")
+    return where + (_first_words(text) or f"cannot be read as it is ({type(error).__name__})")
 
 
-def _told(text: str) -> str:
+def _first_words(text: str) -> str:
     """The first line that says something, without its kind."""
     lines = (re.sub(r"^\W*(?:[\w ]+(?:Error|Exception):\s*)+", "", line).strip() for line in text.splitlines())
     return next(filter(None, lines), "")[:_LONGEST]

@@ -9,8 +9,8 @@ import ibis
 import pyarrow as pa
 
 from aegis_provider.errors import TableError
-from aegis_provider.table.csv_text import refuse_repeated
 from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, view_of
+from aegis_provider.table.files import refuse_repeated
 from aegis_provider.table.table import Table
 
 _LONGEST = 200

@@ -12,7 +12,7 @@ from aegis_provider.errors import TableError
 from aegis_provider.table.address import Address, is_url, without_secrets
 from aegis_provider.table.databases import engine_of, open_database
 from aegis_provider.table.duckdb_engine import duckdb_engine
-from aegis_provider.table.duckdb_files import open_files
+from aegis_provider.table.files import open_files
 from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_frame
 from aegis_provider.table.table import Table
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aegis_provider.errors import TableError, nearest, shortened
-from aegis_provider.table.engine import Engine, Expression
-from aegis_provider.table.grouping import counts_of_sets
+from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.reading import Reading, reading_of
 
 _RECORDS_PER_BATCH = 1 << 16
@@ -31,9 +30,15 @@ class Finder(Protocol):
 class Table:
     """A table, open for queries.
 
-    `name`: what it is called in messages. `source`: an Ibis table whose columns are called `c0, c1, ...`, in the order
-    of `columns`, so that those that differ in case stay apart. `readings`: of each column. `delimiter`: of CSV files,
-    else `None`.
+    Attributes:
+        name: what it is called in messages.
+        columns: their names.
+        engine: that holds it.
+        source: an Ibis table whose columns are called `c0, c1, ...`, in the order of `columns`, so that those that
+            differ in case stay apart.
+        readings: of each column.
+        finder: of what is read from files or memory.
+        delimiter: of CSV files, else `None`.
     """
 
     name: str
@@ -61,7 +66,11 @@ class Table:
         return replace(self, readings=tuple(readings.get(name, reading) for name, reading in pairs))
 
     def positions(self, names: Sequence[str]) -> list[int]:
-        """The places of these columns. Raises `TableError` for one that the table lacks."""
+        """The places of these columns.
+
+        Raises:
+            TableError: the table lacks one.
+        """
         lacks_delimiter = self.delimiter is not None and len(self.columns) == 1 and self.columns[0] not in names
         if lacks_delimiter and (len(set(names)) > 1 or self._likely_delimiter()):
             raise TableError(self._one_column())
@@ -77,7 +86,8 @@ class Table:
     def keys(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Expression:
         """A table of the keys of these columns, `v0, v1, ...`, and of the `untouched` ones as they are, `w0, w1, ...`.
 
-        Raises `TableError` as `positions` does.
+        Raises:
+            TableError: as `positions` does.
         """
         keys = {f"v{n}": self.readings[p].key(self.source[f"c{p}"]) for n, p in enumerate(self.positions(names))}
         kept = {f"w{n}": self.source[f"c{place}"] for n, place in enumerate(self.positions(untouched))}
@@ -86,7 +96,10 @@ class Table:
     def counts_with(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
         """Of each of these columns every text with every text of the label: `first`, `second` (the label's) and `n`.
 
-        One reading for 60 columns. A pair may stand more than once. Raises `TableError` as `positions` and `Engine` do.
+        One reading for 60 columns. A pair may stand more than once.
+
+        Raises:
+            TableError: as `positions` and `Engine` do.
         """
         self.positions([*names, label])
         for start in range(0, len(names), _ATTRIBUTES_PER_READING):
@@ -98,7 +111,9 @@ class Table:
 
         After them come the `untouched` ones, `w0, w1, ...`, whose values have the types that the engine gives them.
         The order of a database is the one in which it gives its records.
-        Raises `TableError` as `positions` and `Engine` do.
+
+        Raises:
+            TableError: as `positions` and `Engine` do.
         """
         keys = self.keys(names, untouched)
         kept = {f"w{n}": keys[f"w{n}"] for n in range(len(untouched))}
@@ -107,7 +122,10 @@ class Table:
     def combinations(self, names: Sequence[str]) -> pa.Table:
         """Every combination of the texts of these columns that occurs, and its number of records: `v0, v1, ..., n`.
 
-        The texts are dictionaries with integer codes. Raises `TableError` as `positions` and `Engine` do.
+        The texts are dictionaries with integer codes.
+
+        Raises:
+            TableError: as `positions` and `Engine` do.
         """
         keys = self.keys(names)
         grouped = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
@@ -116,7 +134,11 @@ class Table:
         return pa.concat_tables(coded).unify_dictionaries().combine_chunks()
 
     def records(self) -> int:
-        """How many records there are now. Raises `TableError`."""
+        """How many records there are now.
+
+        Raises:
+            TableError: as `Engine` does.
+        """
         return int(self.engine.fetch(self.source.aggregate(n=self.source.count()))["n"][0].as_py())
 
     def located(self, column: str, text: str) -> str:
@@ -128,9 +150,9 @@ class Table:
         """The number, from 1, of the first record that has this text in that column."""
         before = 0
         for batch in self.batches([self.columns[place]]):
-            found = batch.column(0).index(text).as_py()
-            if found >= 0:
-                return before + int(found) + 1
+            row = batch.column(0).index(text).as_py()
+            if row >= 0:
+                return before + int(row) + 1
             before += batch.num_rows
         return None
 
@@ -138,11 +160,11 @@ class Table:
         keys = self.keys([*names, label])
         readings = self._readings([*names, label])
         sets = [(f"v{place}", f"v{len(names)}") for place in range(len(names))]
-        found = self.engine.fetch(
+        counted = self.engine.fetch(
             counts_of_sets(self.engine, keys, sets, lambda name, key: readings[int(name[1:])].text(key))
         )
         for place in range(len(names)):
-            mine = found.filter(pc.equal(found["place"], place)).combine_chunks()
+            mine = counted.filter(pc.equal(counted["place"], place)).combine_chunks()
             texts = {
                 "first": readings[place].canonical(_chunk(mine["first"])),
                 "second": readings[-1].canonical(_chunk(mine["second"])),

@@ -9,11 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
-from aegis_provider.counting.counts import Counts
-from aegis_provider.counting.partition import Partition
+from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.errors import TableError
-from aegis_provider.table.engine import Engine, Expression
-from aegis_provider.table.grouping import counts_of_sets
+from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.values import MISSING
 
 # Every lookup holds buffers of its own, and all of a step are open at once.
@@ -43,7 +41,10 @@ class CodedTable:
     def of(cls, counted: CountedTable, partitions: Mapping[int, Sequence[Partition]]) -> "CodedTable":
         """Reads the table once, and keeps of each record the groups that its values of these attributes are in.
 
-        DuckDB puts on disk what exceeds the memory allowed. Raises `TableError`.
+        DuckDB puts on disk what exceeds the memory allowed.
+
+        Raises:
+            TableError: the table cannot be read.
         """
         table, attributes = counted.table, list(partitions)
         names = [counted.attributes[each].attribute.name for each in attributes]
@@ -57,7 +58,8 @@ class CodedTable:
     def counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[Counts]:
         """How many records are in each two groups, (groups of the first, groups of the second), of each pair in turn.
 
-        Raises `TableError` where the records are not those that were counted.
+        Raises:
+            TableError: the records are not those that were counted.
         """
         for start in range(0, len(pairs), _PAIRS_PER_READING):
             yield from self._counts(pairs[start : start + _PAIRS_PER_READING])
@@ -65,11 +67,11 @@ class CodedTable:
     def _counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[Counts]:
         sets = [(_column(*first), _column(*second)) for first, second in pairs]
         used = self.rows.select(*dict.fromkeys(name for both in sets for name in both))
-        found = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
-        place, n = (found[name].to_numpy() for name in ("place", "n"))
-        if found["first"].null_count or found["second"].null_count or int(n.sum()) != len(pairs) * self.records:
+        grouped = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
+        place, n = (grouped[name].to_numpy() for name in ("place", "n"))
+        if grouped["first"].null_count or grouped["second"].null_count or int(n.sum()) != len(pairs) * self.records:
             raise TableError(f"{self.name}: changed while it was read; summarize again")
-        first, second = (found[name].to_numpy() for name in ("first", "second"))
+        first, second = (grouped[name].to_numpy() for name in ("first", "second"))
         for which, pair in enumerate(pairs):
             mine = place == which
             counts = np.zeros([self.partitions[attribute][each].size for attribute, each in pair], dtype=np.int64)

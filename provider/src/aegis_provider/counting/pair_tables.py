@@ -5,9 +5,8 @@ from math import prod
 from typing import Any
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
-from aegis_provider.counting.pairs.choice import Pair, Views, pairs_to_count
-from aegis_provider.counting.pairs.counts import count_pairs
-from aegis_provider.counting.partition import Partition
+from aegis_provider.counting.counts import Partition
+from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_to_count
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
 from aegis_provider.progress import Progress
@@ -24,8 +23,15 @@ def pair_tables(
     Each is a table of two (masked) attributes that a configuration shares together, so it tells nothing that the
     masked table of this configuration would not tell, but for the records that this leaves out, which are counted too.
     Left out is what follows: a table that is another one folded, and those of a masking with one masked value.
-    `masked`: for each attribute what its maskings make of its values.
-    Raises `TableError` for more cells than an entry can hold, and for a table that has changed.
+
+    Args:
+        counted: the table.
+        plan: that it is counted for.
+        masked: for each attribute what its maskings make of its values.
+        progress: told of how many records are counted.
+
+    Raises:
+        TableError: there are more cells than an entry can hold, or the table has changed.
     """
     views = [_views(plan, each, domains) for each, domains in zip(counted.attributes, masked, strict=True)]
     pairs = list(pairs_to_count(plan, views))
@@ -42,11 +48,14 @@ def pair_tables(
 
 
 def refuse_uncountable(plan: Plan) -> None:
-    """Raises `PlanError` for a masking of which, or beside which, no pairs can be published.
+    """Refuses a masking of which, or beside which, no pairs can be published.
 
     Of one that is left to chance, the counts are a draw of its own, not what the values of other attributes say. Of one
     that was masked elsewhere, no value tells what it became. Of one whose mapping is secret, pairs of the attribute,
     however masked, would tell which masked value is which.
+
+    Raises:
+        PlanError: the plan has one.
     """
     for attribute in plan.attributes:
         used = {each.maskings[attribute.name] for each in plan.configurations}
@@ -62,10 +71,13 @@ def _why(masking: Masking) -> str:
 
 
 def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:
-    """Raises `PlanError` where the joint counts of another masking would tell which token is which.
+    """Refuses a masking whose joint counts would tell which token is which.
 
     They would if that tells the values apart, as it has the same rows in another order, and if it is left to chance or
     was masked elsewhere.
+
+    Raises:
+        PlanError: the plan has one.
     """
     for each, domains in zip(counted.attributes, masked, strict=True):
         for masking in each.attribute.maskings if each.attribute.is_secret else ():

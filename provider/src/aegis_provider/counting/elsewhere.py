@@ -14,8 +14,13 @@ from aegis_provider.table.values import Domain
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedElsewhere:
-    """`texts`: the masked values, `""` first; `joint`: (masked values, labels) how many records have each."""
+class CountsElsewhere:
+    """The masked values of the attribute in that table, counted with the label.
+
+    Attributes:
+        texts: the masked values, `""` first.
+        joint: (masked values, labels) how many records have each.
+    """
 
     texts: tuple[str, ...]
     joint: Counts
@@ -26,14 +31,17 @@ class MaskedElsewhere:
         return int(self.joint.sum())
 
 
-def masked_elsewhere(
+def count_elsewhere(
     counted: CountedTable, attribute: CountedAttribute, masking: Masking, label: str, memory_limit: str
-) -> MaskedElsewhere:
+) -> CountsElsewhere:
     """The column that the masking names, in its file, counted against the label's column there.
 
-    A CSV file has the delimiter of the table that was counted, or commas. Raises `PlanError` for another kind of
-    masking, and `TableError`, with the place of the masking, where the file is not a masking of the counted table: a
-    column or a label that is not there, or more records of a label than the table has.
+    A CSV file has the delimiter of the table that was counted, or commas.
+
+    Raises:
+        PlanError: the masking is of another kind.
+        TableError: with the place of the masking, where the file is not a masking of the counted table: a column or a
+            label that is not there, or more records of a label than the table has.
     """
     function = masking.function
     if not isinstance(function, MaskedTable):
@@ -47,19 +55,19 @@ def masked_elsewhere(
         raise TableError(f"{error} ({masking.place})") from error
 
 
-def _counted(opened: Table, column: str, label: str, counted: CountedTable) -> MaskedElsewhere:
-    [found] = tally(opened, [column], label)
-    for text in found.labels:
+def _counted(opened: Table, column: str, label: str, counted: CountedTable) -> CountsElsewhere:
+    [pairs] = tally(opened, [column], label)
+    for text in pairs.labels:
         if text not in counted.label.places:
             where = opened.located(label, text)
             raise TableError(f"{where}: {counted.table.name} has no {label} {shortened(text)}; is it masked too?")
-    domain = Domain.of(found.texts)
+    domain = Domain.of(pairs.texts)
     joint = np.zeros((len(domain), len(counted.label)), dtype=np.int64)
-    rows = [domain.places[text] for text in found.texts]
-    columns = [counted.label.places[text] for text in found.labels]
-    np.add.at(joint, (rows, columns), found.counts)
+    rows = [domain.places[text] for text in pairs.texts]
+    columns = [counted.label.places[text] for text in pairs.labels]
+    np.add.at(joint, (rows, columns), pairs.counts)
     _refuse_more(opened, joint, counted, label)
-    return MaskedElsewhere(domain.texts, joint)
+    return CountsElsewhere(domain.texts, joint)
 
 
 def _refuse_more(opened: Table, joint: Counts, counted: CountedTable, label: str) -> None:

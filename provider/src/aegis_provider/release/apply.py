@@ -11,8 +11,8 @@ from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
+from aegis_provider.release.blocks import Release
 from aegis_provider.release.promise import Promise, Suppression
-from aegis_provider.release.release import Release
 from aegis_provider.release.table_file import write_csv, write_parquet
 from aegis_provider.table import Source, open_table
 
@@ -23,9 +23,12 @@ PARQUET_ENDING = ".parquet"
 class Applied:
     """What was written.
 
-    `records`: how many; `suppressed`: how many were left out. `promised`: the configuration's privacy, by name.
-    `reached`: that of the written table, where one is promised. `faults`: what is wrong with it, in a sentence each;
-    none unless it was written by force.
+    Attributes:
+        records: how many.
+        suppressed: how many were left out.
+        promised: the configuration's privacy, by name.
+        reached: that of the written table, where one is promised.
+        faults: what is wrong with it, in a sentence each; none unless it was written by force.
     """
 
     records: int
@@ -58,10 +61,23 @@ def apply(
     where it has that and nothing is lost. A missing value is a blank. If the plan declares suppressed records, those of
     the equivalence classes that break the configuration's promise are left out, in one more reading of the table.
     What was written is then read again, and has to reach the privacy that is promised. The file appears whole or not
-    at all. `memory_limit` is DuckDB's; what exceeds it goes to disk.
-    Raises `PlanError` for an unknown configuration and for one that was masked elsewhere, `TableError`, `OutputError`,
-    and `PromiseError`, unless by `force`, where a promise is broken or other records have to be left out than are
-    declared.
+    at all.
+
+    Args:
+        table: whatever `open_table` takes.
+        plan: that has the configuration.
+        configuration: its id.
+        output: the file.
+        delimiter: of the table, if it is CSV, and of the output.
+        memory_limit: DuckDB's; what exceeds it goes to disk.
+        force: write what breaks a promise.
+        progress: told of how many records are masked.
+
+    Raises:
+        PlanError: the configuration is unknown, or was masked elsewhere.
+        TableError: the table cannot be read, or does not fit the plan.
+        OutputError: the output cannot be written.
+        PromiseError: unless by `force`, where a promise is broken or other records have to be left out than declared.
     """
     chosen = plan.configuration(configuration)
     _refuse_masked_elsewhere(plan, chosen)
@@ -103,20 +119,20 @@ def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
     if configuration.suppressed is None:
         return None
     records = promise.release.counted.records
-    found = promise.suppression(_told(promise.judged.blocks(), progress, 0, 2 * records))
-    if found.records == records:
+    suppression = promise.suppression(_counted(promise.judged.blocks(), progress, 0, 2 * records))
+    if suppression.records == records:
         raise PromiseError(f"{configuration.id}: every record breaks its promise; there is nothing to write")
-    return found
+    return suppression
 
 
 def _blocks(release: Release, suppression: Suppression | None, progress: Progress) -> Iterable[pa.RecordBatch]:
     records = release.counted.records
     if suppression is None:
-        return _told(release.blocks(), progress, 0, records)
-    return suppression.kept(_told(release.blocks(), progress, records, 2 * records))
+        return _counted(release.blocks(), progress, 0, records)
+    return suppression.kept(_counted(release.blocks(), progress, records, 2 * records))
 
 
-def _told(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, total: int) -> Iterator[pa.RecordBatch]:
+def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, total: int) -> Iterator[pa.RecordBatch]:
     for block in blocks:
         yield block
         done += block.num_rows

@@ -1,1 +1,0 @@
-"""Joint counts of pairs of masked attributes: which are needed (`choice`), counted where the table is (`counts`)."""
