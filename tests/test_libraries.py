@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-BOTH = ("aegis_advisor.disclosure", "ortools.graph.python.min_cost_flow")
+BOTH = ("aegis_advisor.cell_bounds", "ortools.graph.python.min_cost_flow")
 
 
 @pytest.mark.parametrize("modules", [BOTH, BOTH[::-1]])

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.advice import Question, RankedRows, Recommendation, recommend
 from aegis_advisor.atoms import AtomStatistics
-from aegis_advisor.deviation import AttributeAssessment
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import AttributeAssessment, Question, RankedRows, Recommendation, recommend
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from app.domain.advice import AdviceQuestion, PackedReference
 from app.domain.arrays import pack, unpack

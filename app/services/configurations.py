@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.deviation import DROP, IDENTITY
+from aegis_advisor.evidence import DROP, IDENTITY
 from app.domain.arrays import PackedArray, pack, unpack
 from app.domain.configurations import ConfigurationTable, PackedConfigurations
 from app.domain.documents import compress, decompress

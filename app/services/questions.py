@@ -6,9 +6,9 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.advice import lacks_evidence, lacks_own_reference
 from aegis_advisor.evidence import DROP, IDENTITY, EvidenceFlags, MaskingFlags
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import lacks_evidence, lacks_own_reference
 from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.configurations import ConfigurationTable
 from app.domain.entries import AttributeOutline, MaskingOutline

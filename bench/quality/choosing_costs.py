@@ -14,10 +14,10 @@ import orjson
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from aegis_provider import document_of, summarize
 from app.api.uploads import read_publication

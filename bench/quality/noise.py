@@ -9,10 +9,10 @@ import orjson
 from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from app.api.uploads import read_publication
 from app.domain.configurations import ConfigurationTable

@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from aegis_advisor.advice import Question, Recommendation, recommend
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, Recommendation, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from bench.quality.rivals.mascara import mascara
 from bench.quality.rivals.mrmr import mrmr

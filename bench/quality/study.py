@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
-from aegis_advisor.deviation import DROP, IDENTITY
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
 from aegis_provider import Configuration, Plan, document_of, summarize
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import evidence_of

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.deviation import AttributeAssessment, assess
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.measures import MEASURES, Measure
+from aegis_advisor.ranking import AttributeAssessment, assess
 from aegis_advisor.reconstruction import reconstruct
 
 SLACK = 1e-9

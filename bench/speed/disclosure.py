@@ -10,9 +10,9 @@ from scipy.optimize import linprog
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.disclosure import CellBounds, cell_bounds
-from aegis_advisor.disclosure.limits import Known
-from aegis_advisor.disclosure.sums import Sums
+from aegis_advisor.cell_bounds import CellBounds, bound_cells
+from aegis_advisor.cell_bounds.certain_sums import CertainSums
+from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
 from bench import example
 from bench.measuring import MILLISECONDS, heading, run, table, timed
@@ -90,7 +90,7 @@ def _masking(name: str, mapping: IntArray, joint: IntArray, groups: int) -> dict
 
 
 def _row(name: str, evidence: AttributeEvidence) -> tuple[str, ...]:
-    seconds, bounds = timed(lambda: cell_bounds(evidence, stop=_after(SECONDS)))
+    seconds, bounds = timed(lambda: bound_cells(evidence, stop=_after(SECONDS)))
     programs = bounds.programs
     return (
         name,
@@ -111,7 +111,7 @@ def _example() -> list[AttributeEvidence]:
 
 
 def _example_row(evidence: AttributeEvidence) -> tuple[str, ...]:
-    seconds, bounds = timed(lambda: cell_bounds(evidence))
+    seconds, bounds = timed(lambda: bound_cells(evidence))
     shown = [masking.joint[masking.joint > 0].min() for masking in evidence.maskings if masking.joint is not None]
     follows = bounds.lower[(bounds.lower == bounds.upper) & (bounds.lower > 0)]
     smallest = [str(min(counts)) if len(counts) else "" for counts in (shown, follows)]
@@ -132,8 +132,8 @@ def _after(seconds: float) -> Callable[[], bool]:
 def _cold(evidence: AttributeEvidence, bounds: CellBounds) -> float:
     """The seconds of a program that is solved by itself: the most of a cell."""
     atoms, labels = bounds.lower.shape
-    known = Known.of(evidence, bounds.atom_of_value, atoms)
-    sums = Sums.of(list(known.sums), known.exact.rows, atoms, labels)
+    known = CertainSums.of(evidence, bounds.atom_of_value, atoms)
+    sums = LinearSystem.of(list(known.sums), known.exact.rows, atoms, labels)
     if sums is None:
         raise ValueError("the made-up counts contradict each other")
     costs = -np.eye(sums.cells.size)[:ONE_BY_ONE]

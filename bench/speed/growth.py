@@ -8,9 +8,8 @@ from uuid import uuid4
 import numpy as np
 import orjson
 
-from aegis_advisor.advice import Question, recommend
-from aegis_advisor.deviation import assess
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, assess, recommend
 from aegis_advisor.reconstruction import reconstruct
 from aegis_sdk import Client
 from app.api.uploads import read_publication

@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from aegis_advisor.joint.design import Design
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
 from bench.measuring import heading, run, table, timed, verdict
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.reconstruction import DualNewton, fit
-from aegis_advisor.reconstruction.two_margins import fit_two_margins
+from aegis_advisor.reconstruction.ipf import fit_two_margins
 from bench.measuring import MILLISECONDS, heading, run, table, timed, verdict
 
 

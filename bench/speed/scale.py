@@ -8,8 +8,8 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from bench.measuring import heading, peak_memory, run, table, timed, verdict
 from bench.speed.reconstruction import Case, evidence_of, true_table

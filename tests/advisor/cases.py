@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
-from aegis_advisor.deviation import assess
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import Measure
+from aegis_advisor.ranking import assess
+from aegis_advisor.ranking.influence import Sample, influences
+from aegis_advisor.ranking.standard_errors import Errors
 from aegis_advisor.reconstruction import reconstruct
-from aegis_advisor.sampling import Errors, Sample, influences
 
 PAPER_TABLE = np.array([[0, 0, 1, 7, 12], [15, 25, 29, 9, 2]])
 PAPER_HISTOGRAM = np.array([4, 12, 4, 30, 20, 10, 10, 10])

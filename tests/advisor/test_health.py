@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aegis_advisor.advice import Question, recommend
 from aegis_advisor.evidence.checks import find_faults
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import Truth, evidence_of, mapped
 

@@ -10,6 +10,8 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 AtomArray = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.integer]
+"""(configurations, attributes) each the index of an option of the attribute."""
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -17,9 +19,12 @@ Number = TypeVar("Number", np.int64, np.float64)
 def indicator(group_of: npt.NDArray[np.integer], groups: int, dtype: type[Number]) -> csc_array:
     """The sparse matrix (groups, n) that adds up, for each group, the rows of a table that belong to it.
 
-    `group_of` (n,) holds indices below `groups`. A column holds a single one, so nothing needs sorting.
+    Args:
+        group_of: (n,) indices below `groups`.
+        groups: how many there are.
+        dtype: of the ones.
     """
-    n = group_of.size
+    n = group_of.size  # a column holds a single one, so nothing needs sorting
     return csc_array((np.ones(n, dtype=dtype), group_of, np.arange(n + 1)), shape=(groups, n))
 
 

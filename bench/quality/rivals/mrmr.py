@@ -12,8 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.deviation import IDENTITY
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts
 from aegis_advisor.measures import mutual_information
 from bench.quality.study import Study, mapping_of
 

@@ -14,7 +14,11 @@ _LIBRARIES = {
 
 @contextmanager
 def needs_extra(extra: str) -> Iterator[None]:
-    """Around an import. Raises `AegisError`, naming the extra, where a library of it is not installed."""
+    """Goes around an import that needs the extra.
+
+    Raises:
+        AegisError: A library of the extra is not installed; the text names the extra.
+    """
     try:
         yield
     except ModuleNotFoundError as error:

@@ -161,9 +161,15 @@ class Client:
     ) -> Advice:
         """Ask which configuration of an entry loses least predictive utility, and wait for the answer.
 
-        The question is that of `AdviceRequest`. `wait` is the number of seconds to wait in all; `on_progress`
-        is called with the unfinished advice at every look. Raises `AdviceFailedError`, and, with the advice's
-        id when the time is over, `AdviceTimeoutError`.
+        The question is that of `AdviceRequest`.
+
+        Args:
+            wait: Seconds to wait in all.
+            on_progress: Is called with the unfinished advice at every look.
+
+        Raises:
+            AdviceFailedError: It could not be computed.
+            AdviceTimeoutError: The time is over; it has the advice's id.
         """
         question = {
             "measure": measure,

@@ -48,7 +48,9 @@ def follow(
 ) -> Advice:
     """Look again until the advice has succeeded, pausing half as long again each time, 5 s at most.
 
-    Raises `AdviceFailedError` if it failed and `AdviceTimeoutError` if the deadline passes before that.
+    Raises:
+        AdviceFailedError: It failed.
+        AdviceTimeoutError: The deadline passed before it was there.
     """
     pause = _PAUSE_WITHOUT_HINT if pause is None else max(pause, _SHORTEST_PAUSE)
     while advice.status != SUCCEEDED:

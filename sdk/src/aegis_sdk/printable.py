@@ -31,5 +31,5 @@ def _escaped(character: str) -> str:
 def some(texts: Sequence[str], most: int) -> str:
     """The first texts, and how many more there are."""
     more = len(texts) - most
-    told = ", ".join(map(shown, texts[:most]))
-    return f"{told} and {more} more" if more > 0 else told
+    first = ", ".join(map(shown, texts[:most]))
+    return f"{first} and {more} more" if more > 0 else first

@@ -10,10 +10,10 @@ from math import isqrt
 import numpy as np
 import pytest
 
-from aegis_advisor.deviation import assess
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError, OwnReferenceError, UnknownMeasureError
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
 from app.api.bodies import SMALL_BODY
 from app.api.errors import InterruptedCheckError

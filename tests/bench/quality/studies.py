@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from aegis_advisor.deviation import DROP, IDENTITY
-from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairCounts
 from app.domain.configurations import ConfigurationTable
 from bench.quality.study import Study, Table
 

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.preprocessing import OneHotEncoder
 
-from aegis_advisor.advice import Question
 from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking import Question
 from bench.quality import synthetic_tables
 from bench.quality.losses import Estimate, lost
 from bench.quality.outcomes import levels, outcome

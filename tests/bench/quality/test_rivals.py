@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare, entropy
 from sklearn.metrics import mutual_info_score
 
-from aegis_advisor.deviation import DROP, IDENTITY
+from aegis_advisor.evidence import DROP, IDENTITY
 from aegis_advisor.measures import MEASURES
 from bench.quality.rivals.mascara import blurring, information_loss, mascara
 from bench.quality.rivals.mrmr import mrmr

@@ -7,14 +7,63 @@ from typing import Self
 
 import numpy as np
 
-from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from aegis_advisor.blocks import Codes
-from aegis_advisor.deviation import DROP, IDENTITY
+from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import MissingCountsError, TooManyColumnsError
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
 from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.joint.bases import Basis, correlations
 from aegis_advisor.joint.pair_tables import PairTables
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """An orthonormal basis of the functions of a masked value that are 0 on average.
+
+    With shares `p` of the masked values, the columns of `Q diag(p)^-1/2` are such a basis where those of `Q` are
+    orthonormal and orthogonal to `sqrt(p)`. `Q` is a Householder reflection without one of its columns, and is applied
+    without being formed: it would be square in the number of masked values.
+
+    Attributes:
+        held: (n,) the masked values that have records.
+        root: (n,) `sqrt(p)` of each.
+        axis: (n,) along which the reflection takes the unit vector of `pivot` to minus `root`.
+        pivot: the most frequent of them.
+    """
+
+    held: IntArray
+    root: FloatArray
+    axis: FloatArray
+    pivot: int
+
+    @classmethod
+    def of(cls, counts: IntArray) -> Self:
+        """The basis of a masked attribute with these counts (groups,), which have records."""
+        held = np.flatnonzero(counts)
+        root = np.sqrt(counts[held] / counts.sum())
+        pivot = int(root.argmax())
+        axis = root.copy()
+        axis[pivot] += 1.0  # of both signs the one that cancels no digits
+        return cls(held, root, axis, pivot)
+
+    @property
+    def size(self) -> int:
+        """How many dimensions it has: masked values with records, less one."""
+        return self.held.size - 1
+
+    def project(self, table: FloatArray) -> FloatArray:
+        """The table (groups, n) with its rows in this basis: (size, n)."""
+        scaled = table[self.held] / self.root[:, np.newaxis]
+        scaled -= np.outer(self.axis * (2 / (self.axis @ self.axis)), self.axis @ scaled)
+        return np.delete(scaled, self.pivot, axis=0)
+
+
+def correlation(joint: IntArray, rows: Basis, columns: Basis) -> FloatArray:
+    """The correlations (size of rows, size of columns) of two masked attributes, from their joint counts.
+
+    No mean is subtracted: both bases are orthogonal to what it would take away.
+    """
+    projected = rows.project(joint / joint.sum())
+    return columns.project(projected.T).T
+
 
 MOST_COLUMNS = 6_000
 """Dimensions of all maskings together; all that is computed from them takes up to 1 GB then."""
@@ -22,14 +71,20 @@ MOST_COLUMNS = 6_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masked:
-    """A masking that a configuration uses: its id, its joint counts (groups, labels) with the label, and its basis."""
+    """A masking that a configuration uses.
+
+    Attributes:
+        id: of the masking.
+        basis: of the functions of its masked values.
+        joint: (groups, labels) its joint counts with the label.
+    """
 
     id: str
     basis: Basis
     joint: IntArray
 
 
-_Together = tuple[int, int, int, int, Masked, Masked]
+_Combination = tuple[int, int, int, int, Masked, Masked]
 """Two attributes, a code of each, and what these stand for."""
 
 
@@ -75,17 +130,17 @@ class Design:
         label = Basis.of(known_label(evidence))
         labels = np.zeros((size, label.size))
         for one, place in _placed(masked, columns):
-            labels[place] = correlations(one.joint, one.basis, label)
+            labels[place] = correlation(one.joint, one.basis, label)
         tables = PairTables.of(evidence, pairs)
-        found, unknown = _correlations(tables, masked, columns, _together(codes, masked), size)
-        return cls(columns, found, labels, unknown)
+        correlations, unknown = _correlations(tables, masked, columns, _combinations_used(codes, masked), size)
+        return cls(columns, correlations, labels, unknown)
 
     def lacking(self, codes: Codes) -> BoolArray:
         """(configurations,) which of them use two maskings together whose pair counts are not known."""
-        found = np.zeros(len(codes), dtype=bool)
+        lacking = np.zeros(len(codes), dtype=bool)
         for (first, second), unknown in self.unknown.items():
-            found |= unknown[codes[:, first], codes[:, second]]
-        return found
+            lacking |= unknown[codes[:, first], codes[:, second]]
+        return lacking
 
 
 def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
@@ -94,7 +149,11 @@ def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
 
 
 def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
-    """None where all records have one masked value: such a masking has no dimension."""
+    """A masking with its basis; None where all records have one masked value: such a masking has no dimension.
+
+    Raises:
+        MissingCountsError: its joint counts with the label are not known.
+    """
     if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
         return None
     joint = evidence.joint if option == IDENTITY else _label_counts(evidence, option)
@@ -107,8 +166,8 @@ def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
 def _label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
     """The joint counts of a masking with the label, if they are those of its table, be it a function of the value."""
     masking = evidence.masking(option)
-    determined = exact_counts(evidence, masking)
-    return masking.joint if determined is None and masking.perturbation.is_none else determined
+    counts = exact_counts(evidence, masking)
+    return masking.joint if counts is None and masking.perturbation.is_none else counts
 
 
 def _number(sizes: Sequence[Sequence[int]]) -> tuple[tuple[tuple[IntArray, ...], ...], int]:
@@ -132,29 +191,29 @@ def _correlations(
     tables: PairTables,
     masked: Sequence[Sequence[Masked | None]],
     columns: tuple[tuple[IntArray, ...], ...],
-    together: Iterable[_Together],
+    used: Iterable[_Combination],
     size: int,
 ) -> tuple[FloatArray, dict[tuple[int, int], BoolArray]]:
     """The correlations of maskings that are used together, and of which of them nothing is known."""
-    found = np.eye(size)
+    whole = np.eye(size)
     unknown: dict[tuple[int, int], BoolArray] = {}
-    for first, second, code, other, one, two in together:
+    for first, second, code, other, one, two in used:
         joint = tables.find(first, one.id, second, two.id)
         if joint is None:
             sizes = len(masked[first]), len(masked[second])
             unknown.setdefault((first, second), np.zeros(sizes, dtype=bool))[code, other] = True
             continue
         rows, across = _run(columns[first][code]), _run(columns[second][other])
-        found[rows, across] = correlations(joint, one.basis, two.basis)
-        found[across, rows] = found[rows, across].T
-    return found, unknown
+        whole[rows, across] = correlation(joint, one.basis, two.basis)
+        whole[across, rows] = whole[rows, across].T
+    return whole, unknown
 
 
 def _run(columns: IntArray) -> slice:
     return slice(int(columns[0]), int(columns[-1]) + 1)
 
 
-def _together(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[_Together]:
+def _combinations_used(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[_Combination]:
     """Every two attributes with every two of their codes that a configuration uses together and that tell something."""
     wide = codes.T.astype(np.int64, order="C")
     for first, second in combinations(range(len(masked)), 2):

@@ -17,7 +17,12 @@ _Folding = tuple[IntArray, int]
 
 @dataclass(slots=True, eq=False)
 class PairTables:
-    """The pair counts of an entry by their two attributes, the one that comes first in the entry in the rows."""
+    """The pair counts of an entry by their two attributes.
+
+    Attributes:
+        evidence: of the attributes.
+        given: by two attributes, of which the one that comes first in the entry is in the rows, and their maskings.
+    """
 
     evidence: Sequence[AttributeEvidence]
     given: dict[tuple[int, int], dict[_Maskings, IntArray]]
@@ -60,8 +65,8 @@ class PairTables:
         if key not in self._foldings:
             evidence = self.evidence[attribute]
             every = (IDENTITY, *(one.id for one in evidence.maskings))
-            found = {finer: _folding(evidence, finer, masking) for finer in every}
-            self._foldings[key] = {finer: folding for finer, folding in found.items() if folding is not None}
+            foldings = {finer: _folding(evidence, finer, masking) for finer in every}
+            self._foldings[key] = {finer: folding for finer, folding in foldings.items() if folding is not None}
         return self._foldings[key]
 
 
@@ -80,5 +85,5 @@ def _folding(evidence: AttributeEvidence, finer: str, coarser: str) -> _Folding 
     mapping, target = evidence.mapping_of(finer), evidence.mapping_of(coarser)
     if mapping is None or target is None:
         return None
-    found = coarsening(mapping, target, evidence.groups_of(finer))
-    return None if found is None else (found, groups)
+    outer = coarsening(mapping, target, evidence.groups_of(finer))
+    return None if outer is None else (outer, groups)

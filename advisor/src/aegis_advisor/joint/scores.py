@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aegis_advisor.arrays import FloatArray, IntArray
-from aegis_advisor.blocks import Codes
+from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.errors import ContradictoryPairsError, MissingPairsError, TooManyColumnsError
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.joint.design import Design, known_label
-from aegis_advisor.joint.elimination import Traces, traces
+from aegis_advisor.joint.trace import Traces, traces
 from aegis_advisor.measures.association import trace_bias
 
 MORE = 10_000
@@ -59,7 +58,10 @@ def score_jointly(
         others: (others, attributes) configurations that are not scored, but tell, too, what is there.
 
     Raises:
-        MissingCountsError, MissingPairsError, ContradictoryPairsError, TooManyColumnsError.
+        MissingCountsError: a masking that is used has no exact joint counts with the label.
+        MissingPairsError: pair counts of maskings that a configuration uses are not known.
+        ContradictoryPairsError: no table has these pair counts.
+        TooManyColumnsError: the maskings have too many dimensions.
     """
     more = codes[:0] if others is None else _functions(evidence, options, others)
     try:
@@ -70,12 +72,14 @@ def score_jointly(
         raise MissingPairsError(list(_missing(design, evidence, options, codes)))
     more = _promising(design, more[~design.lacking(more)])
     label = known_label(evidence)
-    found = traces(design, np.concatenate([codes, more]), int(label.sum()))
-    utility = _less_bias(found, label) if corrected else found.trace
+    traced = traces(design, np.concatenate([codes, more]), int(label.sum()))
+    utility = _less_bias(traced, label) if corrected else traced.trace
     count = len(codes)
     if np.isnan(utility[:count]).any():
         raise ContradictoryPairsError
-    return JointScores(utility[:count], found.rank[:count], float(found.doubt[:count].max()), float(np.nanmax(utility)))
+    return JointScores(
+        utility[:count], traced.rank[:count], float(traced.doubt[:count].max()), float(np.nanmax(utility))
+    )
 
 
 def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:
@@ -109,14 +113,14 @@ def _promising(design: Design, codes: Codes) -> Codes:
     """The configurations that tell most if attributes are added up, `MORE` at most."""
     if len(codes) <= MORE:
         return codes
-    alone = np.square(design.labels).sum(axis=1)
+    single = np.square(design.labels).sum(axis=1)
     total = np.zeros(len(codes))
     for column, of in zip(codes.T, design.columns, strict=True):
-        total += np.array([alone[columns].sum() for columns in of])[column]
+        total += np.array([single[columns].sum() for columns in of])[column]
     return codes[np.argsort(-total, kind="stable")[:MORE]]
 
 
-def _less_bias(found: Traces, label_histogram: IntArray) -> FloatArray:
+def _less_bias(traced: Traces, label_histogram: IntArray) -> FloatArray:
     classes, records = int(np.count_nonzero(label_histogram)) - 1, float(label_histogram.sum())
-    each = zip(found.trace.tolist(), found.rank.tolist(), strict=True)
+    each = zip(traced.trace.tolist(), traced.rank.tolist(), strict=True)
     return np.array([trace - trace_bias(trace, rank, classes, records) for trace, rank in each])

@@ -1,7 +1,17 @@
-"""Measures of a joint table, one small function each with its gradient, and their registry."""
+"""Measures of a joint table, one small function each with its gradient, and their ceilings and their registry."""
 
+from aegis_advisor.measures.ceilings import utility_ceilings
 from aegis_advisor.measures.information import mutual_information
-from aegis_advisor.measures.measure import Guarantee, Measure
-from aegis_advisor.measures.registry import MEASURES, measure_named
+from aegis_advisor.measures.measure import Ceiling, Guarantee, Measure
+from aegis_advisor.measures.registry import MEASURES, TIE_BREAK, measure_named
 
-__all__ = ["MEASURES", "Guarantee", "Measure", "measure_named", "mutual_information"]
+__all__ = [
+    "MEASURES",
+    "TIE_BREAK",
+    "Ceiling",
+    "Guarantee",
+    "Measure",
+    "measure_named",
+    "mutual_information",
+    "utility_ceilings",
+]

@@ -8,6 +8,18 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.measures.margins import freedom, independent, occupied, ratio
+from aegis_advisor.measures.partial_table import (
+    GroupLimits,
+    PartialTable,
+    RowLimits,
+    inverse,
+    largest_sum,
+    most_by_chords,
+    squares,
+)
+
+ROUNDING = 1e-14
+"""Of a score, what it is known to: the root magnifies it near 0."""
 
 
 def chi_square(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -212,3 +224,58 @@ def _impurity(table: FloatArray) -> float:
 def _saved(table: FloatArray) -> float:
     """By how much the values lower it: `sum (O - E)^2 / row`, which loses no digits near independence."""
     return float(np.sum(ratio((table - independent(table)) ** 2, table.sum(axis=1, keepdims=True))))
+
+
+def contingency_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
+    """`sum F^2 / (f c)` where c are the label's counts."""
+
+    def cell(counts: FloatArray) -> FloatArray:
+        score: FloatArray = counts**2 * inverse(known.label) / rows.records[:, np.newaxis]
+        return score
+
+    return most_by_chords(rows, cell)
+
+
+def contingency_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
+    """`sum_a F^2 / f = F_g s` with s at most 1 for each label, and at most the number of values for all."""
+    return largest_sum(groups.counts * inverse(known.label), groups.values)
+
+
+def gini_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
+    """`sum F^2 / f`. In a group it is no more than the largest counts."""
+    return squares(rows.majorant()) / rows.records
+
+
+def chi_square_at(score: float, known: PartialTable) -> float:
+    """Chi-square of a contingency `sum F^2 / (f c)`."""
+    return max(0.0, known.records * (score - 1.0))
+
+
+def mean_square_at(score: float, known: PartialTable) -> float:
+    """Chi-square over the records."""
+    return max(0.0, score - 1.0)
+
+
+def cramers_v_at(score: float, known: PartialTable) -> float:
+    """Cramer's V; values and labels that have records are known."""
+    least = min(known.freedom) - 1
+    return min(1.0, float(np.sqrt(max(0.0, score - 1.0) / least))) if least > 0 else 0.0
+
+
+def cramers_v_corrected_at(score: float, known: PartialTable) -> float:
+    """Bergsma 2013, "A bias-correction for Cramer's V and Tschuprow's T"."""
+    more = known.records - 1
+    values, labels = (size - 1 for size in known.freedom)
+    if more <= 0 or min(values, labels) <= 0:
+        return 0.0
+    least = min(size * (1 - size / more) for size in (values, labels))
+    # The root magnifies rounding near 0.
+    square = max(0.0, score - 1.0 - values * labels / more + ROUNDING * score)
+    return min(1.0, float(np.sqrt(square / least))) if least > 0 else 0.0
+
+
+def tau_at(score: float, known: PartialTable) -> float:
+    """The impurity saved, of `sum F^2 / f`."""
+    base = float(squares(known.label)) / known.records
+    left = known.records - base
+    return min(1.0, max(0.0, score - base) / left) if left > 0 else 0.0

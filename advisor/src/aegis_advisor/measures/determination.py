@@ -12,6 +12,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.measures.margins import ratio
+from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits, largest_sum, squares
 
 
 def g3(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -65,8 +66,8 @@ def g2_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> Float
     The second is no derivative but the jackknife's difference: without it chance would not seem to move the support.
     """
     labels = np.count_nonzero(table, axis=1)[:, np.newaxis]
-    alone = (labels == 2) & (table <= 1)  # noqa: PLR2004 - the fewest labels that mix
-    moved = np.where(alone, table.sum(axis=1, keepdims=True), labels > 1)
+    only_other = (labels == 2) & (table <= 1)  # noqa: PLR2004 - the fewest labels that mix
+    moved = np.where(only_other, table.sum(axis=1, keepdims=True), labels > 1)
     slopes: FloatArray = (moved - g2(table)) / table.sum()
     return slopes
 
@@ -93,11 +94,62 @@ def goodman_kruskal_lambda_gradient(table: FloatArray, atoms: AtomStatistics | N
 
 def _largest(table: FloatArray) -> FloatArray:
     """1 at the first largest count of each row (rows, labels), 0 elsewhere."""
-    found: FloatArray = np.equal(np.arange(table.shape[1]), table.argmax(axis=1)[:, np.newaxis]).astype(np.float64)
-    return found
+    first: FloatArray = np.equal(np.arange(table.shape[1]), table.argmax(axis=1)[:, np.newaxis]).astype(np.float64)
+    return first
 
 
 def _mixed(table: FloatArray) -> FloatArray:
     """1 for each row (rows,) that has several labels, else 0."""
-    found: FloatArray = np.count_nonzero(table, axis=1) > 1
-    return found
+    mixed: FloatArray = np.count_nonzero(table, axis=1) > 1
+    return mixed
+
+
+def agreement_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
+    """`sum F^2 - f^2`: minus the ordered pairs of records that differ."""
+    return squares(rows.majorant()) - rows.records**2
+
+
+def agreement_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
+    """No more than the squares of the most uneven coupling of its rows and labels."""
+    coupled = groups.majorant()
+    if coupled is None or groups.largest is None:
+        return np.zeros(groups.values.size)
+    return np.minimum(squares(coupled) - squares(groups.largest), 0.0)
+
+
+def modes_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
+    """The largest count."""
+    return rows.majorant()[:, 0]
+
+
+def modes_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
+    """That many values have largest counts in that many columns at most."""
+    return largest_sum(groups.counts, groups.values)
+
+
+def pure_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
+    """The records, if they can be of one label."""
+    return np.where(rows.majorant()[:, 0] >= rows.records, rows.records, 0.0)
+
+
+def pure_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
+    """Where labels outnumber values, some value is mixed, and each other one has one label."""
+    outnumbered = groups.values < np.count_nonzero(groups.counts, axis=1)
+    return largest_sum(groups.counts, groups.values - outnumbered)
+
+
+def lambda_at(score: float, known: PartialTable) -> float:
+    """The errors saved, of the records that are guessed."""
+    most = float(known.label.max())
+    errors = known.records - most
+    return min(1.0, max(0.0, score - most) / errors) if errors > 0 else 0.0
+
+
+def rest_at(score: float, known: PartialTable) -> float:
+    """The share of records that do not score: of g2 those that are mixed, of g3 those to delete."""
+    return max(0.0, 1.0 - score / known.records)
+
+
+def g1_at(score: float, known: PartialTable) -> float:
+    """Ordered pairs over N^2, of minus their number."""
+    return max(0.0, -score / known.records / known.records)

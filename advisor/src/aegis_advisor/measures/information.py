@@ -6,7 +6,7 @@ Each comes with its gradient (rows, labels): the derivative by each count, for c
 """
 
 import numpy as np
-from scipy.special import xlog1py
+from scipy.special import xlog1py, xlogy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
@@ -19,6 +19,7 @@ from aegis_advisor.measures.margins import (
     ratio,
     value_entropy,
 )
+from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits, logs, most_by_chords
 
 
 def mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -164,3 +165,73 @@ def _value_entropy_gradient(table: FloatArray, atoms: AtomStatistics | None) -> 
     log_share = (ratio(atoms.logs, rows) - np.log(total)) / np.log(2)
     slopes: FloatArray = np.where(rows > 0, (-log_share - value_entropy(table, atoms)) / total, 0.0)
     return slopes
+
+
+def certainty_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
+    """`sum F log2 F - f log2 f`, which is convex: greatest at the majorant."""
+    return logs(rows.majorant()) - logs(rows.records[:, np.newaxis])
+
+
+def certainty_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
+    """Values tell no more of the label than if it was merged into as many classes; nor than a coupling can."""
+    most = logs(groups.counts) - logs(groups.merged())
+    coupled = groups.majorant()
+    if coupled is not None and groups.largest is not None:
+        most = np.minimum(most, logs(coupled) - logs(groups.largest))
+    return np.minimum(most, 0.0)
+
+
+def divergence_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
+    """`(KL(F || M) + KL(E || M)) / 2` where `E = f c / N` is expected and M is the mean of both."""
+    return most_by_chords(
+        rows, lambda counts: _halves(counts, rows.records[:, np.newaxis] * known.label / known.records)
+    )
+
+
+def divergence_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
+    """Every record in a row of its own label's alone: convexity allows no more."""
+    share = known.label / known.records
+    each = _halves(np.eye(share.size), share).sum(axis=1)
+    most: FloatArray = groups.counts @ each
+    return most
+
+
+def _halves(counts: FloatArray, expected: FloatArray) -> FloatArray:
+    middle = (counts + expected) / 2
+    held = np.where(middle > 0, middle, 1.0)
+    both: FloatArray = (xlogy(counts, counts / held) + xlogy(expected, expected / held)) / (2 * np.log(2))
+    return both
+
+
+def information_at(score: float, known: PartialTable) -> float:
+    """Mutual information in bits: the label's entropy less what certainty leaves of it."""
+    uncertain = known.records * np.log2(known.records) - float(logs(known.label))
+    return max(0.0, float(score + uncertain) / known.records)
+
+
+def theils_u_at(score: float, known: PartialTable) -> float:
+    """The share of the label's entropy."""
+    whole = _label_entropy(known)
+    return min(1.0, information_at(score, known) / whole) if whole > 0 else 0.0
+
+
+def normalised_at(score: float, known: PartialTable) -> float:
+    """Normalised mutual information.
+
+    Raises:
+        ValueError: the rows are not known, hence not the entropy of the values.
+    """
+    if known.rows is None:
+        raise ValueError("the entropy of the values is not known without a histogram")
+    certainty = float(known.rows.values @ logs(known.rows.records[:, np.newaxis]))
+    both = np.log2(known.records) - certainty / known.records + _label_entropy(known)
+    return float(min(1.0, 2 * information_at(score, known) / both)) if both > 0 else 0.0
+
+
+def jensen_shannon_at(score: float, known: PartialTable) -> float:
+    """The mean over the records."""
+    return max(0.0, score / known.records)
+
+
+def _label_entropy(known: PartialTable) -> float:
+    return information_at(0.0, known)

@@ -8,6 +8,7 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits
 
 Unit = Literal["bit", "fraction"] | None
 Direction = Literal["higher", "lower"]
@@ -15,6 +16,27 @@ Guarantee = Literal["exact", "none"]
 
 Function = Callable[[FloatArray, AtomStatistics | None], float]
 Gradient = Callable[[FloatArray, AtomStatistics | None], FloatArray]
+ByRow = Callable[[RowLimits, PartialTable], FloatArray]
+ByGroup = Callable[[GroupLimits, PartialTable], FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most utility of a table of which only margins and views are known (the least, where lower is better).
+
+    The measure of such a table is a function of a score, a sum over its rows (see `utility_ceilings`).
+
+    Attributes:
+        by_row: the most that each kind of row (kinds,) can score.
+        by_group: the most that the rows of each group (groups,) can score together.
+        at: the measure at that much score.
+        needs_rows: it cannot be told without the histogram.
+    """
+
+    by_row: ByRow
+    by_group: ByGroup
+    at: Callable[[float, PartialTable], float]
+    needs_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +54,7 @@ class Measure:
         source: the work that it is taken from.
         function: its value.
         slopes: the derivative (rows, labels) by the count of each cell that has records; cells without have no meaning.
+        ceiling: the most utility that an attribute can have, given its views.
         scale: near independence, where the gradient vanishes, it varies like so many times a chi-square variable
             of the table's degrees of freedom; None where the gradient does not vanish there.
         bias: by how much a sample of N records exceeds its population on average; None where that is not known.
@@ -42,6 +65,7 @@ class Measure:
         corrected_by_default: questions that say nothing of the bias want it corrected: it misleads more than it may.
         is_joint: it sees all attributes of a configuration together; its function is that of one attribute alone.
         weighs_values: its gradient differs between the values of an atom, unless they have equal counts.
+        is_corrected: it is less its bias, and neither its ceiling nor what is said of exactness holds of it.
     """
 
     id: str
@@ -53,6 +77,7 @@ class Measure:
     source: str
     function: Function
     slopes: Gradient
+    ceiling: Ceiling
     scale: Function | None = None
     bias: Function | None = None
     of_information: Callable[[float, float, float], float] | None = None
@@ -60,6 +85,7 @@ class Measure:
     corrected_by_default: bool = False
     is_joint: bool = False
     weighs_values: bool = False
+    is_corrected: bool = False
 
     def __call__(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
         """The value of a table (rows, labels)."""
@@ -97,4 +123,5 @@ class Measure:
             monotone=False,
             function=lambda table, atoms: function(table, atoms) - bias(table, atoms),
             of_information=None,
+            is_corrected=True,
         )

@@ -1,56 +1,11 @@
-"""Every measure there is. Another one is a function, its gradient, and an entry here."""
+"""Every measure there is. Another one is a function, its gradient, its ceiling, and a record here."""
 
 from types import MappingProxyType
 from typing import Final
 
 from aegis_advisor.errors import UnknownMeasureError
-from aegis_advisor.measures.association import (
-    chi_square,
-    chi_square_bias,
-    chi_square_gradient,
-    chi_square_scale,
-    cramers_v,
-    cramers_v_corrected,
-    cramers_v_corrected_gradient,
-    cramers_v_corrected_scale,
-    cramers_v_gradient,
-    cramers_v_scale,
-    goodman_kruskal_tau,
-    goodman_kruskal_tau_gradient,
-    goodman_kruskal_tau_scale,
-    mean_square_bias,
-    mean_square_contingency,
-    mean_square_gradient,
-    mean_square_scale,
-)
-from aegis_advisor.measures.determination import (
-    g1,
-    g1_gradient,
-    g2,
-    g2_gradient,
-    g3,
-    g3_gradient,
-    goodman_kruskal_lambda,
-    goodman_kruskal_lambda_gradient,
-)
-from aegis_advisor.measures.information import (
-    jensen_shannon,
-    jensen_shannon_gradient,
-    jensen_shannon_scale,
-    mutual_information,
-    mutual_information_bias,
-    mutual_information_gradient,
-    mutual_information_scale,
-    normalised_mutual_information,
-    normalised_mutual_information_gradient,
-    normalised_of,
-    normalised_scale,
-    theils_u,
-    theils_u_gradient,
-    theils_u_of,
-    theils_u_scale,
-)
-from aegis_advisor.measures.measure import Measure
+from aegis_advisor.measures import association, determination, information
+from aegis_advisor.measures.measure import Ceiling, Measure
 
 _KIVINEN: Final = "Kivinen & Mannila 1995, Approximate inference of functional dependencies from relations"
 _GOODMAN: Final = "Goodman & Kruskal 1954, Measures of association for cross classifications"
@@ -64,7 +19,7 @@ _CONVEX: Final = (
     "A convex function of each value's distribution over the labels, averaged: merging values never raises it."
 )
 
-_ALL: Final = (
+_RECORDS: Final = (
     Measure(
         "mutual_information",
         "bit",
@@ -73,10 +28,11 @@ _ALL: Final = (
         reason=_DIVERGENCE,
         formula="sum P log2(P / (P_a P_y))",
         source="Cover & Thomas 2006, Elements of information theory, equation 2.28",
-        function=mutual_information,
-        slopes=mutual_information_gradient,
-        scale=mutual_information_scale,
-        bias=mutual_information_bias,
+        function=information.mutual_information,
+        slopes=information.mutual_information_gradient,
+        ceiling=Ceiling(information.certainty_by_row, information.certainty_by_group, information.information_at),
+        scale=information.mutual_information_scale,
+        bias=information.mutual_information_bias,
         of_information=lambda information, _values, _label: information,
     ),
     Measure(
@@ -87,10 +43,11 @@ _ALL: Final = (
         reason=_DIVERGENCE,
         formula="sum (O - E)^2 / E, E = row * column / N, cells with E = 0 left out",
         source="Pearson 1900, On the criterion that a given system of deviations from the probable ...",
-        function=chi_square,
-        slopes=chi_square_gradient,
-        scale=chi_square_scale,
-        bias=chi_square_bias,
+        function=association.chi_square,
+        slopes=association.chi_square_gradient,
+        ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.chi_square_at),
+        scale=association.chi_square_scale,
+        bias=association.chi_square_bias,
     ),
     Measure(
         "g3",
@@ -100,8 +57,9 @@ _ALL: Final = (
         reason=_GUESSES,
         formula="1 - sum_a max_y F(a, y) / N",
         source=_KIVINEN,
-        function=g3,
-        slopes=g3_gradient,
+        function=determination.g3,
+        slopes=determination.g3_gradient,
+        ceiling=Ceiling(determination.modes_by_row, determination.modes_by_group, determination.rest_at),
     ),
     Measure(
         "g1",
@@ -111,8 +69,9 @@ _ALL: Final = (
         reason="Records that agree on the value agree on the masked value: merging values never removes a pair.",
         formula="ordered pairs of records that agree on A and differ on Y, over N^2",
         source=_KIVINEN,
-        function=g1,
-        slopes=g1_gradient,
+        function=determination.g1,
+        slopes=determination.g1_gradient,
+        ceiling=Ceiling(determination.agreement_by_row, determination.agreement_by_group, determination.g1_at),
         weighs_values=True,
     ),
     Measure(
@@ -123,8 +82,9 @@ _ALL: Final = (
         reason="Records that agree on the value agree on the masked value: merging values never removes a pair.",
         formula="records in at least one pair that agrees on A and differs on Y, over N",
         source=_KIVINEN,
-        function=g2,
-        slopes=g2_gradient,
+        function=determination.g2,
+        slopes=determination.g2_gradient,
+        ceiling=Ceiling(determination.pure_by_row, determination.pure_by_group, determination.rest_at),
         depends_on_support=True,
     ),
     Measure(
@@ -135,10 +95,11 @@ _ALL: Final = (
         reason="Mutual information over the label's entropy, which no masking of the attribute changes.",
         formula="I(A; Y) / H(Y)",
         source="Theil 1970, On the estimation of relationships involving qualitative variables",
-        function=theils_u,
-        slopes=theils_u_gradient,
-        scale=theils_u_scale,
-        of_information=theils_u_of,
+        function=information.theils_u,
+        slopes=information.theils_u_gradient,
+        ceiling=Ceiling(information.certainty_by_row, information.certainty_by_group, information.theils_u_at),
+        scale=information.theils_u_scale,
+        of_information=information.theils_u_of,
     ),
     Measure(
         "goodman_kruskal_lambda",
@@ -148,8 +109,9 @@ _ALL: Final = (
         reason=_GUESSES,
         formula="(sum_a max_y F(a, y) - max_y F(., y)) / (N - max_y F(., y))",
         source=f"{_GOODMAN}, section 5",
-        function=goodman_kruskal_lambda,
-        slopes=goodman_kruskal_lambda_gradient,
+        function=determination.goodman_kruskal_lambda,
+        slopes=determination.goodman_kruskal_lambda_gradient,
+        ceiling=Ceiling(determination.modes_by_row, determination.modes_by_group, determination.lambda_at),
     ),
     Measure(
         "goodman_kruskal_tau",
@@ -159,9 +121,10 @@ _ALL: Final = (
         reason=_CONVEX,
         formula="(sum P^2 / P_a - sum P_y^2) / (1 - sum P_y^2)",
         source=f"{_GOODMAN}, section 9",
-        function=goodman_kruskal_tau,
-        slopes=goodman_kruskal_tau_gradient,
-        scale=goodman_kruskal_tau_scale,
+        function=association.goodman_kruskal_tau,
+        slopes=association.goodman_kruskal_tau_gradient,
+        ceiling=Ceiling(association.gini_by_row, determination.modes_by_group, association.tau_at),
+        scale=association.goodman_kruskal_tau_scale,
     ),
     Measure(
         "cramers_v",
@@ -171,9 +134,12 @@ _ALL: Final = (
         reason="Where values are fewer than labels, merging also lowers the R - 1 that it is divided by: it can rise.",
         formula="sqrt(chi_square / (N min(R - 1, C - 1))), R values and C labels with records",
         source="Cramer 1946, Mathematical methods of statistics, section 21.9",
-        function=cramers_v,
-        slopes=cramers_v_gradient,
-        scale=cramers_v_scale,
+        function=association.cramers_v,
+        slopes=association.cramers_v_gradient,
+        ceiling=Ceiling(
+            association.contingency_by_row, association.contingency_by_group, association.cramers_v_at, needs_rows=True
+        ),
+        scale=association.cramers_v_scale,
     ),
     Measure(
         "cramers_v_corrected",
@@ -183,9 +149,15 @@ _ALL: Final = (
         reason="Merging values lowers the bias that is subtracted, and the size it is divided by: it can rise.",
         formula="sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R'-1, C'-1)), phi2 = chi_square/N, R' = R - (R-1)^2/(N-1)",
         source="Bergsma 2013, A bias-correction for Cramer's V and Tschuprow's T",
-        function=cramers_v_corrected,
-        slopes=cramers_v_corrected_gradient,
-        scale=cramers_v_corrected_scale,
+        function=association.cramers_v_corrected,
+        slopes=association.cramers_v_corrected_gradient,
+        ceiling=Ceiling(
+            association.contingency_by_row,
+            association.contingency_by_group,
+            association.cramers_v_corrected_at,
+            needs_rows=True,
+        ),
+        scale=association.cramers_v_corrected_scale,
     ),
     Measure(
         "jensen_shannon",
@@ -195,9 +167,10 @@ _ALL: Final = (
         reason=_DIVERGENCE,
         formula="(KL(P || M) + KL(Q || M)) / 2, Q = P_a P_y, M = (P + Q) / 2, logarithms to base 2",
         source="Lin 1991, Divergence measures based on the Shannon entropy, equation 4.1",
-        function=jensen_shannon,
-        slopes=jensen_shannon_gradient,
-        scale=jensen_shannon_scale,
+        function=information.jensen_shannon,
+        slopes=information.jensen_shannon_gradient,
+        ceiling=Ceiling(information.divergence_by_row, information.divergence_by_group, information.jensen_shannon_at),
+        scale=information.jensen_shannon_scale,
     ),
     Measure(
         "normalised_mutual_information",
@@ -207,10 +180,13 @@ _ALL: Final = (
         reason="Merging values also lowers the entropy H(A) that it is divided by: it can rise.",
         formula="2 I(A; Y) / (H(A) + H(Y)), the arithmetic mean of the entropies",
         source="Vinh, Epps & Bailey 2010, Information theoretic measures for clusterings comparison, table 2",
-        function=normalised_mutual_information,
-        slopes=normalised_mutual_information_gradient,
-        scale=normalised_scale,
-        of_information=normalised_of,
+        function=information.normalised_mutual_information,
+        slopes=information.normalised_mutual_information_gradient,
+        ceiling=Ceiling(
+            information.certainty_by_row, information.certainty_by_group, information.normalised_at, needs_rows=True
+        ),
+        scale=information.normalised_scale,
+        of_information=information.normalised_of,
         weighs_values=True,
     ),
     Measure(
@@ -221,21 +197,31 @@ _ALL: Final = (
         reason="Indicators of masked values are sums of those of values: what they explain together is never more.",
         formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
         source="Pillai 1955, Some new test criteria in multivariate analysis",
-        function=mean_square_contingency,
-        slopes=mean_square_gradient,
-        scale=mean_square_scale,
-        bias=mean_square_bias,
+        function=association.mean_square_contingency,
+        slopes=association.mean_square_gradient,
+        ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.mean_square_at),
+        scale=association.mean_square_scale,
+        bias=association.mean_square_bias,
         corrected_by_default=True,
         is_joint=True,
     ),
 )
 
-MEASURES: Final = MappingProxyType({measure.id: measure for measure in _ALL})
+_BY_ID: Final = {measure.id: measure for measure in _RECORDS}
+
+MEASURES: Final = MappingProxyType(_BY_ID)
 """Every measure by its id."""
+
+TIE_BREAK: Final = MEASURES["mutual_information"]
+"""What decides between configurations of equal deviation."""
 
 
 def measure_named(measure: str) -> Measure:
-    """The measure of that id; UnknownMeasureError if there is none."""
+    """The measure of that id.
+
+    Raises:
+        UnknownMeasureError: there is none.
+    """
     try:
         return MEASURES[measure]
     except KeyError:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from aegis_advisor.arrays import BoolArray, FloatArray
-from aegis_advisor.reconstruction.problem import Margin, Problem
+from aegis_advisor.reconstruction.problem import Problem, design_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,19 +125,6 @@ def _softmax(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
     totals = shares.sum(axis=1)
     totals[totals == 0] = 1.0
     return shares / totals[:, np.newaxis], highest + np.log(totals)
-
-
-def design_of(problem: Problem) -> csr_array:
-    """The share (atoms, groups) of each atom in each group of all margins, one after the other."""
-    groups = np.cumsum([0, *(margin.groups for margin in problem.margins)])
-    columns = np.concatenate([m.group_of + at for m, at in zip(problem.margins, groups, strict=False)])
-    atoms = np.concatenate([margin.atoms for margin in problem.margins])
-    shares = np.concatenate([_shares(margin) for margin in problem.margins])
-    return csr_array((shares, (atoms, columns)), shape=(problem.prior.size, int(groups[-1])))
-
-
-def _shares(margin: Margin) -> FloatArray:
-    return np.ones(margin.atoms.size) if margin.share is None else margin.share
 
 
 def _log_prior(problem: Problem) -> FloatArray:

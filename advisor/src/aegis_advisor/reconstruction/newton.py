@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.reconstruction.curvature import NewtonDirections
 from aegis_advisor.reconstruction.dual import Dual, Point
 from aegis_advisor.reconstruction.ipf import IterativeProportionalFitting, never
+from aegis_advisor.reconstruction.newton_direction import NewtonDirections
 from aegis_advisor.reconstruction.problem import Problem
 from aegis_advisor.reconstruction.solution import Solution
 
@@ -100,26 +100,26 @@ def _step(dual: Dual, point: Point, direction: FloatArray) -> tuple[Point, float
     slope = float(np.sum(point.gradient * direction))
     length = 1.0
     while length > SHORTEST:
-        found = dual.at(point.multipliers + length * direction)
+        following = dual.at(point.multipliers + length * direction)
         # Close to the end a decrease drowns in rounding; the gradient still tells.
-        if found.value <= point.value + ARMIJO * length * slope or _is_flat(point, found):
-            return (_further(dual, point, direction, found) if length == 1.0 else found), length
+        if following.value <= point.value + ARMIJO * length * slope or _is_flat(point, following):
+            return (_further(dual, point, direction, following) if length == 1.0 else following), length
         length /= 2
     return point, 0.0
 
 
-def _further(dual: Dual, point: Point, direction: FloatArray, found: Point) -> Point:
+def _further(dual: Dual, point: Point, direction: FloatArray, following: Point) -> Point:
     """Twice, four times, ... the step, as long as that comes closer.
 
     It does on the way to the boundary, where a step takes the cells that have to be empty to 1/e only: what is
     left of the direction is theirs, and longer steps take them to 1/e^2, 1/e^4, ...
     """
     length = 2.0
-    while (longer := dual.at(point.multipliers + length * direction)).gap < found.gap:
-        found, length = longer, 2 * length
-    return found
+    while (longer := dual.at(point.multipliers + length * direction)).gap < following.gap:
+        following, length = longer, 2 * length
+    return following
 
 
-def _is_flat(point: Point, found: Point) -> bool:
-    flat = abs(found.value - point.value) <= 1e-13 * max(1.0, abs(point.value))
-    return flat and found.gap < point.gap
+def _is_flat(point: Point, following: Point) -> bool:
+    flat = abs(following.value - point.value) <= 1e-13 * max(1.0, abs(point.value))
+    return flat and following.gap < point.gap

@@ -1,16 +1,173 @@
-"""The problem: the table of least information that fits every margin that is known."""
+"""The problem: the table of least information that fits every margin that is known.
 
-from dataclasses import dataclass
+A margin is what is known of a table's sums: what each counted view says of the atoms.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, fold
-from aegis_advisor.evidence import AttributeEvidence
-from aegis_advisor.reconstruction.margin import Margin
-from aegis_advisor.reconstruction.views import label_margin, view_margins
+from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, IntArray, fold
+from aegis_advisor.atoms import per_atom
+from aegis_advisor.evidence import AttributeEvidence, Masking
 
-__all__ = ["Margin", "Problem"]
+HOPELESS = 10.0
+"""A count that varies by this many times all records says next to nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Margin:
+    """Sums over some atoms that are known: those of a masked view, or some of its groups.
+
+    Attributes:
+        atoms: (members,) the atoms that it speaks of.
+        group_of: (members,) the group of each of them, below the number of groups.
+        counts: (groups, labels) what the atoms of a group add up to.
+        share: (members,) how much of an atom's records is in the group, where the masking draws the group by
+            chance: the entries of its transition matrix; an atom then is a member of several groups. None: all.
+        variance: (groups, labels) the variance of each count, 0 where it is exact; None: all are exact.
+    """
+
+    atoms: IntArray
+    group_of: IntArray
+    counts: FloatArray
+    share: FloatArray | None = None
+    variance: FloatArray | None = None
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return int(self.counts.shape[0])
+
+    def of(self, table: FloatArray) -> FloatArray:
+        """These sums (groups, labels) of a table (atoms, labels)."""
+        held = table[self.atoms]
+        return fold(held if self.share is None else held * self.share[:, np.newaxis], self.group_of, self.groups)
+
+    def tempered(self, records: float) -> Self:
+        """The same margin with counts in reach of the records, where noise has taken them far beyond.
+
+        Of a count whose deviation is many times the records only the slope of its likelihood between 0 and all
+        records matters, and that is kept; rounding errors of the count itself would exceed what a fit asks for.
+        """
+        if self.variance is None:
+            return self
+        variance = np.minimum(self.variance, (HOPELESS * records) ** 2)
+        part = np.divide(variance, self.variance, out=np.ones_like(variance), where=self.variance > 0)
+        middle = records / 2
+        return replace(self, counts=middle + (self.counts - middle) * part, variance=variance)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is met to the last record: it adds up whole atoms, and no count of it is uncertain."""
+        return self.share is None and self.variance is None
+
+    def residual(self, table: FloatArray) -> float:
+        """The largest difference of an exact count from that of a table (atoms, labels), in records."""
+        gaps = np.abs(self.of(table) - self.counts)
+        return float(gaps.max(initial=0.0, where=True if self.variance is None else self.variance == 0))
+
+
+def counts_of(masking: Masking) -> IntArray:
+    """The counts (groups, labels) of a masking as published.
+
+    Raises:
+        ValueError: it has none.
+    """
+    if masking.joint is None:
+        raise ValueError(f"masking {masking.id!r} has no counts")
+    return masking.joint
+
+
+def restored(masking: Masking, joint: IntArray, evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
+    """Counts (groups, labels) of all records and their variances, as the masking's declarations have it."""
+    return masking.perturbation.restored(joint, evidence.label_counts)
+
+
+LEAST_DEVIATION = 1e-3
+"""Counts are whole numbers: to know one to a thousandth of a record is to know it."""
+
+RESOLUTION = 1e-8
+"""The part of the records that a fit can tell apart, with some digits to spare."""
+
+
+def label_margin(evidence: AttributeEvidence, atoms: int) -> Margin:
+    """The label's histogram as the margin of all atoms; where it is not certain, its counts vary as is declared."""
+    counts, everything = evidence.label_counts[np.newaxis, :].astype(np.float64), np.arange(atoms)
+    margin = Margin(everything, np.zeros(atoms, dtype=np.int64), counts)
+    if evidence.knows_label:
+        return margin
+    variance = np.full(counts.shape, evidence.label_perturbation.count_variance)
+    return _margin(replace(margin, variance=variance), evidence.records)
+
+
+def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate: FloatArray) -> Iterator[Margin]:
+    """The margin of each traceable view, in their order; none tells the values of an atom apart.
+
+    Args:
+        evidence: of the attribute.
+        atom_of_value: (values,).
+        estimate: (atoms, labels) a first guess at the table, for the variance of what chance decides.
+    """
+    for masking in evidence.traceable:
+        if masking.transition is not None:
+            yield _drawn(masking, masking.transition, evidence, atom_of_value, estimate)
+        elif masking.mapping is not None:
+            yield _mapped(masking, masking.mapping, evidence, atom_of_value, estimate.shape[0])
+
+
+def _mapped(
+    masking: Masking, mapping: IntArray, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int
+) -> Margin:
+    """The margin of a function of the value, exact unless something else is declared."""
+    group_of, everything = per_atom(mapping, atom_of_value, atoms), np.arange(atoms)
+    joint = counts_of(masking)
+    if masking.perturbation.is_none:
+        return Margin(everything, group_of, joint.astype(np.float64))
+    # Noise in a masked value that nothing is mapped to says nothing.
+    used, group_of = np.unique(group_of, return_inverse=True)
+    counts, variance = restored(masking, joint[used], evidence)
+    return _margin(Margin(everything, group_of, counts, None, variance), evidence.records)
+
+
+def _drawn(
+    masking: Masking,
+    transition: FloatArray,
+    evidence: AttributeEvidence,
+    atom_of_value: AtomArray,
+    estimate: FloatArray,
+) -> Margin:
+    """The margin of a masking that draws the masked value: its counts have the variance of the draws.
+
+    Given the true table F, a count is a sum of independent draws, `sum_a F(a, y) P(a'|a) (1 - P(a'|a))` its variance.
+    Where chance has a say it is taken to be that of a single record at least: an estimate of no records is only one.
+    """
+    share = np.zeros((estimate.shape[0], masking.groups))
+    share[atom_of_value] = transition
+    used = np.flatnonzero(share.any(axis=0))
+    share = share[:, used]
+    counts, variance = restored(masking, counts_of(masking)[used], evidence)
+    chance = share * (1.0 - share)
+    held = chance[estimate.any(axis=1)]
+    variance += np.maximum(chance.T @ estimate, held.max(axis=0, initial=0.0)[:, np.newaxis])
+    atoms, group_of = np.nonzero(share)
+    return _margin(Margin(atoms, group_of, counts, share[atoms, group_of], variance), evidence.records)
+
+
+def _margin(margin: Margin, records: int) -> Margin:
+    """The margin, exact after all where nothing varies: noise of no scale, draws without chance.
+
+    Otherwise no count is taken to be more certain than matters, next to others that vary.
+    """
+    variance = margin.variance
+    if variance is None or not variance.any():
+        whole = margin.share is None or bool((margin.share == 1.0).all())
+        return Margin(margin.atoms, margin.group_of, margin.counts, None if whole else margin.share)
+    least = (LEAST_DEVIATION + RESOLUTION * records) ** 2
+    return replace(margin, variance=np.maximum(variance, least))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,9 +193,13 @@ class Problem:
     def of(
         cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int, estimate: FloatArray | None = None
     ) -> Self:
-        """The problem of an attribute: its histogram, its label's histogram and all counts that speak of its atoms.
+        """The problem of an attribute: its histogram, its label's histogram and all counts that belong to its atoms.
 
-        `estimate` (atoms, labels) is what is thought of the table already; without, that it is independence.
+        Args:
+            evidence: of the attribute.
+            atom_of_value: (values,) below `atoms`.
+            atoms: how many there are.
+            estimate: (atoms, labels) what is thought of the table already; without, that it is independence.
         """
         label = evidence.label_counts[np.newaxis, :].astype(np.float64)
         counts, rows = evidence.value_counts, None
@@ -75,3 +236,16 @@ class Problem:
         if self.rows is not None:
             gaps.append(float(np.abs(table.sum(axis=1) - self.rows).max(initial=0.0)))
         return max(gaps) / max(self.records, 1.0)
+
+
+def design_of(problem: Problem) -> csr_array:
+    """The share (atoms, groups) of each atom in each group of all margins, one after the other."""
+    groups = np.cumsum([0, *(margin.groups for margin in problem.margins)])
+    columns = np.concatenate([m.group_of + at for m, at in zip(problem.margins, groups, strict=False)])
+    atoms = np.concatenate([margin.atoms for margin in problem.margins])
+    shares = np.concatenate([_shares(margin) for margin in problem.margins])
+    return csr_array((shares, (atoms, columns)), shape=(problem.prior.size, int(groups[-1])))
+
+
+def _shares(margin: Margin) -> FloatArray:
+    return np.ones(margin.atoms.size) if margin.share is None else margin.share

@@ -1,4 +1,4 @@
-"""The solution, which never comes without its certificate."""
+"""The solution, which never comes without its certificate: how well it fits each view."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,9 @@ import numpy as np
 
 from aegis_advisor.arrays import AtomArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
-from aegis_advisor.reconstruction.problem import Problem
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.reconstruction.exact import nearest_with_label
+from aegis_advisor.reconstruction.problem import Problem, counts_of, restored
 
 Method = Literal["closed_form", "ipf", "newton"]
 """How a table was found, from the most to the least direct way."""
@@ -137,3 +139,22 @@ def divergence(table: FloatArray, prior: FloatArray) -> float:
     """
     held = table > 0
     return float(np.sum(table[held] * np.log(table[held] / prior[held])))
+
+
+def find_misfits(
+    evidence: AttributeEvidence, problem: Problem, table: FloatArray, *, with_exact: bool
+) -> dict[str, Misfit]:
+    """The misfit of each view that is not exact, and of the others `with_exact`, by masking.
+
+    Args:
+        problem: the one that the table (atoms, labels) is to solve; its first margin is the label's histogram.
+    """
+    misfits = {}
+    for masking, margin in zip(evidence.traceable, problem.margins[1:], strict=True):
+        if with_exact or not margin.is_exact:
+            misfits[masking.id] = Misfit.of(margin.of(table) - margin.counts, margin.variance, problem.records)
+    for masking in evidence.maskings:
+        if masking.is_fitted and not masking.is_traceable:
+            counts, variance = restored(masking, counts_of(masking), evidence)
+            misfits[masking.id] = Misfit.of(nearest_with_label(masking, evidence) - counts, variance, problem.records)
+    return misfits

@@ -2,24 +2,22 @@
 
 The reference is the table of least divergence from a positive prior, so that it is positive wherever any
 table that fits is (Csiszar 1975, "I-divergence geometry of probability distributions and minimization
-problems", theorem 3.1). A cell is forced to be zero when a margin of it is, or when margins leave nothing for
-it together. A solver only approaches such zeros; here they are decided.
+problems", theorem 3.1). A cell is zero when a margin of it is, or when several margins leave nothing for it. A solver
+only approaches such zeros; here they are decided.
 
-Both sides are checked. A zero has a proof in integers (`proof`): it is 0 in every table of whole numbers that
+Both sides are checked. A zero has a proof in integers (`zeros`): it is 0 in every table of whole numbers that
 fits, and less than a millionth of a record in any other. The proof is mostly found from how the solver's table
-vanishes (`vanishing`), in small problems otherwise by a linear programme (`forced`). All other cells are positive
-together in one table that meets every margin to rounding, where they are far above what it is missed by; a
-forced zero among them would take a proof whose coefficients add up to more than `CLEAR`.
+vanishes, in small problems otherwise by a linear programme. All other cells are positive in one table that meets
+every margin to rounding, where they are far above what it is missed by; a zero among them would take a proof
+whose coefficients add up to more than `CLEAR`.
 """
 
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray
-from aegis_advisor.reconstruction.combination import solved
-from aegis_advisor.reconstruction.equations import Equations
-from aegis_advisor.reconstruction.forced import forced_zeros
+from aegis_advisor.reconstruction.equations import Equations, solve_normal_equations
 from aegis_advisor.reconstruction.problem import Problem
-from aegis_advisor.reconstruction.vanishing import vanishing_zeros
+from aegis_advisor.reconstruction.zeros import zeros_of_logarithms, zeros_of_program
 
 LARGEST = 500_000
 """Cells with positive margins beyond which the support is not looked for."""
@@ -63,9 +61,9 @@ def support(problem: Problem, table: FloatArray) -> BoolArray | None:
     held = _decide(equations, table.ravel()[equations.cells])
     if held is None:
         return None
-    found = np.zeros(table.size, dtype=bool)
-    found[equations.cells] = held
-    return found.reshape(table.shape)
+    positive = np.zeros(table.size, dtype=bool)
+    positive[equations.cells] = held
+    return positive.reshape(table.shape)
 
 
 def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
@@ -76,7 +74,7 @@ def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
     """
     smallest = equations.smallest_target()
     small = table <= SMALL * smallest
-    zero = suspects = vanishing_zeros(equations, small, table)
+    zero = suspects = zeros_of_logarithms(equations, small, table)
     point = np.where(zero, 0.0, np.maximum(table, LIFTED * smallest))
     for attempt in range(ATTEMPTS):
         point, missed = _fitted(equations, point)
@@ -88,7 +86,7 @@ def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
         if np.array_equal(wider, suspects) or np.count_nonzero(equations.same_part(wider)) > LARGEST_PROGRAMME:
             return None
         suspects = wider
-        answer = forced_zeros(equations, suspects, point)
+        answer = zeros_of_program(equations, suspects, point)
         if answer is None:
             return None
         zero, point = answer.zero, answer.point
@@ -100,7 +98,7 @@ def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatA
     table, gap = start, equations.gap(start)
     for _ in range(PASSES):
         # The change that closes the gap with the least `sum change^2 * table`, relative to the table.
-        change = equations.transposed @ solved(equations, table, gap)
+        change = equations.transposed @ solve_normal_equations(equations, table, gap)
         nearer = table * np.clip(1.0 + change, 0.1, 10.0)
         left = equations.gap(nearer)
         if np.abs(left).max(initial=0.0) >= np.abs(gap).max(initial=0.0):

@@ -78,9 +78,9 @@ def rounded_to(counts: NDArray[np.int64], base: int, random_bytes: RandomBytes) 
 
 def _uniform(below: int, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
     """(size,) numbers from 0 to `below` - 1, all equally likely: words beyond the last multiple are drawn again."""
-    found = np.empty(0, dtype=np.int64)
+    uniform = np.empty(0, dtype=np.int64)
     last = _BELOW // below * below - 1
-    while len(found) < size:
-        words = np.frombuffer(random_bytes(8 * (size - len(found))), dtype=np.uint64)
-        found = np.concatenate([found, (words[words <= last] % below).astype(np.int64)])
-    return found
+    while len(uniform) < size:
+        words = np.frombuffer(random_bytes(8 * (size - len(uniform))), dtype=np.uint64)
+        uniform = np.concatenate([uniform, (words[words <= last] % below).astype(np.int64)])
+    return uniform

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.arrays import AtomArray, FloatArray, IntArray, fold
-from aegis_advisor.disclosure import CellBounds
+from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction import reconstruct
 from aegis_provider.counting.counted_table import CountedTable

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from time import monotonic
 
-from aegis_advisor.disclosure import CellBounds, cell_bounds
+from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.errors import AdvisorError
 from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
 from aegis_advisor.evidence.checks import find_faults
@@ -128,7 +128,7 @@ def _evidence(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
 def _bounds(evidence: AttributeEvidence, seconds: float, progress: Progress) -> CellBounds:
     end = monotonic() + seconds
     try:
-        return cell_bounds(evidence, progress=progress, stop=lambda: monotonic() > end)
+        return bound_cells(evidence, progress=progress, stop=lambda: monotonic() > end)
     except AdvisorError as error:
         raise EntryError(f"{evidence.name!r}: {error}") from error
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aegis_advisor.arrays import BoolArray
 from aegis_advisor.atoms import per_atom
-from aegis_advisor.disclosure import CellBounds
+from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_provider.disclosure.model import Cell, Declared, Kind, LinkedTables, PublishedTable
 from aegis_sdk.reading import some

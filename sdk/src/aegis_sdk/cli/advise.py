@@ -72,8 +72,8 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         yield f"all attributes together: {advice.joint.reference_utility:.6f} is there to keep, as far as is known"
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_of(schema, advice.configuration))
-    alone = "" if advice.joint is None else ", each attribute by itself"
-    yield from ("", f"what {advice.configuration} costs{alone}:", *costs)
+    by_attribute = "" if advice.joint is None else ", each attribute by itself"
+    yield from ("", f"what {advice.configuration} costs{by_attribute}:", *costs)
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:

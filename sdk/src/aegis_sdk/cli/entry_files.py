@@ -9,7 +9,11 @@ from aegis_sdk.wire import EntryDocument, NotJsonError, faults_of, read_json
 
 
 def read(path: Path) -> bytes:
-    """The file's content. Raises `InputError`."""
+    """The file's content.
+
+    Raises:
+        InputError: It cannot be read.
+    """
     try:
         return path.read_bytes()
     except OSError as error:
@@ -17,7 +21,11 @@ def read(path: Path) -> bytes:
 
 
 def document_of(path: Path, content: bytes) -> EntryDocument:
-    """The entry in a file of that content. Raises `InputError`."""
+    """The entry in a file of that content.
+
+    Raises:
+        InputError: It is not JSON, or no entry.
+    """
     try:
         document = read_json(content)
     except NotJsonError as error:

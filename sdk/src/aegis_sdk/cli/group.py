@@ -41,7 +41,11 @@ class Command:
         return self.function.partition(":")[2]
 
     def load(self) -> Any:  # noqa: ANN401 - typer keeps its class of commands to itself
-        """Imports the function and makes a command of it. Raises `AegisError` if a library it needs is missing."""
+        """Imports the function and makes a command of it.
+
+        Raises:
+            AegisError: A library that it needs is not installed.
+        """
         module, _, name = self.function.partition(":")
         application = typer.Typer(rich_markup_mode=None, add_completion=False)
         try:

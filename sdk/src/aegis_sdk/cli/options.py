@@ -34,7 +34,11 @@ def delimiter_of(text: str) -> str:
 
 
 def names_of(option: str, text: str | None) -> list[str]:
-    """The names between commas; one that holds a comma stands in quotes. Raises `InputError` where one is missing."""
+    """The names between commas; one that holds a comma stands in quotes.
+
+    Raises:
+        InputError: A name is missing beside a comma.
+    """
     names = next(csv.reader([text], skipinitialspace=True), []) if text else []
     if not all(names):
         raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; say NAME,NAME")
@@ -42,7 +46,11 @@ def names_of(option: str, text: str | None) -> list[str]:
 
 
 def requirements_of(texts: list[str] | None) -> dict[str, float]:
-    """Privacy by name. Raises `InputError` for a text that is not NAME=NUMBER, and for a name with two numbers."""
+    """Privacy by name.
+
+    Raises:
+        InputError: A text is not NAME=NUMBER, or a name has two numbers.
+    """
     required: dict[str, float] = {}
     for name, number in map(_requirement, texts or []):
         if required.setdefault(name, number) != number:
@@ -51,7 +59,7 @@ def requirements_of(texts: list[str] | None) -> dict[str, float]:
 
 
 def _requirement(text: str) -> tuple[str, float]:
-    found = re.fullmatch(r"(\w+)=(\d+\.?\d*|\.\d+)", text, re.ASCII)
-    if not found:
+    match = re.fullmatch(r"(\w+)=(\d+\.?\d*|\.\d+)", text, re.ASCII)
+    if not match:
         raise InputError(f"--require is NAME=NUMBER, as k=5, not {text!r}")
-    return found[1], float(found[2])
+    return match[1], float(match[2])

@@ -43,7 +43,11 @@ def show(
 
 
 def chosen(source: Path, entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute]:
-    """The attributes of these names, in the order of the entry; all, if none is named. Raises `InputError`."""
+    """The attributes of these names, in the order of the entry; all, if none is named.
+
+    Raises:
+        InputError: The entry has no such attribute.
+    """
     known = [each.name for each in entry.attributes]
     for name in names or ():
         if name not in known:
@@ -121,9 +125,9 @@ def _masked_values(masking: MaskingOutline) -> Iterator[str]:
     rows = [(shown(value), records) for value, records in zip(masking.domain, counts, strict=True)]
     if rows:
         yield from ("", f"  {shown(masking.id)}, records by masked value")
-        told = [f"{value} ({records})" for value, records in rows[: 2 * _VALUES]]
-        more = [f"and {len(rows) - len(told)} more"] if len(rows) > len(told) else []
-        yield from _filled([*told, *more])
+        cells = [f"{value} ({records})" for value, records in rows[: 2 * _VALUES]]
+        more = [f"and {len(rows) - len(cells)} more"] if len(rows) > len(cells) else []
+        yield from _filled([*cells, *more])
 
 
 def _filled(words: Sequence[str]) -> Iterator[str]:

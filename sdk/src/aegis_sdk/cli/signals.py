@@ -14,9 +14,12 @@ _AGAIN = 1.0
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Raises `SystemExit` with 128 and the number of a signal that comes; one that is ignored stays so.
+    """Ends what runs within when a signal comes; one that is ignored stays so.
 
     Libraries that are interrupted make errors of it: whatever is raised after a signal ends as the signal does.
+
+    Raises:
+        SystemExit: A signal came; the code is 128 and its number.
     """
     received: list[tuple[int, float]] = []
 

@@ -46,7 +46,11 @@ class MaskedMargin:
 
 @dataclass(slots=True)
 class MaskedMargins:
-    """What each masking counts: known from its attribute's evidence, or else learnt from the first pair that has it."""
+    """What each masking counts: known from its attribute's evidence, or else learnt from the first pair that has it.
+
+    Attributes:
+        evidence: of the attributes.
+    """
 
     evidence: Sequence[AttributeEvidence]
     _known: dict[Place, MaskedMargin | None] = field(default_factory=dict)

@@ -1,0 +1,92 @@
+"""Between which bounds each cell lies that nobody published: what follows for certain from all tables together.
+
+The attack of a reader of the entry who trusts every count and knows linear programming (Dobra & Fienberg 2000, "Bounds
+for cell entries in contingency tables given marginal totals and decomposable graphs").
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from aegis_advisor.arrays import AtomArray, FloatArray, IntArray
+from aegis_advisor.atoms import common_refinement
+from aegis_advisor.cell_bounds.certain_sums import CertainSums
+from aegis_advisor.cell_bounds.table_bounds import TableBounds
+from aegis_advisor.errors import ContradictoryViewsError
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.reconstruction.ipf import never
+
+Method = Literal["given", "closed_form", "linear_programs"]
+
+UNLIMITED = int(np.iinfo(np.int64).max)
+"""The upper bound of a cell that nothing certain limits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellBounds:
+    """Between which bounds each cell of an attribute's table of atoms and labels lies.
+
+    A cell follows exactly from what is published where its bounds are equal.
+
+    Attributes:
+        atom_of_value: (values,) the atom of each value, as `common_refinement` numbers them.
+        lower: (atoms, labels) int64, 0 or more.
+        upper: (atoms, labels) int64; `UNLIMITED` where nothing is certain.
+        method: the most expensive one that was needed.
+        programs: how many linear programs were solved.
+        complete: every bound is the tightest that the sums allow a table of real numbers, rounded to whole ones; of
+            counts of 10^9 and more, to a billionth of the largest. If not, time was up, or a program was given up: all
+            bounds hold, but some may be wider.
+    """
+
+    atom_of_value: AtomArray
+    lower: IntArray
+    upper: IntArray
+    method: Method
+    programs: int
+    complete: bool
+
+
+def silent(_done: int, _bounds: int) -> None:
+    """Tell nobody of the progress."""
+
+
+def bound_cells(
+    evidence: AttributeEvidence,
+    *,
+    progress: Callable[[int, int], None] = silent,
+    stop: Callable[[], bool] = never,
+) -> CellBounds:
+    """The bounds of every cell: the least and the most that any table has there which fits all that is certain.
+
+    Counts with declared noise say nothing for certain, rounded ones and those that lack records limit their sums, and
+    chance leaves what follows from which masked values are possible (`CertainSums`). No bound excludes the truth: each
+    has a proof in whole numbers. That cells are whole numbers is used to round bounds, not to tighten them further.
+
+    Args:
+        evidence: without faults (`find_faults`).
+        progress: told how many of how many bounds are settled that need linear programs, after each program.
+        stop: asked before each linear program; when it says so, the bounds that are proven so far are the answer.
+
+    Raises:
+        ContradictoryViewsError: no table fits.
+    """
+    if evidence.joint is not None:
+        everyone = np.arange(evidence.values, dtype=np.int32)
+        return CellBounds(everyone, evidence.joint.copy(), evidence.joint.copy(), "given", 0, complete=True)
+    atom_of_value = common_refinement(evidence.partitions, evidence.values)
+    known = CertainSums.of(evidence, atom_of_value, int(atom_of_value.max()) + 1)
+    bounds = TableBounds.of(known)
+    if bounds is None or not (bounds.search(progress, stop) and known.admits(bounds.lower, bounds.upper)):
+        raise ContradictoryViewsError(evidence.name)
+    lower, upper = _as_counts(bounds.lower), _as_counts(bounds.upper)
+    method: Method = "linear_programs" if bounds.programs else "closed_form"
+    return CellBounds(atom_of_value, lower, upper, method, bounds.programs, bounds.complete)
+
+
+def _as_counts(bound: FloatArray) -> IntArray:
+    """Whole numbers as int64, infinite ones as `UNLIMITED`."""
+    finite = np.isfinite(bound)
+    return np.where(finite, np.where(finite, bound, 0.0).astype(np.int64), UNLIMITED)

@@ -1,0 +1,158 @@
+"""What is certain of an attribute's table, from all that is published: sums, and between which limits they lie."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, IntArray, fold
+from aegis_advisor.atoms import per_atom
+from aegis_advisor.evidence import AttributeEvidence, Masking, Perturbation
+from aegis_advisor.reconstruction.problem import Margin, Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SumLimits:
+    """LinearSystem over the atoms of a group, label by label, and between which limits they are certain to lie.
+
+    Attributes:
+        atoms: (members,) the atoms that it speaks of; an atom may be a member of several groups.
+        group_of: (members,) the group of each of them.
+        least: (groups, labels) whole numbers as float64.
+        most: (groups, labels) likewise; infinite where nothing is certain.
+    """
+
+    atoms: IntArray
+    group_of: IntArray
+    least: FloatArray
+    most: FloatArray
+
+    @classmethod
+    def of_margin(cls, margin: Margin) -> Self:
+        """LinearSystem that are known exactly."""
+        return cls(margin.atoms, margin.group_of, margin.counts, margin.counts)
+
+    def is_margin(self, atoms: int) -> bool:
+        """Whether each atom is in one of its groups, and every sum is known."""
+        return np.array_equal(self.least, self.most) and np.array_equal(self.atoms, np.arange(atoms))
+
+    def of(self, table: FloatArray) -> FloatArray:
+        """These sums (groups, labels) of a table (atoms, labels)."""
+        return fold(table[self.atoms], self.group_of, self.least.shape[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CertainSums:
+    """All that is certain of the table (atoms, labels) of an attribute.
+
+    Attributes:
+        exact: the sums that are known to the last record: the rows (variant I) and margins.
+        limits: sums of which only limits are known.
+    """
+
+    exact: Problem
+    limits: tuple[SumLimits, ...]
+
+    @classmethod
+    def of(cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Self:
+        """What the histograms and every view say for certain; noise says nothing, see `interval`."""
+        counts, rows = evidence.value_counts, None
+        if counts is not None:
+            rows = fold(counts, atom_of_value, atoms).astype(np.float64)
+        prior = np.bincount(atom_of_value, minlength=atoms).astype(np.float64) if rows is None else rows
+        sums = [*_of_label(evidence, atoms), *_of_views(evidence, atom_of_value, atoms)]
+        exact = [one for one in sums if one.is_margin(atoms)]
+        margins = tuple(Margin(one.atoms, one.group_of, one.least) for one in exact)
+        problem = Problem(prior, rows, margins, evidence.labels, float(evidence.records))
+        return cls(problem, tuple(one for one in sums if all(one is not other for other in exact)))
+
+    @property
+    def sums(self) -> Iterator[SumLimits]:
+        """All sums but the rows."""
+        yield from map(SumLimits.of_margin, self.exact.margins)
+        yield from self.limits
+
+    def admits(self, lower: FloatArray, upper: FloatArray) -> bool:
+        """Whether no bound excludes the other, and no sum is beyond what the bounds (atoms, labels) leave it."""
+        rows = self.exact.rows
+        fits = bool(np.all(lower <= upper))
+        if rows is not None:
+            fits = fits and bool(np.all((lower.sum(axis=1) <= rows) & (upper.sum(axis=1) >= rows)))
+        return fits and all(
+            bool(np.all((one.of(lower) <= one.most) & (one.of(upper) >= one.least))) for one in self.sums
+        )
+
+
+def interval(perturbation: Perturbation, counts: IntArray, records: int | None) -> tuple[FloatArray, FloatArray]:
+    """Between which limits the sums lie that were published as these counts.
+
+    Rounding moves a count by less than its base. Records that were left out are missing from a sum, not more than all
+    of them: `records` is how many there are, None if that is not certain. Noise can be of any size, however unlikely:
+    nothing follows from such a count for certain, unless it is too little to have changed any.
+
+    Returns:
+        The least and the most, in the shape of the counts.
+    """
+    least = most = counts.astype(np.float64)
+    if perturbation.is_noisy:
+        return np.zeros_like(least), np.full_like(most, np.inf)
+    if perturbation.rounded_to is not None:
+        least, most = least - (perturbation.rounded_to - 1), most + (perturbation.rounded_to - 1)
+    if perturbation.records is not None:
+        most = most + (np.inf if records is None else records - perturbation.records)
+    return np.maximum(least, 0.0), most
+
+
+def label_limits(evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
+    """Between which limits the records (labels,) of each label lie; exact counts tell them, whatever they are of."""
+    if evidence.knows_label:
+        counts = evidence.label_counts.astype(np.float64)
+        return counts, counts
+    return interval(evidence.label_perturbation, evidence.label_histogram, None)
+
+
+def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[SumLimits]:
+    least, most = label_limits(evidence)
+    if np.isfinite(most).any() or least.any():
+        everything = np.zeros(atoms, dtype=np.int64)
+        yield SumLimits(np.arange(atoms), everything, least[np.newaxis], most[np.newaxis])
+
+
+def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[SumLimits]:
+    """What each view says whose counts belong to known values and have no noise."""
+    records = evidence.records if evidence.knows_label else None
+    for masking in evidence.traceable:
+        joint = masking.joint
+        if joint is None or masking.perturbation.is_noisy:
+            continue
+        least, most = interval(masking.perturbation, joint, records)
+        if masking.mapping is not None:
+            yield SumLimits(np.arange(atoms), per_atom(masking.mapping, atom_of_value, atoms), least, most)
+        else:
+            yield from _of_chance(masking, atom_of_value, atoms, least, most)
+
+
+def _of_chance(
+    masking: Masking, atom_of_value: AtomArray, atoms: int, least: FloatArray, most: FloatArray
+) -> Iterator[SumLimits]:
+    """What follows of a view whose masked values are drawn, from which of them are possible alone.
+
+    The records of a masked value come from atoms that can have it; the records of atoms have masked values that they
+    can have. The latter is said of the atoms that can have nothing but what a given one can; of other sets of
+    masked values (by Hall's theorem all of them would be needed) nothing is said.
+    """
+    possible = np.zeros((atoms, masking.groups), dtype=bool)
+    possible[atom_of_value] = True if masking.transition is None else masking.transition > 0
+    members, group_of = np.nonzero(possible)
+    yield SumLimits(members, group_of, least, np.full_like(most, np.inf))
+    kinds = np.unique(possible, axis=0)
+    kind, inside = np.nonzero(_within(possible, kinds))
+    all_of_kind = np.stack([most[one].sum(axis=0) for one in kinds])
+    yield SumLimits(inside, kind, np.zeros_like(all_of_kind), all_of_kind)
+
+
+def _within(possible: BoolArray, kinds: BoolArray) -> BoolArray:
+    """Whether all that is possible (atoms, groups) for an atom is of a kind (kinds, groups): (kinds, atoms)."""
+    outside: IntArray = (~kinds).astype(np.int64) @ possible.T.astype(np.int64)
+    return np.asarray(outside == 0)

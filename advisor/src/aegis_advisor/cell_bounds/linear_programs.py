@@ -1,0 +1,270 @@
+"""The tightest bounds of cells whose sums are known: linear programs, as few as are needed, and proofs of their bounds.
+
+A solver's optimum is right to some digits only, and a bound must never exclude the truth. But any multipliers `y` of
+the sums prove one (Neumaier & Shcherbina 2004, "Safe bounds in linear and mixed-integer linear programming"):
+
+    c x = y A x + (c - y A) x  >=  sum of y times the limit on its side  +  sum of min(0, c - y A) times the most of x
+
+for every table with `least <= A x <= most` and `0 <= x <= upper`. Multipliers are rounded to fractions with a common
+power of two; then all of this is computed without error, and a count is a whole number, so its bound rounds up.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import highspy
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.cell_bounds.linear_system import LinearSystem
+
+PRIMAL = 4
+DEVEX = 1
+"""A table that fits stays one when another cell is asked for: the primal method starts from it, at light prices."""
+
+STEPS = 100_000
+"""Simplex steps before a program is given up. A limit on time would not give the same answer twice."""
+
+LARGE = 2.0**20
+"""Counts are scaled below this: the solver's tolerances are absolute."""
+
+
+class InfeasibleError(Exception):
+    """No table has these sums."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Optimum:
+    """The solution of a linear program.
+
+    Attributes:
+        point: (cells,) a table.
+        multipliers: (sums,) they show that none has less.
+    """
+
+    point: FloatArray
+    multipliers: FloatArray
+
+
+class Simplex:
+    """Minimises cells of a table with given sums."""
+
+    def __init__(self, sums: LinearSystem) -> None:
+        self._unit = max(1.0, 2.0 ** np.ceil(np.log2(sums.largest / LARGE))) if sums.largest > 0 else 1.0
+        self._highs = highspy.Highs()
+        options: dict[str, bool | int | str] = {
+            "output_flag": False,
+            "threads": 1,
+            "solver": "simplex",
+            "simplex_strategy": PRIMAL,
+            "simplex_primal_edge_weight_strategy": DEVEX,
+            "simplex_iteration_limit": STEPS,
+            "presolve": "off",
+        }
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
+        self._highs.passModel(_model(sums, self._unit))
+
+    def least(self, cells: IntArray, sign: int) -> Optimum | None:
+        """The table with the least of `sign` times the sum of some cells; None if the program was given up.
+
+        Raises:
+            InfeasibleError: no table has these sums.
+        """
+        for cell in cells.tolist():
+            self._highs.changeColCost(cell, float(sign))
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        solution = self._highs.getSolution()
+        for cell in cells.tolist():
+            self._highs.changeColCost(cell, 0.0)
+        if status == highspy.HighsModelStatus.kInfeasible:
+            raise InfeasibleError
+        if status != highspy.HighsModelStatus.kOptimal:
+            return None
+        return Optimum(np.array(solution.col_value) * self._unit, np.array(solution.row_dual))
+
+
+def _model(sums: LinearSystem, unit: float) -> highspy.HighsLp:
+    """The sums as HiGHS takes them, with nothing to minimise."""
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = sums.matrix.shape
+    model.col_cost_ = np.zeros(sums.cells.size)
+    model.col_lower_ = np.zeros(sums.cells.size)
+    model.col_upper_ = np.full(sums.cells.size, highspy.kHighsInf)
+    model.row_lower_ = sums.least / unit
+    model.row_upper_ = sums.most / unit
+    columns = sums.matrix.tocsc()
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = columns.indptr
+    model.a_matrix_.index_ = columns.indices
+    model.a_matrix_.value_ = columns.data
+    return model
+
+
+NEGLIGIBLE = 2.0**-40
+"""A multiplier this small beside the largest is the solver's rounding."""
+
+HOPELESS = 2.0**20
+"""A multiplier this large leaves no digits behind the point for the others."""
+
+
+def proven_least(sums: LinearSystem, cell: int, sign: int, multipliers: FloatArray) -> int | None:
+    """What `sign` times a cell is at least, in every table of whole numbers; None if the multipliers prove nothing.
+
+    Args:
+        sums: with limits.
+        cell: its place among the cells of `sums`.
+        sign: 1 or -1.
+        multipliers: (sums,) of the linear program that minimises `sign` times the cell, nearly.
+    """
+    if not np.abs(multipliers).max(initial=0.0) < HOPELESS:
+        return None
+    usable = np.isfinite(np.where(multipliers > 0, sums.least, sums.most))
+    multipliers = np.where(usable, multipliers, 0.0)
+    whole, exponent = _scaled(sums, multipliers)
+    reduced = -(sums.transposed.astype(np.int64) @ whole)
+    reduced[cell] += sign << exponent
+    limits = np.where(whole > 0, sums.least, sums.most)
+    total = _product(whole, limits)
+    below = np.flatnonzero(reduced < 0)
+    if not np.isfinite(sums.upper[below]).all():
+        return None
+    total += _product(reduced[below], sums.upper[below])
+    return -(-total >> exponent)
+
+
+def _scaled(sums: LinearSystem, multipliers: FloatArray) -> tuple[IntArray, int]:
+    """The multipliers times 2^exponent, whole, such that no sum over those of a cell exceeds 2^62."""
+    largest = float(np.abs(multipliers).max(initial=1.0))
+    most = int(np.diff(sums.transposed.indptr).max(initial=1))
+    exponent = 60 - most.bit_length() - int(np.frexp(largest)[1])
+    kept = np.where(np.abs(multipliers) > NEGLIGIBLE * largest, multipliers, 0.0)
+    return np.rint(np.ldexp(kept, exponent)).astype(np.int64), exponent
+
+
+def _product(factors: IntArray, counts: FloatArray) -> int:
+    used = np.flatnonzero(factors)
+    return sum(factor * int(count) for factor, count in zip(factors[used].tolist(), counts[used].tolist(), strict=True))
+
+
+CLOSE = 1e-6
+RELATIVE = 1e-9
+"""As near as a solver's table comes to a bound that it attains: in records, and besides over the largest count."""
+
+
+@dataclass(slots=True, eq=False)
+class BoundSearch:
+    """The bounds of the cells of a part, while they are being found.
+
+    Attributes:
+        sums: of the part.
+        lower: (cells,) proven so far.
+        upper: (cells,) likewise.
+        least: (cells,) the least that a table that fits was seen to have.
+        most: (cells,) the most.
+        asked: (2, cells) whether the program of the upper, and of the lower bound was solved.
+        programs: how many linear programs were solved.
+    """
+
+    sums: LinearSystem
+    lower: FloatArray
+    upper: FloatArray
+    least: FloatArray
+    most: FloatArray
+    asked: BoolArray
+    programs: int = 0
+
+    @classmethod
+    def over(cls, sums: LinearSystem) -> Self:
+        """Nothing is known yet but what each sum says by itself."""
+        cells = sums.cells.size
+        seen = np.full(cells, np.inf)
+        return cls(sums, np.zeros(cells), sums.upper.copy(), seen, -seen, np.zeros((2, cells), dtype=bool))
+
+    def open(self) -> int:
+        """How many bounds may not be the tightest yet."""
+        return int(np.count_nonzero(self._loose(1)) + np.count_nonzero(self._loose(-1)))
+
+    def run(self, stop: Callable[[], bool], settled: Callable[[int], None]) -> bool:
+        """Solve what is needed; False if `stop` ended it, asked before each program, or a program was given up.
+
+        Args:
+            stop: whether time is up.
+            settled: told after each program how many bounds are still open.
+
+        Raises:
+            InfeasibleError: no table has these sums.
+        """
+        simplex = Simplex(self.sums)
+        complete = True
+        for cells, sign in self._questions():
+            if stop():
+                return False
+            complete = self._ask(simplex, cells, sign) and complete
+            settled(self.open())
+        return complete
+
+    def _questions(self) -> Iterator[tuple[IntArray, int]]:
+        """Cells to ask for together, whose bounds are open when they come up.
+
+        First those that may all have as much as they ever can, or nothing, in one table; each cell is tried so once. Of
+        those for which that failed, one after the other.
+        """
+        for sign in (-1, 1):
+            tried = np.zeros(self.sums.cells.size, dtype=bool)
+            while (left := np.flatnonzero(self._loose(sign) & ~tried)).size:
+                cells = self._compatible(left) if sign < 0 else left
+                tried[cells] = True
+                yield cells, sign
+        for sign in (-1, 1):
+            for cell in range(self.sums.cells.size):
+                if self._loose(sign)[cell]:
+                    yield np.array([cell]), sign
+
+    def _compatible(self, cells: IntArray) -> IntArray:
+        """Some of these cells, the first among them, that no sum keeps from having their upper bounds together."""
+        room = self.sums.most.copy()
+        chosen = [cell for cell in cells.tolist() if self._takes(room, cell)]
+        return np.array(chosen or cells[:1])
+
+    def _takes(self, room: FloatArray, cell: int) -> bool:
+        """Whether the room (sums,) has place for the most of a cell, which is then taken."""
+        sums = self.sums.of_cell(cell)
+        if self.upper[cell] > room[sums].min(initial=np.inf):
+            return False
+        room[sums] -= self.upper[cell]
+        return True
+
+    def _ask(self, simplex: Simplex, cells: IntArray, sign: int) -> bool:
+        """Minimise `sign` times the sum of some cells; of a single one, the bound is proven. False if given up."""
+        optimum = simplex.least(cells, sign)
+        self.programs += 1
+        single = cells.size == 1
+        self.asked[int(sign > 0), cells] |= single
+        if optimum is None:
+            return not single
+        self.least = np.minimum(self.least, optimum.point)
+        self.most = np.maximum(self.most, optimum.point)
+        return not single or self._prove(int(cells[0]), sign, optimum.multipliers)
+
+    def _prove(self, cell: int, sign: int, multipliers: FloatArray) -> bool:
+        """Take the bound that the multipliers prove; False if they prove none."""
+        proven = proven_least(self.sums, cell, sign, multipliers)
+        if proven is None:
+            return False
+        if sign > 0:
+            self.lower[cell] = max(self.lower[cell], proven)
+        else:
+            self.upper[cell] = min(self.upper[cell], -proven)
+        return True
+
+    def _loose(self, sign: int) -> BoolArray:
+        """(cells,) whose lower (1) or upper (-1) bound was neither asked for nor seen to be attained.
+
+        A cell that no sum limits from above can have any number of records.
+        """
+        gap = self.least - self.lower if sign > 0 else self.upper - self.most
+        loose: BoolArray = (gap > CLOSE + RELATIVE * self.sums.largest) & ~self.asked[int(sign > 0)]
+        return loose if sign > 0 else np.logical_and(loose, np.isfinite(self.upper))

@@ -1,0 +1,105 @@
+"""SumLimits of sums as rows of a matrix over the cells that are not empty at first sight, part by part."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.cell_bounds.certain_sums import SumLimits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearSystem:
+    """`least <= matrix @ cells <= most`, with every coefficient 0 or 1, and `0 <= cells <= upper`.
+
+    Attributes:
+        cells: (cells,) their places in the flattened table (atoms, labels).
+        matrix: (sums, cells).
+        transposed: (cells, sums).
+        least: (sums,) whole numbers as float64.
+        most: (sums,) likewise; it can be infinite.
+        upper: (cells,) the least of the sums that each cell is part of.
+    """
+
+    cells: IntArray
+    matrix: csr_array
+    transposed: csr_array
+    least: FloatArray
+    most: FloatArray
+    upper: FloatArray
+
+    @classmethod
+    def of(cls, limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int) -> Self | None:
+        """All sums of a table (atoms, labels) with these rows (atoms,), over the cells that can have records.
+
+        None where a sum that has records has no such cell: then no table fits.
+        """
+        matrix, least, most = _incidence(limits, rows, atoms, labels)
+        upper = _smallest(matrix, most)
+        cells = np.flatnonzero(upper > 0)
+        matrix = matrix[:, cells]
+        used = np.diff(matrix.indptr) > 0
+        if np.any(least[~used] > 0):
+            return None
+        return cls(cells, matrix[used], matrix[used].T.tocsr(), least[used], most[used], upper[cells])
+
+    @property
+    def largest(self) -> float:
+        """The largest limit that is one."""
+        limits = np.concatenate((self.least, self.most))
+        return float(limits.max(initial=0.0, where=np.isfinite(limits)))
+
+    def of_cell(self, cell: int) -> IntArray:
+        """The sums that a cell is part of."""
+        start, stop = self.transposed.indptr[cell : cell + 2]
+        return np.asarray(self.transposed.indices[start:stop], dtype=np.int64)
+
+    def parts(self) -> Iterator[Self]:
+        """Those that share no sum and no cell, each by itself."""
+        sums, cells = self.matrix.shape
+        link = self.matrix.tocoo()
+        graph = coo_array((link.data, (link.row, link.col + sums)), shape=(sums + cells, sums + cells))
+        count, part_of = connected_components(graph.tocsr(), directed=False)
+        order = np.argsort(part_of[sums:], kind="stable")
+        for chosen in np.split(order, np.cumsum(np.bincount(part_of[sums:], minlength=count))[:-1]):
+            part = self.transposed[chosen]
+            used = np.unique(part.indices)
+            part = part[:, used]
+            yield type(self)(
+                self.cells[chosen], part.T.tocsr(), part, self.least[used], self.most[used], self.upper[chosen]
+            )
+
+
+def _smallest(matrix: csr_array, most: FloatArray) -> FloatArray:
+    """(cells,) the least of the limits (sums,) of the sums that have each cell; infinite where none has it."""
+    smallest = np.full(matrix.shape[1], np.inf)
+    np.minimum.at(smallest, matrix.indices, np.repeat(most, np.diff(matrix.indptr)))
+    return smallest
+
+
+def _incidence(
+    limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int
+) -> tuple[csr_array, FloatArray, FloatArray]:
+    """Which cells of the flattened table each sum adds up, (sums, atoms * labels), and the limits (sums,)."""
+    label = np.arange(labels)
+    sums, cells, least, most, offset = [], [], [], [], 0
+    for one in limits:
+        sums.append(offset + (one.group_of[:, np.newaxis] * labels + label).ravel())
+        cells.append((one.atoms[:, np.newaxis] * labels + label).ravel())
+        least.append(one.least.ravel())
+        most.append(one.most.ravel())
+        offset += one.least.size
+    if rows is not None:
+        everything = np.arange(atoms * labels)
+        sums.append(offset + everything // labels)
+        cells.append(everything)
+        least.append(rows)
+        most.append(rows)
+        offset += atoms
+    row, column = np.concatenate(sums), np.concatenate(cells)
+    matrix = coo_array((np.ones(row.size), (row, column)), shape=(offset, atoms * labels)).tocsr()
+    return matrix, np.concatenate(least), np.concatenate(most)

@@ -1,0 +1,169 @@
+"""From what is certain to bounds: closed forms where there are any, linear programs for what is left."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Self
+
+import numpy as np
+from scipy.linalg import LinAlgError, inv
+
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.cell_bounds.certain_sums import CertainSums, SumLimits
+from aegis_advisor.cell_bounds.linear_programs import BoundSearch, InfeasibleError
+from aegis_advisor.cell_bounds.linear_system import LinearSystem
+from aegis_advisor.reconstruction.decomposition import (
+    divide,
+    essential,
+    restrict,
+    split,
+    with_runs_joined,
+    without_empty_atoms,
+)
+from aegis_advisor.reconstruction.exact import unique_table
+from aegis_advisor.reconstruction.problem import Margin, Problem, design_of
+
+Bounds = tuple[FloatArray, FloatArray]
+"""Lower and upper, both (atoms, labels)."""
+
+
+def in_groups(margin: Margin, rows: FloatArray | None) -> Bounds:
+    """The tightest bounds of the cells of a margin whose groups share no atom, in the order of its members.
+
+    With known rows (members,) a group is a table with two margins, for which the bounds of Frechet (1951), also
+    Bonferroni's, are attained: `max(0, r + c - n) <= x <= min(r, c)`. Without them, the atoms of a group share out each
+    count as they like; a single atom has all of it.
+    """
+    counts = margin.counts[margin.group_of]
+    if rows is None:
+        single = np.bincount(margin.group_of, minlength=margin.groups)[margin.group_of] == 1
+        return np.where(single[:, np.newaxis], counts, 0.0), counts
+    row = rows[:, np.newaxis]
+    rest = counts.sum(axis=1, keepdims=True) - counts
+    return np.maximum(0.0, row - rest), np.minimum(row, counts)
+
+
+def contradicts(margin: Margin, rows: FloatArray) -> bool:
+    """Whether the rows (members,) of a group do not add up to its counts."""
+    return not np.array_equal(fold(rows, margin.group_of, margin.groups), margin.counts.sum(axis=1))
+
+
+def proven_table(problem: Problem) -> FloatArray | None:
+    """The one table (atoms, labels) that meets the margins, with a proof that there is no other; or None.
+
+    `unique_table` finds it and checks the margins. That the atoms' rows `D` of the design are independent, so that no
+    other table has the same sums, follows from an approximate inverse `X` of `G = D D'` (Rump 2010, "Verification
+    methods: rigorous results using floating-point arithmetic"): a matrix `G` with `||I - X G|| < 1` is not singular.
+    """
+    table = unique_table(problem)
+    if table is None:
+        return None
+    design = design_of(problem)
+    return table if _is_regular(np.asarray((design @ design.T).todense(), dtype=np.float64)) else None
+
+
+def _is_regular(gram: FloatArray) -> bool:
+    """Whether a matrix (n, n) of whole numbers is proven to be regular, rounding included."""
+    try:
+        inverse = np.asarray(inv(gram))
+    except LinAlgError:
+        return False
+    off = np.abs(np.eye(len(gram)) - inverse @ gram).sum(axis=1).max()
+    rounding = 2 * len(gram) * np.finfo(np.float64).eps * (np.abs(inverse) @ gram).sum(axis=1).max()
+    return bool(off + rounding < 1.0)
+
+
+@dataclass(slots=True, eq=False)
+class TableBounds:
+    """The bounds of a table, while they are being found.
+
+    Attributes:
+        lower: (atoms, labels) whole numbers as float64.
+        upper: the same; infinite where nothing is certain.
+        searches: for each part that needs linear programs, and the places (cells,) of its cells in the flattened table.
+        complete: every linear program that was needed has been solved.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    searches: list[tuple[IntArray, BoundSearch]] = field(default_factory=list)
+    complete: bool = True
+
+    @classmethod
+    def of(cls, known: CertainSums) -> Self | None:
+        """All that has a closed form, and the parts that have not; None where no table fits."""
+        shape = known.exact.prior.size, known.exact.labels
+        bounds = cls(np.zeros(shape), np.zeros(shape))
+        held = without_empty_atoms(known.exact)
+        if not held.size:
+            return bounds
+        fits = bounds._of_exact(known.exact, held) if _is_exact(known) else bounds._of_all(known)
+        return bounds if fits else None
+
+    @property
+    def programs(self) -> int:
+        """How many linear programs were solved."""
+        return sum(search.programs for _, search in self.searches)
+
+    def search(self, progress: Callable[[int, int], None], stop: Callable[[], bool]) -> bool:
+        """Solve the linear programs; False where no table fits."""
+        waiting = [search.open() for _, search in self.searches]
+        everything = sum(waiting)
+        for place, (cells, search) in enumerate(self.searches):
+            later = sum(waiting[place + 1 :])
+            try:
+                done = search.run(stop, partial(_report, progress, later, everything))
+            except InfeasibleError:
+                return False
+            self.complete = self.complete and done
+            self.lower.flat[cells], self.upper.flat[cells] = search.lower, search.upper
+        return True
+
+    def _of_exact(self, exact: Problem, held: IntArray) -> bool:
+        """What exact margins say, of the atoms (held,) that can hold records."""
+        problem = essential(with_runs_joined(restrict(exact, held)))
+        single, parts = split(problem)
+        nested = restrict(problem, single)
+        for margin in nested.margins:
+            rows = None if nested.rows is None else nested.rows[margin.atoms]
+            if rows is not None and contradicts(margin, rows):
+                return False
+            atoms = held[single[margin.atoms]]
+            self.lower[atoms], self.upper[atoms] = in_groups(margin, rows)
+        apart = zip(parts, divide(problem, parts), strict=True)
+        return all(self._of_part(part, held[atoms]) for atoms, part in apart)
+
+    def _of_part(self, part: Problem, atoms: IntArray) -> bool:
+        """What is known of a part whose groups overlap."""
+        table = proven_table(part)
+        if table is None:
+            return self._leave(list(map(SumLimits.of_margin, part.margins)), part.rows, atoms)
+        self.lower[atoms] = self.upper[atoms] = table
+        return True
+
+    def _of_all(self, known: CertainSums) -> bool:
+        """What sums say of which some are not exact."""
+        return self._leave(list(known.sums), known.exact.rows, np.arange(known.exact.prior.size))
+
+    def _leave(self, limits: list[SumLimits], rows: FloatArray | None, atoms: IntArray) -> bool:
+        """Leave the cells of these atoms (atoms,) to linear programs; False where no table fits."""
+        labels = self.lower.shape[1]
+        if not limits and rows is None:
+            self.upper[atoms] = np.inf
+            return True
+        sums = LinearSystem.of(limits, rows, atoms.size, labels)
+        if sums is None:
+            return False
+        places = (atoms[:, np.newaxis] * labels + np.arange(labels)).ravel()
+        self.searches += [(places[part.cells], BoundSearch.over(part)) for part in sums.parts()]
+        return True
+
+
+def _report(progress: Callable[[int, int], None], later: int, everything: int, left: int) -> None:
+    """Report how many bounds are settled, where some are left of a part, and others of later ones."""
+    progress(everything - later - left, everything)
+
+
+def _is_exact(known: CertainSums) -> bool:
+    """Whether every sum of which anything is known is exact, and there are some."""
+    return bool(known.exact.margins) and not known.limits

@@ -1,0 +1,234 @@
+"""A table of which margins and views are known: what they leave open for its rows, and for the groups of its views.
+
+Measures of such a table are monotone functions of a score, a sum over its rows, `F` their counts with sums `f`. Here
+is what the bounds of scores are made of.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.special import xlogy
+
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.atoms import common_refinement, per_atom
+from aegis_advisor.evidence import AttributeEvidence
+
+ROUNDS = 2
+"""How often limits of cells are carried from one margin to the others; more sharpen little."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLimits:
+    """The unknown rows of the values that have records (variant I), the largest first, those of one kind once.
+
+    Values are of one kind when they share every group and have equally many records: what holds for one of
+    them holds for all.
+
+    Attributes:
+        kind_of: (kinds,) one value of each kind.
+        values: (kinds,) how many values are of this kind.
+        records: (kinds,) the records of each such value.
+        lower: (kinds, labels) no table that fits has fewer records in the cell.
+        upper: (kinds, labels) or more.
+    """
+
+    kind_of: IntArray
+    values: FloatArray
+    records: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    @classmethod
+    def of(cls, evidence: AttributeEvidence, histogram: IntArray) -> Self:
+        """The limits that follow from views and histogram (values,), in a few rounds of the shuttle algorithm.
+
+        A cell has at most what its margin leaves when all others have their least, and the other way round
+        (Buzzigoli & Giusti 1999, "An algorithm to calculate the lower and upper bounds of the elements of an
+        array given its marginals").
+        """
+        _, size = np.unique(histogram, return_inverse=True)
+        mappings = [mapping for mapping, _ in constraining_views(evidence)]
+        kind_of_value = common_refinement((*mappings, size.astype(np.int64)), evidence.values)
+        kinds = int(kind_of_value.max(initial=-1)) + 1
+        values = np.bincount(kind_of_value, minlength=kinds).astype(np.float64)
+        member = per_atom(np.arange(evidence.values), kind_of_value, kinds)
+        order = np.argsort(-histogram[member], kind="stable")
+        order = order[histogram[member[order]] > 0]
+        member, values = member[order], values[order]
+        records = histogram[member].astype(np.float64)
+        upper = np.repeat(records[:, np.newaxis], evidence.labels, axis=1)
+        rows = cls(member, values, records, np.zeros_like(upper), upper)
+        for _ in range(ROUNDS):
+            rows._tighten(evidence)
+        return rows
+
+    @property
+    def possible(self) -> bool:
+        """The limits admit a row for each value; where they do not, no table fits."""
+        within = bool(np.all(self.lower <= self.upper))
+        sums = self.lower.sum(axis=1), self.upper.sum(axis=1)
+        return within and bool(np.all((sums[0] <= self.records) & (self.records <= sums[1])))
+
+    def _tighten(self, evidence: AttributeEvidence) -> None:
+        for mapping, counts in constraining_views(evidence):
+            group_of, many = mapping[self.kind_of], self.values[:, np.newaxis]
+            most = counts - fold(many * self.lower, group_of, counts.shape[0])
+            least = counts - fold(many * self.upper, group_of, counts.shape[0])
+            self._limit(least[group_of] + self.upper, most[group_of] + self.lower)
+        records = self.records[:, np.newaxis]
+        most = records - self.lower.sum(axis=1, keepdims=True)
+        least = records - self.upper.sum(axis=1, keepdims=True)
+        self._limit(least + self.upper, most + self.lower)
+
+    def _limit(self, lower: FloatArray, upper: FloatArray) -> None:
+        np.maximum(self.lower, lower, out=self.lower)
+        np.minimum(self.upper, upper, out=self.upper)
+
+    def majorant(self) -> FloatArray:
+        """(kinds, labels) in falling order: a row that is at least as uneven as any within the limits.
+
+        The sum of its `k` largest counts is the most that the `k` largest of such a row may add up to: their
+        upper limits do not allow more, nor do the lower limits of the others. So it majorises them all
+        (Marshall, Olkin & Arnold 2011, "Inequalities: theory of majorization and its applications", 1.A).
+        """
+        most = np.cumsum(-np.sort(-self.upper, axis=1), axis=1)
+        least = np.cumsum(np.sort(self.lower, axis=1), axis=1)
+        others = np.concatenate([least[:, -2::-1], np.zeros((least.shape[0], 1))], axis=1)
+        sums = np.minimum(most, self.records[:, np.newaxis] - others)
+        return np.diff(sums, axis=1, prepend=0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupLimits:
+    """The groups of a view: known counts, and what is known of their values.
+
+    Attributes:
+        counts: (groups, labels).
+        values: (groups,) how many values can have records.
+        largest: (groups, labels) the largest counts of single values, falling; None in variant II.
+    """
+
+    counts: FloatArray
+    values: IntArray
+    largest: FloatArray | None
+
+    @classmethod
+    def of(cls, mapping: IntArray, counts: FloatArray, rows: RowLimits | None) -> Self:
+        """GroupLimits of a mapping (values,); with rows, in variant I."""
+        groups, labels = counts.shape
+        if rows is None:
+            return cls(counts, np.bincount(mapping, minlength=groups).astype(np.int64), None)
+        kind_group = mapping[rows.kind_of]
+        values = np.bincount(kind_group, rows.values, minlength=groups).astype(np.int64)
+        several = np.minimum(rows.values, labels).astype(np.int64)
+        group_of, records = np.repeat(kind_group, several), np.repeat(rows.records, several)
+        order = np.argsort(group_of.astype(np.min_scalar_type(groups)), kind="stable")
+        group_of, records = group_of[order], records[order]
+        rank = np.arange(order.size) - np.searchsorted(group_of, group_of)
+        largest = np.zeros((groups, labels))
+        kept = rank < labels
+        largest[group_of[kept], rank[kept]] = records[kept]
+        return cls(counts, values, largest)
+
+    def majorant(self) -> FloatArray | None:
+        """(groups, labels) the largest cells of a table as uneven as any with the margins of a group.
+
+        `k` cells have no more than the `k` largest rows, nor than the `k` largest columns (Cicalese, Gargano &
+        Vaccaro 2019, "Minimum-entropy couplings and their applications", theorem 2). Its smaller cells are
+        the rows below the `labels` largest. None in variant II.
+        """
+        if self.largest is None:
+            return None
+        columns = np.cumsum(-np.sort(-self.counts, axis=1), axis=1)
+        return np.diff(np.minimum(np.cumsum(self.largest, axis=1), columns), axis=1, prepend=0.0)
+
+    def merged(self) -> FloatArray:
+        """(groups, labels) label counts, merged into as many classes as there are values, as even as that goes.
+
+        The largest stay, the others are spread evenly; it is majorised by every such merger (Cicalese, Gargano &
+        Vaccaro 2018, "Maximum entropy interval aggregations"). Labels below the number of values stay all.
+        """
+        ordered = -np.sort(-self.counts, axis=1)
+        left, classes = ordered.sum(axis=1), np.zeros_like(ordered)
+        for place in range(ordered.shape[1]):
+            places = self.values - place
+            share = np.maximum(ordered[:, place], left / np.maximum(places, 1))
+            classes[:, place] = np.where(places > 0, np.minimum(share, left), 0.0)
+            left = left - classes[:, place]
+        return classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartialTable:
+    """The margins of the unknown table, as far as they are known.
+
+    Attributes:
+        label: (labels,) the label's histogram.
+        rows: the rows of its values; None in variant II.
+    """
+
+    label: FloatArray
+    rows: RowLimits | None
+
+    @property
+    def records(self) -> float:
+        """The number of records."""
+        return float(self.label.sum())
+
+    @property
+    def freedom(self) -> tuple[float, int]:
+        """How many values and labels have records."""
+        values = np.inf if self.rows is None else float(self.rows.values.sum())
+        return values, int(np.count_nonzero(self.label))
+
+
+def constraining_views(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
+    """Mapping (values,) and counts (groups, labels) of every view that constrains, the label's histogram first."""
+    everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_counts[np.newaxis, :].astype(np.float64)
+    constraining = (
+        (view.mapping, view.joint.astype(np.float64))
+        for view in evidence.maskings
+        if view.constrains and view.mapping is not None and view.joint is not None
+    )
+    return [everything, *constraining]
+
+
+def logs(counts: FloatArray) -> FloatArray:
+    """`sum x log2 x` along the last axis."""
+    sums: FloatArray = np.sum(xlogy(counts, counts), axis=-1) / np.log(2)
+    return sums
+
+
+def squares(counts: FloatArray) -> FloatArray:
+    """`sum x^2` along the last axis."""
+    sums: FloatArray = np.sum(counts**2, axis=-1)
+    return sums
+
+
+def most_by_chords(rows: RowLimits, cell: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """The most that `sum cell(F)` can be, each convex function replaced by its chord between the limits.
+
+    What remains is linear: the cells of the steepest chords are filled first.
+    """
+    low, room = cell(rows.lower), rows.upper - rows.lower
+    slope = np.divide(cell(rows.upper) - low, room, out=np.zeros_like(low), where=room > 0)
+    order = np.argsort(-slope, axis=1, kind="stable")
+    free = rows.records - rows.lower.sum(axis=1)
+    filled = np.minimum(np.cumsum(np.take_along_axis(room, order, axis=1), axis=1), free[:, np.newaxis])
+    taken = np.diff(filled, axis=1, prepend=0.0)
+    most: FloatArray = low.sum(axis=1) + np.sum(taken * np.take_along_axis(slope, order, axis=1), axis=1)
+    return most
+
+
+def largest_sum(counts: FloatArray, many: IntArray) -> FloatArray:
+    """(groups,) the sum of the `many` (groups,) largest of each row of counts (groups, labels)."""
+    ordered = -np.sort(-counts, axis=1)
+    sums: FloatArray = np.sum(ordered * (np.arange(counts.shape[1]) < many[:, np.newaxis]), axis=1)
+    return sums
+
+
+def inverse(counts: FloatArray) -> FloatArray:
+    """One over each count; 0 where there is none."""
+    return np.divide(1.0, counts, out=np.zeros_like(counts), where=counts > 0)

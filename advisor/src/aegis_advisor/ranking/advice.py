@@ -1,0 +1,192 @@
+"""From a question to its answer: measure each attribute, rank, and say what the order is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
+from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.measures import TIE_BREAK, Measure
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.order import Ranking, rank
+from aegis_advisor.ranking.recommendation import Question, RankedRows, Recommendation
+from aegis_advisor.ranking.scores import Scores, Selected, lookups, score_by_attribute, score_by_joint_measure
+from aegis_advisor.ranking.standard_errors import (
+    Errors,
+    difference_errors,
+    indistinguishable,
+    standard_errors,
+    utility_errors,
+)
+from aegis_advisor.ranking.sufficiency import (
+    RankingBasis,
+    joint_ranking_basis,
+    lacks_evidence,
+    ranking_basis,
+)
+from aegis_advisor.reconstruction import Reference
+
+MOST_LISTED = 10_000
+"""Of a million configurations, half may be as good as the best: a list of them all would help nobody."""
+
+
+def recommend(
+    evidence: Sequence[AttributeEvidence],
+    references: Sequence[Reference],
+    codes: Codes,
+    options: Sequence[tuple[str, ...]],
+    question: Question,
+    pairs: Sequence[PairCounts] = (),
+    others: Codes | None = None,
+) -> Recommendation:
+    """Pick the configuration that loses the least utility.
+
+    Args:
+        evidence: of the selected attributes, in the question's order.
+        references: their references (`reconstruct`), in the same order.
+        codes: (configurations, attributes) indices into the attribute's options.
+        options: per attribute the masking ids, `identity` and `drop`, that codes stand for.
+        question: what is asked.
+        pairs: pair counts of the selected attributes; joint measures need them.
+        others: codes of configurations that are out of the question. What is known of them tells a joint measure, too,
+            how much there is to keep.
+
+    Raises:
+        UnknownMeasureError: there is no such measure.
+        ValueError: the bias of the measure is to be corrected, and is not known; or a joint measure has weights.
+        NoConfigurationError: there are no configurations.
+        NoEvidenceError: an attribute with weight is treated differently, without evidence of what it tells.
+        OwnReferenceError: the reference `own` lacks mapping or counts of a masking.
+        MissingCountsError: a joint measure lacks joint counts of a masking with the label.
+        MissingPairsError: it lacks pair counts of maskings that a configuration uses.
+        ContradictoryPairsError: no table has these pair counts.
+        TooManyColumnsError: the maskings that are used have too many masked values to be related to each other.
+    """
+    measure = question.resolve()
+    if codes.shape[0] == 0:
+        raise NoConfigurationError
+    blocks = CodeBlocks.of(codes, [len(names) for names in options])
+    selected = Selected.all_of(evidence, references, options, blocks)
+    weighted = [one for one, weight in zip(selected, question.weights, strict=True) if weight > 0]
+    for one in weighted:
+        if len(one.used) > 1 and lacks_evidence(one.evidence.flags):
+            raise NoEvidenceError(one.evidence.name)
+    assessments = [
+        one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)
+    ]
+    if measure.is_joint and len(weighted) > 1:
+        scores = score_by_joint_measure(selected, assessments, codes, pairs, others, question)
+    else:
+        scores = score_by_attribute(selected, assessments, blocks, question.weights)
+    ranking = _rank(selected, assessments, blocks, scores, question)
+    sampling = _Sampling.of(selected, assessments, measure, blocks, ranking, scores, question)
+    within = sampling.indistinguishable(blocks, ranking)
+    basis = _basis(weighted, measure, scores, question)
+    return Recommendation(
+        best=ranking.best,
+        deviation=float(ranking.deviations[ranking.best]),
+        tied=tuple(ranking.tied.tolist()),
+        considered=len(blocks),
+        ranking_basis=basis,
+        ranking=RankedRows(
+            index=ranking.order,
+            deviation=ranking.deviations[ranking.order],
+            utility=scores.utilities(ranking.order),
+            standard_error=sampling.errors(sampling.moves, blocks, ranking.order),
+            difference_error=sampling.errors(sampling.differences, blocks, ranking.order),
+        ),
+        attributes=tuple(map(Selected.with_errors, selected, assessments, sampling.each)),
+        indistinguishable=None if within is None else ranking.in_order(within, MOST_LISTED),
+        indistinguishable_count=None if within is None else int(within.sum()),
+        joint=None if scores.joint is None else scores.joint.assessment(ranking.best, basis),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sampling:
+    """How much the records' being a sample matters: error vectors (options, n) per attribute.
+
+    Attributes:
+        each: of the utility of each masking.
+        moves: the same times the weight; None where utilities of configurations are not sums.
+        differences: of each deviation less that of the best, times the weight; None where nothing is known of it.
+    """
+
+    each: list[FloatArray]
+    moves: list[FloatArray] | None
+    differences: list[FloatArray] | None
+
+    @classmethod
+    def of(
+        cls,
+        selected: Sequence[Selected],
+        assessments: Sequence[AttributeAssessment],
+        measure: Measure,
+        blocks: CodeBlocks,
+        ranking: Ranking,
+        scores: Scores,
+        question: Question,
+    ) -> Self:
+        """Deviations by the reference `own` are not those of a sample; pair counts do not tell how a trace varies."""
+        errors = [one.errors(measure, each) for one, each in zip(selected, assessments, strict=True)]
+        each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]
+        if scores.joint is not None:
+            return cls(each, None, None)
+        moves = [weight * one for weight, one in zip(question.weights, each, strict=True)]
+        if question.reference == "own":
+            return cls(each, moves, None)
+        return cls(each, moves, _difference_vectors(selected, errors, blocks, ranking.best, question))
+
+    @staticmethod
+    def errors(vectors: Sequence[FloatArray] | None, blocks: CodeBlocks, rows: IntArray) -> FloatArray:
+        """The standard errors (rows,) of configurations; not a number where nothing is known of them."""
+        return np.full(rows.size, np.nan) if vectors is None else standard_errors(blocks, vectors, rows)
+
+    def indistinguishable(self, blocks: CodeBlocks, ranking: Ranking) -> BoolArray | None:
+        """Which configurations cannot be told from the best: a mask (configurations,)."""
+        if self.differences is None:
+            return None
+        gaps = ranking.deviations - ranking.deviations.min()
+        within = indistinguishable(blocks, self.differences, gaps, ranking.tolerance)
+        within[ranking.tied] = True
+        return within
+
+
+def _rank(
+    selected: Sequence[Selected],
+    assessments: Sequence[AttributeAssessment],
+    blocks: CodeBlocks,
+    scores: Scores,
+    question: Question,
+) -> Ranking:
+    informed = assessments
+    if (question.measure, question.reference, question.bias_correction) != (TIE_BREAK.id, "pooled", False):
+        informed = [assess(one.evidence, one.reference, TIE_BREAK, one.used) for one in selected]
+    return rank(
+        blocks,
+        deviations=scores.deviations,
+        tie_utilities=lookups(selected, informed, "utility", question.weights),
+        tolerance=scores.tolerance,
+        limit=question.limit,
+    )
+
+
+def _difference_vectors(
+    selected: Sequence[Selected], errors: Sequence[Errors], blocks: CodeBlocks, best: int, question: Question
+) -> list[FloatArray]:
+    """Per attribute (options, n), the weighted error vector of each option's deviation less that of the best."""
+    parts = zip(selected, errors, question.weights, blocks.options_of(best), strict=True)
+    return [weight * difference_errors(each, one.options, one.options[code]) for one, each, weight, code in parts]
+
+
+def _basis(weighted: Sequence[Selected], measure: Measure, scores: Scores, question: Question) -> RankingBasis:
+    if question.reference == "own":  # no reference is common to the configurations
+        return "estimated"
+    evidence, used = [one.evidence for one in weighted], [one.used for one in weighted]
+    if scores.joint is None:
+        return ranking_basis(evidence, measure, used)
+    return joint_ranking_basis(evidence, measure, used, exactly=scores.joint.scores.doubt <= scores.tolerance)

@@ -1,0 +1,169 @@
+"""How the utility of each masking of an attribute moves with the sample."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.atoms import AtomStatistics, per_atom
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.measures import Measure
+from aegis_advisor.measures.margins import occupied, ratio
+from aegis_advisor.ranking.deviation import masking_table
+from aegis_advisor.reconstruction import Reference
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The table of an attribute on which its maskings are compared with each other.
+
+    Attributes:
+        reference: its rows are atoms; or, for a measure whose gradient differs between the values of an atom, values
+            of an atom that have equal counts.
+        shares: (labels,) of the records.
+        freedom: the atoms that have records, less one: inside an atom the reference tells nothing.
+    """
+
+    reference: Reference
+    shares: FloatArray
+    freedom: int
+
+    @classmethod
+    def of(cls, evidence: AttributeEvidence, reference: Reference, measure: Measure) -> Self:
+        """The reference, as fine as the measure asks."""
+        freedom = max(occupied(reference.joint, None)[0] - 1, 0)
+        if measure.weighs_values and evidence.joint is None and evidence.histogram is not None:
+            reference = _refined(reference, evidence.histogram)
+        label = evidence.label_counts if evidence.knows_label else reference.joint.sum(axis=0)
+        return cls(reference, label / max(float(label.sum()), 1.0), freedom)
+
+    @property
+    def table(self) -> FloatArray:
+        """(atoms, labels) counts."""
+        return self.reference.joint
+
+    @cached_property
+    def roots(self) -> FloatArray:
+        """(labels,) the square roots of the shares."""
+        return np.sqrt(self.shares)
+
+    @cached_property
+    def label_freedom(self) -> int:
+        """The labels that have records, less one."""
+        return max(int(np.count_nonzero(self.shares)) - 1, 0)
+
+    def place(self, mapping: IntArray) -> IntArray:
+        """The masked value (atoms,) of each atom."""
+        return per_atom(mapping, self.reference.atom_of_value, self.table.shape[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Influence:
+    """How one utility moves with the sample: as a mean of `moves` over the records does.
+
+    Attributes:
+        moves: (groups, labels) the gradient by counts times the root of N: its variance over the records is the
+            variance of the utility, in the measure's unit, squared.
+        means: (labels,) of the moves among the records of each label.
+        spreads: (labels,) their standard deviation there.
+        freedom: the rows that have records, less one.
+        scale: of what the gradient does not tell (`Measure.second_order`).
+        noise: how much of what chance makes of the gradient itself can be told from its variance, from 0 to 1.
+        inexact: the standard deviation that what was declared of the counts (noise, rounding, records left out) gives
+            the utility, as if each count moved it by itself: of a fit to several views it is less.
+        group_of_atom: (atoms,) where the atoms of the sample are in the table; None if it is not known.
+    """
+
+    moves: FloatArray
+    means: FloatArray
+    spreads: FloatArray
+    freedom: int
+    scale: float
+    noise: float
+    group_of_atom: IntArray | None
+    inexact: float = 0.0
+
+    @classmethod
+    def of(
+        cls, measure: Measure, table: FloatArray, group_of_atom: IntArray | None, atoms: AtomStatistics | None = None
+    ) -> Self:
+        """The influence of the records of a counted table (groups, labels) on its measure."""
+        moves = measure.gradient(table, atoms) * np.sqrt(table.sum())
+        scale = measure.second_order(table, atoms)
+        rows, labels = occupied(table, None)
+        noise = _noise(table, rows, labels)
+        return cls(moves, *moments(table, moves), max(rows - 1, 0), scale, noise, group_of_atom)
+
+
+def _noise(table: FloatArray, rows: int, labels: int) -> float:
+    """Cells that have records, less the margins they add up to, over the degrees of freedom.
+
+    A cell that cannot have records adds no noise, and one that only happens to have none is not told from it.
+    """
+    cells = int(np.count_nonzero(table)) - rows - labels + 1
+    return max(cells, 0) / ((rows - 1) * (labels - 1)) if min(rows, labels) > 1 else 1.0
+
+
+def moments(table: FloatArray, moves: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation, (labels,) each, of moves (rows, labels) among the counted records of each label."""
+    columns = table.sum(axis=0)
+    means = ratio(np.sum(table * moves, axis=0), columns)
+    return means, np.sqrt(ratio(np.sum(table * (moves - means) ** 2, axis=0), columns))
+
+
+def influences(
+    evidence: AttributeEvidence, sample: Sample, measure: Measure, used: Collection[str], whole: float
+) -> Mapping[str, Influence]:
+    """The influence on the utility of each masking `used` (ids, `identity` and `drop` among them).
+
+    That of `identity` is always there: the influence on the reference utility, which is the reference's, or that of
+    the view that has more. For the reference it is that of a table as if it had been counted, which for mutual
+    information is right, and for other measures not too small as long as the reference is near the truth: of a fit
+    only the part that its margins show can move. `whole` is the reference utility.
+    """
+    masked = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
+    return {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
+
+
+def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, used_id: str) -> Influence:
+    table, _ = masking_table(evidence, sample.reference, used_id)
+    if used_id == DROP:
+        return Influence.of(measure, table, np.zeros(sample.table.shape[0], dtype=np.int64))
+    masking = evidence.masking(used_id)
+    influence = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
+    if not masking.is_fitted or masking.joint is None:
+        return influence
+    _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
+    squares = influence.moves**2 / max(evidence.records, 1)
+    return replace(influence, noise=0.0, inexact=float(np.sqrt(np.sum(squares * variance))))
+
+
+def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:
+    reference = sample.reference
+    if measure(reference.joint, reference.statistics) != whole:
+        for masking in evidence.maskings:
+            table = exact_counts(evidence, masking)
+            if table is not None and measure(counts := table.astype(np.float64)) == whole:
+                return Influence.of(measure, counts, None if masking.mapping is None else sample.place(masking.mapping))
+    influence = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics)
+    # What chance makes of a fit is less than of counts, by how much is not known.
+    return influence if evidence.joint is not None else replace(influence, freedom=sample.freedom, noise=0.0)
+
+
+def _refined(reference: Reference, histogram: IntArray) -> Reference:
+    """The reference (variant I) with atoms cut into values of equal counts, which are alike in every respect."""
+    atom_of_value, atoms = reference.atom_of_value, reference.joint.shape[0]
+    distinct, rank = np.unique(histogram, return_inverse=True)
+    keys = atom_of_value.astype(np.int64) * distinct.size + rank
+    _, first, class_of_value = np.unique(keys, return_index=True, return_inverse=True)
+    refined = class_of_value.astype(np.int32)
+    statistics = AtomStatistics.counted(refined, first.size, histogram)
+    counts = histogram.astype(np.float64)
+    records, held = fold(counts, atom_of_value, atoms), fold(counts, refined, first.size)
+    parent = atom_of_value[first]
+    joint = reference.joint[parent] * ratio(held, records[parent])[:, np.newaxis]
+    return replace(reference, atom_of_value=refined, joint=joint, statistics=statistics)

@@ -1,0 +1,123 @@
+"""From deviations per masking to an order of configurations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.errors import NoConfigurationError
+from aegis_advisor.ranking.blocks import CodeBlocks
+
+MI_DECIMALS = 9
+"""Bits beyond this are rounding noise, which must not decide what the given order should."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Configurations by index, best first.
+
+    Attributes:
+        order: (rows,) the best configurations in order, as many as were asked for.
+        tied: (ties,) the configurations whose deviation is the smallest, in order, all of them.
+        deviations: (configurations,) the weighted mean deviation of each.
+        tolerance: deviations this close are a tie.
+        information: gives what ties are broken by, the smaller the better, of configurations (rows,).
+    """
+
+    order: IntArray
+    tied: IntArray
+    deviations: FloatArray
+    tolerance: float
+    information: Callable[[IntArray], FloatArray]
+
+    @property
+    def best(self) -> int:
+        """The index of the best configuration."""
+        return int(self.tied[0])
+
+    def in_order(self, chosen: BoolArray, most: int) -> IntArray:
+        """The configurations that a mask (configurations,) chooses, in the order of the ranking: the first so many."""
+        if not chosen.any():
+            return np.arange(0)
+        theirs = self.deviations[chosen]
+        last = theirs.max() if theirs.size <= most else np.partition(theirs, most - 1)[most - 1]
+        # A tie's first depends on what comes before it, be it chosen or not.
+        order = _order(self.deviations, self.tolerance, self.information, int(np.sum(self.deviations <= last)))
+        return order[chosen[order]][:most]
+
+
+def rank(
+    blocks: CodeBlocks,
+    *,
+    deviations: FloatArray,
+    tie_utilities: Sequence[FloatArray],
+    tolerance: float,
+    limit: int | None = None,
+) -> Ranking:
+    """Order configurations by deviation, ties by mutual information, then as they were given.
+
+    Configurations tie when their deviations are within `tolerance` of the smallest among them.
+
+    Args:
+        blocks: the configurations.
+        deviations: (configurations,) of each.
+        tie_utilities: per attribute (options,), what each adds to the mutual information.
+        tolerance: absolute.
+        limit: how many rows to put in order; None for all.
+
+    Raises:
+        NoConfigurationError: there is none.
+    """
+    if len(blocks) == 0:
+        raise NoConfigurationError
+
+    def by_information(rows: IntArray) -> FloatArray:
+        return -np.round(blocks.sums(tie_utilities, rows), MI_DECIMALS)
+
+    tied = np.flatnonzero(deviations <= deviations.min() + tolerance)
+    return Ranking(
+        order=_order(deviations, tolerance, by_information, limit)[:limit],
+        tied=tied[np.argsort(by_information(tied), kind="stable")],
+        deviations=deviations,
+        tolerance=tolerance,
+        information=by_information,
+    )
+
+
+def _order(
+    total: FloatArray, tolerance: float, information: Callable[[IntArray], FloatArray], limit: int | None
+) -> IntArray:
+    """The first configurations in order, at least as many as `limit`; None for all."""
+    ascending = _ascending(total, tolerance, limit)
+    group = _tie_groups(total[ascending], tolerance)
+    tied = np.flatnonzero(np.bincount(group)[group] > 1)  # the rest is in order already
+    among = ascending[tied]
+    ascending[tied] = among[np.lexsort((among, information(among), group[tied]))]
+    return ascending
+
+
+def _ascending(total: FloatArray, tolerance: float, limit: int | None) -> IntArray:
+    """Indices by deviation: of all, or of those that can be among the first `limit` and of their ties."""
+    if limit is None or limit >= total.size:
+        return np.argsort(total, kind="stable")
+    if limit == 0:
+        return np.arange(0)
+    last = np.partition(total, limit - 1)[limit - 1]
+    candidates = np.flatnonzero(total <= last + tolerance)
+    return candidates[np.argsort(total[candidates], kind="stable")]
+
+
+def _tie_groups(ascending: FloatArray, tolerance: float) -> IntArray:
+    """Number the groups (n,) of values within `tolerance` of the smallest value of their group."""
+    starts = np.zeros(ascending.size, dtype=bool)
+    starts[1:] = ascending[1:] > ascending[:-1] + tolerance
+    first = np.flatnonzero(np.concatenate(([True], starts[1:])))
+    end = np.append(first[1:], ascending.size)
+    # A chain of close values may be longer than the tolerance; it is cut where its first value is too far.
+    long = ascending[end - 1] > ascending[first] + tolerance if ascending.size else np.zeros(1, dtype=bool)
+    for cut, stop in zip(first[long], end[long], strict=True):
+        place = int(cut)
+        while (place := int(np.searchsorted(ascending, ascending[place] + tolerance, "right"))) < stop:
+            starts[place] = True
+    return np.cumsum(starts)

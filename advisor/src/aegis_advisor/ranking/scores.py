@@ -1,0 +1,201 @@
+"""What configurations lose: attribute by attribute, or by a measure of all attributes at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from aegis_advisor.arrays import Codes, FloatArray, IntArray
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.joint import JointScores, score_jointly
+from aegis_advisor.measures import Measure
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.influence import Sample, influences
+from aegis_advisor.ranking.own_reference import assess_own
+from aegis_advisor.ranking.recommendation import JointAssessment, Question
+from aegis_advisor.ranking.standard_errors import Errors
+from aegis_advisor.ranking.sufficiency import RankingBasis
+from aegis_advisor.reconstruction import Reference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """One attribute that a question selects.
+
+    Attributes:
+        evidence: what is known of it.
+        reference: its reconstruction.
+        options: what its codes stand for.
+        used: those that configurations use, in order.
+    """
+
+    evidence: AttributeEvidence
+    reference: Reference
+    options: tuple[str, ...]
+    used: tuple[str, ...]
+
+    @classmethod
+    def all_of(
+        cls,
+        evidence: Sequence[AttributeEvidence],
+        references: Sequence[Reference],
+        options: Sequence[tuple[str, ...]],
+        blocks: CodeBlocks,
+    ) -> "list[Selected]":
+        """Those of a question, in its order."""
+        return [cls(*parts) for parts in zip(evidence, references, options, _used(blocks, options), strict=True)]
+
+    def assess(self, measure: Measure, question: Question, *, counts: bool) -> AttributeAssessment:
+        """Measure it. What does not count is only described, and may lack what the reference `own` needs."""
+        if question.reference == "own" and counts:
+            return assess_own(self.evidence, self.reference, measure, self.used, question.rounding_seed)
+        return assess(self.evidence, self.reference, measure, self.used)
+
+    def errors(self, measure: Measure, assessment: AttributeAssessment) -> Errors:
+        """How the utilities of its maskings vary, the records being a sample."""
+        sample = Sample.of(self.evidence, self.reference, measure)
+        return Errors.of(
+            measure,
+            sample,
+            influences(self.evidence, sample, measure, self.used, assessment.reference_utility),
+            assessment,
+        )
+
+    def by_code(self, assessment: AttributeAssessment, what: Literal["deviation", "utility"]) -> FloatArray:
+        """Deviation or utility by code (options,); options that no configuration uses are not a number."""
+        table = np.full(len(self.options), np.nan)
+        for code, option in enumerate(self.options):
+            if option in assessment.maskings:
+                table[code] = getattr(assessment.maskings[option], what)
+        return table
+
+    def with_errors(self, assessment: AttributeAssessment, moves: FloatArray) -> AttributeAssessment:
+        """The same with the standard error of each masking's utility, from the vectors (options, n) of the options."""
+        errors = dict(zip(self.options, np.linalg.norm(moves, axis=-1).tolist(), strict=True))
+        maskings = {one: replace(score, standard_error=errors[one]) for one, score in assessment.maskings.items()}
+        return replace(assessment, maskings=maskings)
+
+
+def _used(blocks: CodeBlocks, options: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Per attribute the options that configurations use, in the order of the options."""
+    return [
+        tuple(option for option, is_used in zip(names, used, strict=True) if is_used)
+        for names, used in zip(options, blocks.used(), strict=True)
+    ]
+
+
+TIE_TOLERANCE = 1e-9
+"""Deviations this close, relative to the largest reference utility, are a tie (contract, advice)."""
+
+LEAST = 1e-3
+"""A joint measure is of order 1; of what is much smaller, differences in the last digits are rounding."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointOutcome:
+    """What a joint measure makes of the configurations.
+
+    Attributes:
+        reference_utility: what deviations are measured from.
+        certain: the most that is certain to be there, if the scores are.
+        scores: of the configurations.
+    """
+
+    reference_utility: float
+    certain: float
+    scores: JointScores
+
+    def assessment(self, best: int, basis: RankingBasis) -> JointAssessment:
+        """What it tells of the attributes, given the best configuration and what the ranking is worth."""
+        bound = self.certain if basis == "exact" else None
+        return JointAssessment(self.reference_utility, bound, int(self.scores.dimensions[best]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What configurations lose and keep.
+
+    Attributes:
+        deviations: (configurations,).
+        utilities: gives those of configurations (rows,).
+        tolerance: deviations this close are a tie.
+        joint: of a joint measure; None where each attribute is scored by itself.
+    """
+
+    deviations: FloatArray
+    utilities: Callable[[IntArray], FloatArray]
+    tolerance: float
+    joint: JointOutcome | None = None
+
+
+def score_by_attribute(
+    selected: Sequence[Selected], assessments: Sequence[AttributeAssessment], blocks: CodeBlocks, weights: FloatArray
+) -> Scores:
+    """Weighted means over the attributes (paper, equation 1)."""
+    counting = [each for each, weight in zip(assessments, weights, strict=True) if weight > 0]
+    return Scores(
+        deviations=blocks.sums(lookups(selected, assessments, "deviation", weights)),
+        utilities=lambda rows: blocks.sums(lookups(selected, assessments, "utility", weights), rows),
+        tolerance=TIE_TOLERANCE * max(abs(each.reference_utility) for each in counting),
+    )
+
+
+def score_by_joint_measure(
+    selected: Sequence[Selected],
+    assessments: Sequence[AttributeAssessment],
+    codes: Codes,
+    pairs: Sequence[PairCounts],
+    others: Codes | None,
+    question: Question,
+) -> Scores:
+    """A joint measure of the attributes with weight, which all have the same.
+
+    Deviations are from the most utility that is known of: of any configuration, be it among those asked about or
+    `others`, or of a single attribute's reference, which may be an estimate.
+
+    Raises:
+        ValueError: the weights differ.
+    """
+    places = np.flatnonzero(question.weights).tolist()
+    if np.ptp(question.weights[places]) > 0:
+        raise ValueError("a joint measure does not weigh attributes against each other")
+    joint = score_jointly(
+        [selected[place].evidence for place in places],
+        [selected[place].options for place in places],
+        codes[:, places],
+        _among(pairs, places),
+        corrected=question.bias_correction,
+        others=None if others is None else others[:, places],
+    )
+    single = [assessments[place] for place in places]
+    reference = max([joint.best_known, *(one.reference_utility for one in single)])
+    certain = max([joint.best_known, *(one.lower_bound for one in single if one.lower_bound is not None)])
+    return Scores(
+        deviations=reference - joint.utility,
+        utilities=lambda rows: joint.utility[rows],
+        tolerance=TIE_TOLERANCE * max(abs(reference), LEAST),
+        joint=JointOutcome(reference, certain, joint),
+    )
+
+
+def _among(pairs: Sequence[PairCounts], places: Sequence[int]) -> list[PairCounts]:
+    """Those of two attributes at these places, which are numbered anew."""
+    position = {place: index for index, place in enumerate(places)}
+    return [
+        PairCounts((position[pair.attributes[0]], position[pair.attributes[1]]), pair.maskings, pair.joint)
+        for pair in pairs
+        if position.keys() >= set(pair.attributes)
+    ]
+
+
+def lookups(
+    selected: Sequence[Selected],
+    assessments: Sequence[AttributeAssessment],
+    what: Literal["deviation", "utility"],
+    weights: FloatArray,
+) -> list[FloatArray]:
+    """Per attribute (options,), deviation or utility times the weight."""
+    scored = zip(selected, assessments, weights, strict=True)
+    return [weight * one.by_code(assessment, what) for one, assessment, weight in scored]

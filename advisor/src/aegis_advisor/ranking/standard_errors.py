@@ -1,0 +1,235 @@
+"""Standard errors of utilities and of differences of deviations, for one masking and for whole configurations.
+
+Which differences are real, where the records are a sample of as many from a population. By the delta method: a utility
+moves with the sample as the mean of its influence function does (van der Vaart 1998, "Asymptotic statistics",
+chapters 3 and 20). Reconstruction errors are no part of it.
+
+What chance does to a number is kept as a vector whose length is the standard error, and whose parts add up over
+attributes so that the sum is right or too long, never too short. With the label's values `y` of shares `p`, and the
+influences `D` of the attributes in turn, the parts are
+
+* `sqrt(p_y) (E[D | y] - E[D])` for each y: all attributes see the same label, so these add up exactly;
+* `sqrt(p_y) sd(D | y)` for each y: given the label, the joint distribution of two attributes is not known, and the
+  standard deviation of a sum is at most the sum of standard deviations (Cauchy-Schwarz);
+* a second-order part, of what is left where the gradient vanishes (`Measure.second_order`), likewise.
+
+For `Var(sum D) = Var(E[sum D | Y]) + E[Var(sum D | Y)]`. A vector is (2 labels + 1,).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.evidence import IDENTITY
+from aegis_advisor.measures import Measure
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.deviation import AttributeAssessment
+from aegis_advisor.ranking.influence import Influence, Sample, moments
+
+Part = tuple[float, Influence]
+
+SIGN_TOLERANCE = 1e-9
+"""Deviations this small, relative to the reference utility, are rounding noise: their sign means nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """The errors of one attribute's maskings.
+
+    Attributes:
+        sample: on which they are compared.
+        influences: by masking id, `identity` always among them.
+        orientations: by masking id, the sign of reference utility less utility; 0 where they are equal.
+        direction: the sign that they have as a rule: 1 where more of the measure is better, else -1.
+    """
+
+    sample: Sample
+    influences: Mapping[str, Influence]
+    orientations: Mapping[str, int]
+    direction: int
+
+    @classmethod
+    def of(
+        cls, measure: Measure, sample: Sample, influences: Mapping[str, Influence], assessment: AttributeAssessment
+    ) -> "Errors":
+        """The errors of an attribute's assessment."""
+        whole = assessment.reference_utility
+        noise = SIGN_TOLERANCE * abs(whole)
+        signs = {
+            masking: 0 if score.deviation <= noise else int(np.sign(whole - score.utility))
+            for masking, score in assessment.maskings.items()
+        }
+        return cls(sample, influences, signs, 1 if measure.better == "higher" else -1)
+
+    def utility(self, masking: str) -> FloatArray:
+        """The vector of its utility, from its own table: its place on the atoms does not matter."""
+        return _vector(self.sample, [(1.0, self.influences[masking])], placed=False)
+
+    def difference(self, masking: str, other: str) -> FloatArray:
+        """The vector of the deviation of one masking less that of another.
+
+        Where both are on the same side of the reference utility, as they should be, it cancels, and what is left is
+        the difference of the utilities.
+        """
+        ours, theirs, whole = (self.influences[which] for which in (masking, other, IDENTITY))
+        sides = self.orientations[masking], self.orientations[other]
+        if masking == other:
+            return np.zeros(2 * self.sample.shares.size + 1)
+        side = float(sides[0] or sides[1] or self.direction)  # signs count where attributes are added up
+        if sides[0] * sides[1] >= 0:
+            return _vector(self.sample, [(side, theirs), (-side, ours)])
+        return _vector(self.sample, [(2 * side, whole), (-side, ours), (-side, theirs)])
+
+
+def utility_errors(errors: Errors, options: Sequence[str]) -> FloatArray:
+    """The vectors (options, 2 labels + 1) of the utility of each option; 0 for unused ones."""
+    vectors = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
+    for code, option in enumerate(options):
+        if option in errors.orientations:
+            vectors[code] = errors.utility(option)
+    return vectors
+
+
+def difference_errors(errors: Errors, options: Sequence[str], best: str) -> FloatArray:
+    """The vectors (options, 2 labels + 1) of the deviation of each option less the best's; 0 for unused ones."""
+    vectors = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
+    for code, option in enumerate(options):
+        if option in errors.orientations:
+            vectors[code] = errors.difference(option, best)
+    return vectors
+
+
+def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> FloatArray:
+    """The vector of a sum of influences, each with a coefficient.
+
+    Influences whose place on the atoms is known are added there, which sees how they go together; of the others, and
+    of all where they need not be `placed`, the standard deviations add up.
+    """
+    labels = sample.shares.size
+    means, within = np.zeros(labels), np.zeros(labels)
+    moves: FloatArray | None = None
+    for coefficient, part in parts:
+        means += coefficient * part.means
+        if part.group_of_atom is None or not placed:
+            within += abs(coefficient) * part.spreads
+        else:
+            moved = coefficient * part.moves[part.group_of_atom]
+            moves = moved if moves is None else moves + moved
+    if moves is not None:
+        within += moments(sample.table, moves)[1]
+    vector = np.empty(2 * labels + 1)
+    vector[:labels] = sample.roots * (means - sample.shares @ means)
+    vector[labels:-1] = sample.roots * within
+    second = _second_order(sample, parts, placed=placed)
+    noise = 2 * second**2 * min(part.noise for _, part in parts)
+    vector[:-1] *= _shrinkage(float(vector[:-1] @ vector[:-1]), noise)
+    vector[-1] = math.sqrt(second**2 + sum((coefficient * part.inexact) ** 2 for coefficient, part in parts))
+    return vector
+
+
+def _shrinkage(variance: float, noise: float) -> float:
+    """By what factor to take back what chance adds to the first-order variance.
+
+    Where a utility is a quadratic form of second-order variance `q^2`, that adds `2 q^2` on average: chi-square of
+    noncentrality c and f degrees of freedom varies by `4 c + 2 f`, and c is estimated by what it exceeds f by.
+    """
+    return math.sqrt(max(0.0, 1 - noise / variance)) if variance > 0 else 0.0
+
+
+def _second_order(sample: Sample, parts: Sequence[Part], *, placed: bool) -> float:
+    """The standard deviation of a sum of quadratic forms, near independence.
+
+    There a utility varies like `scale` times a chi-square variable, the squared length of a Gaussian projected on the
+    space that its rows span, for each degree of freedom of the label. Two such have the covariance
+    `2 (C - 1) scale scale' phi2`, where phi2 is the contingency of the two maskings: the degrees of freedom of the
+    coarser one where they nest.
+    """
+    scaled = [(coefficient * part.scale, part) for coefficient, part in parts if part.scale > 0]
+    known = [(scale, part.group_of_atom, part) for scale, part in scaled if placed and part.group_of_atom is not None]
+    variance = 0.0
+    for at, (scale, group_of_atom, part) in enumerate(known):
+        variance += scale**2 * part.freedom
+        for other_scale, others, _ in known[at + 1 :]:
+            variance += 2 * scale * other_scale * _contingency(sample, group_of_atom, others)
+    apart = sum(
+        abs(scale) * math.sqrt(part.freedom) for scale, part in scaled if not placed or part.group_of_atom is None
+    )
+    return math.sqrt(2 * sample.label_freedom) * (math.sqrt(max(variance, 0.0)) + apart)
+
+
+SPARSE = 64
+"""Pairs of groups for each atom beyond which they are numbered, instead of being counted in a table of all."""
+
+
+def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
+    """phi2 of two maskings, each (atoms,): `sum n_ij^2 / (n_i n_j) - 1`."""
+    records = sample.table.sum(axis=1)
+    span = int(second.max(initial=0)) + 1
+    pair_of_atom = first * span + second
+    if span * int(first.max(initial=0)) > SPARSE * records.size:
+        pair_of_atom = np.unique(pair_of_atom, return_inverse=True)[1]
+    pairs = np.bincount(pair_of_atom, records)
+    ours, theirs = np.bincount(first, records)[first], np.bincount(second, records)[second]
+    held = records > 0
+    shared = pairs[pair_of_atom[held]] * records[held] / (ours[held] * theirs[held])
+    return max(0.0, float(shared.sum()) - 1)
+
+
+CONFIDENCE = 1.959963984540054
+"""Standard errors to either side: 95 % of a Gaussian variable lies within them."""
+
+ROWS = 65_536
+"""Configurations at a time: their vectors are not all kept."""
+
+
+def standard_errors(blocks: CodeBlocks, vectors: Sequence[FloatArray], rows: IntArray) -> FloatArray:
+    """The standard error (rows,) of sums over attributes, at most.
+
+    Args:
+        blocks: the configurations.
+        vectors: per attribute (options, n), as `Errors` makes them, times the attribute's weight.
+        rows: (rows,) which configurations.
+    """
+    errors = np.empty(rows.size)
+    for start in range(0, rows.size, ROWS):
+        chunk = slice(start, start + ROWS)
+        errors[chunk] = np.linalg.norm(blocks.sums(vectors, rows[chunk]), axis=-1)
+    return errors
+
+
+def indistinguishable(
+    blocks: CodeBlocks, vectors: Sequence[FloatArray], gaps: FloatArray, tolerance: float
+) -> BoolArray:
+    """Which configurations' deviation is within 1.96 standard errors of the best's: a mask (configurations,).
+
+    Args:
+        blocks: the configurations.
+        vectors: per attribute (options, n), of each option's deviation less the best's, times the weight.
+        gaps: (configurations,) deviation less the smallest.
+        tolerance: gaps this small are rounding noise.
+
+    The length of a sum of vectors lies between the sum of their projections on any direction and the sum of their
+    lengths; only where these do not settle it are the vectors added up.
+    """
+    lengths = [np.linalg.norm(vector, axis=-1) for vector in vectors]
+    reach = CONFIDENCE * sum(float(length.max(initial=0.0)) for length in lengths)
+    open_rows = np.flatnonzero(gaps <= reach + tolerance)
+    open_rows = open_rows[gaps[open_rows] <= CONFIDENCE * blocks.sums(lengths, open_rows) + tolerance]
+    direction = _direction(vectors)
+    least = blocks.sums([vector @ direction for vector in vectors], open_rows)
+    within = np.zeros(gaps.size, dtype=bool)
+    settled = gaps[open_rows] <= CONFIDENCE * least + tolerance
+    within[open_rows[settled]] = True
+    left = open_rows[~settled]
+    within[left] = gaps[left] <= CONFIDENCE * standard_errors(blocks, vectors, left) + tolerance
+    return within
+
+
+def _direction(vectors: Sequence[FloatArray]) -> FloatArray:
+    """The unit vector (n,) along which all vectors together are longest, or nearly so: that of their sum."""
+    total: FloatArray = np.sum([vector.sum(axis=0) for vector in vectors], axis=0)
+    length = float(np.linalg.norm(total))
+    return total / length if length > 0 else total

@@ -1,0 +1,83 @@
+"""What evidence is enough for: cheap checks before a question, and whether its ranking is exact."""
+
+from collections.abc import Collection, Iterable
+from typing import Literal
+
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, EvidenceFlags, MaskingFlags
+from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.joint import is_counted_function
+from aegis_advisor.measures import Measure
+
+RankingBasis = Literal["exact", "estimated"]
+
+
+def lacks_evidence(flags: EvidenceFlags) -> bool:
+    """Nothing ties the attribute to the label, so that leaving it out would seem to cost nothing.
+
+    Then configurations that treat the attribute differently cannot be compared. Counts of which it is not known
+    how they come from the value never reach the reference, unless they are exact; those of a single group are the
+    label's histogram. An attribute of one value, or a label of one class, has nothing to tell.
+    """
+    if flags.has_joint or flags.values <= 1 or flags.labels <= 1:
+        return False
+    return not any(masking.informs for masking in flags.maskings)
+
+
+def lacks_own_reference(used: Iterable[MaskingFlags]) -> bool:
+    """One of these maskings lacks the mapping or the counts that the reference `own` needs."""
+    return not all(masking.constrains for masking in used)
+
+
+def ranking_basis(
+    evidence: Iterable[AttributeEvidence], measure: Measure, used: Iterable[Collection[str]]
+) -> RankingBasis:
+    """Is the order by deviation provably the order by the true deviation (the paper's eq. 1)?
+
+    Per attribute, `used` holds the maskings that any configuration uses; attributes without weight are left
+    out. The order is exact if what each attribute adds to the deviation of a configuration is the truth but
+    for a constant. It is in each of these cases, of which the first alone holds for a measure that is not monotone:
+
+    * all configurations treat it alike: it adds a constant, whatever that is;
+    * the unmasked counts are given: the reference utility is the true one, and so is the deviation of every
+      masking whose table is known, be it counted (even if it is no function of the value), folded by its
+      mapping, `identity` or `drop`. Every masking has one of these, but for counts that noise or the like was added to
+      and no mapping;
+    * only exact views and, where the label's histogram is certain, `drop` are used, never `identity`: the truth is
+      `|rho - rho_M|` and ours `|rho_ref - rho_M|`; neither changes its sign (`assess`), so they differ by a constant.
+
+    `identity` in some configurations only would need the constant itself, and a table folded from the
+    reference is an estimate unless other counts determine it (`exact_counts`).
+    """
+    settled = (
+        len(ids) == 1 or (measure.monotone and _is_settled(known, ids))
+        for known, ids in zip(evidence, used, strict=True)
+    )
+    return "exact" if all(settled) else "estimated"
+
+
+def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
+    maskings = [evidence.masking(masking) for masking in used if masking not in {IDENTITY, DROP}]
+    if evidence.joint is not None:
+        return not any(masking.is_fitted and masking.mapping is None for masking in maskings)
+    exact = all(exact_counts(evidence, masking) is not None for masking in maskings)
+    return exact and IDENTITY not in used and (evidence.knows_label or DROP not in used)
+
+
+def joint_ranking_basis(
+    evidence: Iterable[AttributeEvidence], measure: Measure, used: Iterable[Collection[str]], *, exactly: bool
+) -> RankingBasis:
+    """Is the order by a joint measure provably that by true deviation?
+
+    The utility of every configuration is that of its table; the unmasked attributes have no less by a monotone measure,
+    if every masking is a function of the value. Then true deviations and ours differ by the same constant for all.
+
+    Args:
+        evidence: of the attributes with weight.
+        measure: a joint one.
+        used: the maskings of each that any configuration uses.
+        exactly: no utility is in doubt by more than what counts as a tie.
+    """
+    functions = (
+        is_counted_function(known, masking) for known, ids in zip(evidence, used, strict=True) for masking in ids
+    )
+    return "exact" if measure.monotone and exactly and all(functions) else "estimated"

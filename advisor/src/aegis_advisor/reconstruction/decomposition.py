@@ -1,0 +1,177 @@
+"""Taking a problem apart: runs are joined, implied groups dropped, parts that share no group solved apart."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, compress, pairwise
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from aegis_advisor.arrays import BoolArray, IntArray
+from aegis_advisor.reconstruction.problem import Margin, Problem
+
+
+def with_runs_joined(problem: Problem) -> Problem:
+    """The same problem with one view in place of all those whose groups are runs of consecutive atoms.
+
+    Bins, dates and sorted hierarchies are such views. The counts up to any of their cuts are known, hence, as
+    differences, those between any two cuts, to the last record: however the cuts of several views overlap,
+    all of them are one view. Iterative methods creep towards it (model, section 5).
+
+    Atoms are taken to be in the order of the domain. The problem comes back as it is where there is nothing to
+    join, and where a difference is negative: then the views contradict each other, and no table fits.
+    """
+    are_runs = [_consists_of_runs(margin, problem.prior.size) for margin in problem.margins]
+    if not any(are_runs):
+        return problem
+    joined = _joined(list(compress(problem.margins, are_runs)))
+    if joined.counts.min() < 0:
+        return problem
+    others = (margin for margin, is_run in zip(problem.margins, are_runs, strict=True) if not is_run)
+    return Problem(problem.prior, problem.rows, (joined, *others), problem.labels, problem.records)
+
+
+def _consists_of_runs(margin: Margin, atoms: int) -> bool:
+    """Whether an exact margin speaks of all atoms, in order, and has each group in one piece."""
+    if not margin.is_exact or margin.atoms.size != atoms:
+        return False
+    return int(np.count_nonzero(_cuts(margin))) + 1 == margin.groups
+
+
+def _cuts(margin: Margin) -> BoolArray:
+    """Between which atoms (atoms - 1,) a group ends and another begins."""
+    cuts: BoolArray = margin.group_of[1:] != margin.group_of[:-1]
+    return cuts
+
+
+def _joined(runs: Sequence[Margin]) -> Margin:
+    """The common refinement of margins that consist of runs of the same atoms."""
+    atoms = runs[0].atoms
+    cut = np.logical_or.reduce([_cuts(run) for run in runs])
+    group_of: IntArray = np.concatenate(([0], np.cumsum(cut)))
+    cumulative = np.zeros((int(group_of[-1]) + 2, runs[0].counts.shape[1]))
+    for run in runs:
+        last = np.flatnonzero(np.append(_cuts(run), [True]))
+        cumulative[group_of[last] + 1] = np.cumsum(run.counts[run.group_of[last]], axis=0)
+    return Margin(atoms, group_of, np.diff(cumulative, axis=0))
+
+
+def without_empty_atoms(problem: Problem) -> IntArray:
+    """The atoms (kept,) that can hold records: their row is not empty, and no group that has them is."""
+    held = problem.prior > 0
+    for margin in problem.margins:
+        if margin.is_exact:
+            empty = margin.counts.sum(axis=1) <= 0
+            held[margin.atoms[empty[margin.group_of]]] = False
+    return np.flatnonzero(held)
+
+
+def essential(problem: Problem) -> Problem:
+    """The same problem without the groups that others imply. Every margin speaks of every atom.
+
+    A group is implied when it is the union of groups of another margin; of equal groups the first stays.
+    Refinement cannot go on for ever, so every atom keeps a group, and what is left implies what was dropped.
+    """
+    implied = [np.zeros(margin.groups, dtype=bool) for margin in problem.margins]
+    for (first, one), (second, other) in combinations(enumerate(problem.margins), 2):
+        ours, theirs = _overlaps(one, other)
+        implied[first] |= _unions(ours, theirs) & (np.bincount(ours) > 1)
+        implied[second] |= _unions(theirs, ours)
+    chosen = (~gone[margin.group_of] for margin, gone in zip(problem.margins, implied, strict=True))
+    margins = (_restricted(margin, kept) for margin, kept in zip(problem.margins, chosen, strict=True))
+    kept = tuple(margin for margin in margins if margin.atoms.size)
+    return Problem(problem.prior, problem.rows, kept, problem.labels, problem.records)
+
+
+def restrict(problem: Problem, atoms: IntArray) -> Problem:
+    """The part of a problem that speaks of these atoms (kept,), renumbered from 0 in their order.
+
+    Nothing is lost where every group has all or none of its records in them.
+    """
+    place = np.full(problem.prior.size, -1)
+    place[atoms] = np.arange(atoms.size)
+    margins = (_restricted(margin, place[margin.atoms] >= 0) for margin in problem.margins)
+    moved = tuple(replace(m, atoms=place[m.atoms]) for m in margins if m.atoms.size)
+    rows = None if problem.rows is None else problem.rows[atoms]
+    return Problem(problem.prior[atoms], rows, moved, problem.labels, problem.records)
+
+
+def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
+    """The atoms that are in a single group each, and the atoms of every other part of the problem.
+
+    Atoms are of one part when they share a group, directly or through others. Parts that are a single group
+    have a closed form; there can be as many as values, so they come joined.
+    """
+    atoms = problem.prior.size
+    offsets = np.cumsum([atoms, *(margin.groups for margin in problem.margins)])
+    members = np.concatenate([margin.atoms for margin in problem.margins])
+    groups = np.concatenate([m.group_of + at for m, at in zip(problem.margins, offsets, strict=False)])
+    size = int(offsets[-1])
+    links = coo_array((np.ones(members.size), (members, groups)), shape=(size, size))
+    parts, part = connected_components(links.tocsr(), directed=False)
+    used = np.unique(groups)
+    single = np.bincount(part[used], minlength=parts)[part[:atoms]] == 1
+    rest = np.flatnonzero(~single)
+    rest = rest[np.argsort(part[rest], kind="stable")]
+    cuts = np.flatnonzero(np.diff(part[rest])) + 1
+    return np.flatnonzero(single), np.split(rest, cuts) if rest.size else []
+
+
+def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
+    """The problem of each part (atoms of it), in one pass over all: there can be as many parts as atoms."""
+    if not parts:
+        return
+    joined = restrict(problem, np.concatenate(parts))
+    margins = [_in_order(margin) for margin in joined.margins]
+    starts = np.cumsum([0, *(part.size for part in parts)])
+    members = [np.searchsorted(margin.atoms, starts) for margin in margins]
+    for at, (start, stop) in enumerate(pairwise(starts)):
+        pieces = (_slice(m, cuts[at], cuts[at + 1], start) for m, cuts in zip(margins, members, strict=True))
+        rows = None if joined.rows is None else joined.rows[start:stop]
+        kept = tuple(piece for piece in pieces if piece.atoms.size)
+        yield Problem(joined.prior[start:stop], rows, kept, problem.labels, problem.records)
+
+
+def _in_order(margin: Margin) -> Margin:
+    """The same margin with ascending atoms, and groups numbered as they first appear."""
+    order = np.argsort(margin.atoms)
+    _, first, group_of = np.unique(margin.group_of[order], return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    number = np.empty_like(appearance)
+    number[appearance] = np.arange(appearance.size)
+    return Margin(margin.atoms[order], number[group_of], margin.counts[appearance])
+
+
+def _slice(margin: Margin, start: int, stop: int, offset: int) -> Margin:
+    """Consecutive members of an ordered margin, with all of their groups; atoms counted from an offset."""
+    group_of = margin.group_of[start:stop]
+    lowest, highest = (group_of.min(), group_of.max()) if group_of.size else (0, -1)
+    counts = margin.counts[lowest : highest + 1]
+    return Margin(margin.atoms[start:stop] - offset, group_of - lowest, counts)
+
+
+def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
+    """The groups of a margin that have members (members,) among the chosen, without the other members."""
+    group_of = margin.group_of[chosen]
+    used = np.bincount(group_of, minlength=margin.groups) > 0
+    share = None if margin.share is None else margin.share[chosen]
+    variance = None if margin.variance is None else margin.variance[used]
+    return Margin(margin.atoms[chosen], (np.cumsum(used) - 1)[group_of], margin.counts[used], share, variance)
+
+
+def _overlaps(margin: Margin, other: Margin) -> tuple[IntArray, IntArray]:
+    """The distinct pairs (pairs,), (pairs,) of groups of two margins that share an atom."""
+    codes = margin.group_of * other.groups + other.group_of
+    span = margin.groups * other.groups
+    # A table of all pairs is several times faster than sorting, as long as it is not much larger.
+    pairs = np.flatnonzero(np.bincount(codes, minlength=span)) if span <= 8 * codes.size else np.unique(codes)
+    return pairs // other.groups, pairs % other.groups
+
+
+def _unions(ours: IntArray, theirs: IntArray) -> BoolArray:
+    """Which of our groups (groups,) are unions of their groups, from the pairs that overlap."""
+    straddling = np.bincount(theirs) > 1
+    unions = np.ones(int(ours.max()) + 1, dtype=bool)
+    unions[ours[straddling[theirs]]] = False
+    return unions

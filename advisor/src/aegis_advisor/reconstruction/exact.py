@@ -1,0 +1,78 @@
+"""Tables that need no iteration: groups shared out, equations with one solution, counts of one masking."""
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from aegis_advisor.arrays import FloatArray, fold
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.reconstruction.problem import Margin, Problem, counts_of, design_of, restored
+
+
+def share_out(margin: Margin, prior: FloatArray) -> FloatArray:
+    """Share the counts of each group among its atoms in proportion to the prior (atoms,).
+
+    `F(a, y) = p(a) * F_g(y) / p(g)`: the minimiser of KL(F || prior) when a group's counts are all that is
+    known of its atoms. Where the prior is the histogram it meets the rows, too
+    (the paper's Algorithm 2 reaches it in one sweep).
+
+    Returns:
+        (members, labels), one row per atom of the margin.
+    """
+    weights = prior[margin.atoms]
+    totals = fold(weights, margin.group_of, margin.groups)
+    share = np.divide(weights, totals[margin.group_of], out=np.zeros_like(weights), where=weights > 0)
+    return share[:, np.newaxis] * margin.counts[margin.group_of]
+
+
+LEAST_VARIANCE = 1e-12
+"""Counts that do not vary have to move all the same where they do not add up; this much less than the others."""
+
+LARGEST = 1_500
+"""Atoms of a system that is still tried: it takes their cube."""
+
+SINGULAR = 1e-5
+"""A pivot this small beside the largest is rounding (at most 2e-7 where other tables fit, hardly below 3e-3 else)."""
+
+
+def unique_table(problem: Problem) -> FloatArray | None:
+    """The one table (atoms, labels) that meets the margins; None if others do too, or none does.
+
+    Counts are whole numbers, so the solution of the normal equations is rounded and then checked against every
+    margin exactly: no rounding error survives. Whether there is one solution is decided by whether the atoms'
+    rows of the design are independent.
+    """
+    if problem.prior.size > min(LARGEST, sum(margin.groups for margin in problem.margins)):
+        return None
+    design = design_of(problem)
+    counts = np.vstack([margin.counts for margin in problem.margins])
+    try:
+        factor = cho_factor((design @ design.T).toarray(), lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    pivots = np.diagonal(factor[0])
+    if pivots.min() <= SINGULAR * pivots.max():  # singular but for rounding: other tables fit, too
+        return None
+    table: FloatArray = np.rint(cho_solve(factor, design @ counts)) + 0.0  # no -0.0
+    return table if table.min() >= 0 and problem.residual(table) == 0 else None
+
+
+def nearest_with_label(masking: Masking, evidence: AttributeEvidence) -> FloatArray:
+    """The table (groups, labels) closest to the counts of a masking among those that have the label's histogram.
+
+    For views of which nothing but the counts is known. It minimises `sum (table - count)^2 / variance` over tables that
+    are not negative: in each column counts are lowered in proportion to their variance until they add up to the
+    records of the class, negative ones left out (projection onto a simplex: Held, Wolfe & Crowder 1974). Where the
+    label's histogram is not certain it gives way, too, in proportion to its own variance.
+    """
+    counts, variance = restored(masking, counts_of(masking), evidence)
+    variance = np.maximum(variance, LEAST_VARIANCE)
+    # The price of a class is what each unit of variance costs; counts below theirs are left with nothing.
+    limits = counts / variance
+    order = np.argsort(-limits, axis=0, kind="stable")
+    limits, sums, weights = (np.take_along_axis(array, order, axis=0) for array in (limits, counts, variance))
+    gives = 0.0 if evidence.knows_label else evidence.label_perturbation.count_variance
+    prices = (np.cumsum(sums, axis=0) - evidence.label_counts) / (np.cumsum(weights, axis=0) + gives)
+    kept = np.maximum((limits > prices).sum(axis=0), 1)
+    price = np.take_along_axis(prices, kept[np.newaxis] - 1, axis=0)
+    fitted: FloatArray = np.maximum(counts - variance * price, 0.0)
+    return fitted

@@ -1,0 +1,187 @@
+"""Newton's direction: the Hessian of the dual, factorised where it is small, applied where it is large."""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_array, hstack
+from scipy.sparse.linalg import LinearOperator, cg
+
+from aegis_advisor.arrays import FloatArray
+from aegis_advisor.reconstruction.dual import Dual, Point
+
+DENSE = 3_000
+"""Rows of a matrix that is still factorised: 3,000 take 72 MB and half a second."""
+
+SMALL = 300
+"""Rows of a matrix that is factorised sooner than the labels' blocks of it help to go round it."""
+
+GUIDING = 1_000
+"""Groups up to which the labels' blocks are inverted to guide conjugate gradients; beyond, the diagonal has to do."""
+
+BY_LABELS = 5e10
+"""Of the sum of the cubes of their sizes: up to here the labels' blocks are factorised where nothing else is needed."""
+
+FEW, MANY = 40, 500
+"""Steps of conjugate gradients: enough where the guide is good; at most, where nothing else is possible."""
+
+JITTER = 1e-14
+"""Of the largest curvature, added to all: margins imply each other (all views have one total), and are singular."""
+
+Factor = tuple[FloatArray, bool]
+
+
+class NewtonDirections:
+    """Directions down one dual, from one point after the other.
+
+    Without rows the labels do not know of each other: a factor for each, if these are affordable. With rows they do,
+    mostly a little: then conjugate gradients, guided by the inverses of the labels' blocks, are fastest. The guide may
+    be of an earlier point, and is made anew where it no longer helps. Close to the boundary no guide does, and the
+    whole matrix is factorised if it is not too large.
+    """
+
+    def __init__(self, dual: Dual) -> None:
+        self._dual = dual
+        self._size = int(dual.free.sum())
+        self._cubes = float(np.sum(dual.free.sum(axis=0).astype(np.float64) ** 3))
+        self._guide: FloatArray | None = None
+        self._guidable = self._size > SMALL
+
+    def at(self, point: Point, damping: float) -> FloatArray:
+        """Minus the inverse Hessian times the gradient: (groups, labels).
+
+        Args:
+            point: where.
+            damping: so many times the targets, which are the diagonal at the end, is added to it: the more, the shorter
+                the direction, also where a group has lost nearly all of its records on the way.
+        """
+        if self._dual.rows is None and self._cubes <= BY_LABELS:
+            return -_by_labels(self._dual, point, damping)
+        inverse = self._guided(point, damping, FEW if self._size <= DENSE else MANY) if self._guidable else None
+        if inverse is None:
+            self._guidable = False
+            inverse = _as_a_whole(self._dual, point, damping)
+        return -inverse
+
+    def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
+        """The direction by conjugate gradients; None where `most` steps do not get near it."""
+        if point.gradient.shape[0] > GUIDING:
+            return _by_conjugate_gradients(self._dual, point, damping, _inverse_diagonal(self._dual, point), most)
+        if self._guide is not None:
+            inverse = _by_conjugate_gradients(self._dual, point, damping, self._guide, FEW)
+            if inverse is not None:
+                return inverse
+        self._guide = _inverse_blocks(self._dual, point)
+        return _by_conjugate_gradients(self._dual, point, damping, self._guide, most)
+
+
+def _by_labels(dual: Dual, point: Point, damping: float) -> FloatArray:
+    """The solution where labels are independent: exact, a label at a time."""
+    solution = np.zeros_like(point.gradient)
+    for label, free in enumerate(dual.free.T):
+        if free.any():
+            block = _product(csr_array(dual.design[:, free]), point.table[:, label])
+            factor = _factor(block + np.diag(_ridge(dual, damping)[free, label]))
+            solution[free, label] = cho_solve(factor, point.gradient[free, label], check_finite=False)
+    return solution
+
+
+def _as_a_whole(dual: Dual, point: Point, damping: float) -> FloatArray:
+    """The solution by a factor of the whole matrix."""
+    needed = dual.needed.T
+    parts = [csr_array(dual.design[:, columns]) for columns in needed]
+    hessian = np.diag(_ridge(dual, damping).T[needed])
+    cuts = np.cumsum([0, *needed.sum(axis=1)])
+    for part, weights, (start, stop) in zip(parts, point.table.T, pairwise(cuts), strict=True):
+        hessian[start:stop, start:stop] += _product(part, weights)
+    if dual.rows is not None:
+        shares = point.table / np.sqrt(dual.rows)[:, np.newaxis]
+        spread = hstack([_scaled(part, share) for part, share in zip(parts, shares.T, strict=True)], format="csr")
+        hessian -= (spread.T @ spread).toarray()
+    solution = np.zeros_like(point.gradient)
+    solution.T[needed] = cho_solve(_factor(hessian), point.gradient.T[needed], check_finite=False)
+    return solution
+
+
+def _by_conjugate_gradients(
+    dual: Dual, point: Point, damping: float, guide: FloatArray, most: int
+) -> FloatArray | None:
+    """The solution without the matrix, the better the closer the end is; None after `most` steps in vain.
+
+    With many steps even a poor solution leads downhill, and is taken (Nocedal & Wright 2006, section 7.1).
+    """
+    shape, size = point.gradient.shape, point.gradient.size
+    table, rows = point.table, dual.rows
+    added = _ridge(dual, damping) + JITTER
+
+    def times(vector: FloatArray) -> FloatArray:
+        exponents = vector.reshape(shape)
+        change = table * (dual.design @ exponents)
+        if rows is not None:
+            change -= table * (change.sum(axis=1) / rows)[:, np.newaxis]
+        product: FloatArray = dual.transposed @ change + added * exponents
+        return product.ravel()
+
+    def guided(vector: FloatArray) -> FloatArray:
+        columns = vector.reshape(shape).T
+        steps = guide * columns if guide.ndim == columns.ndim else (guide @ columns[..., np.newaxis])[..., 0]
+        return np.ascontiguousarray(steps.T).ravel()
+
+    solution, stopped = cg(
+        LinearOperator((size, size), matvec=times, dtype=np.float64),
+        point.gradient.ravel(),
+        rtol=min(0.1, float(np.sqrt(point.gap))),
+        maxiter=most,
+        M=LinearOperator((size, size), matvec=guided, dtype=np.float64),
+    )
+    return None if stopped and most < MANY else np.asarray(solution).reshape(shape)
+
+
+def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
+    """The inverse (labels, groups, groups) of what ties the groups of each label together."""
+    identity = np.eye(point.gradient.shape[0])
+    blocks = []
+    for weights, ridge, free in zip(_responses(dual, point.table).T, dual.ridge.T, dual.free.T, strict=True):
+        block = _product(dual.design, weights) + np.diag(np.where(free, ridge, 1.0))
+        blocks.append(cho_solve(_factor(block), identity, check_finite=False))
+    return np.stack(blocks)
+
+
+def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:
+    """One over the Hessian's diagonal (labels, groups)."""
+    diagonal = dual.transposed @ _responses(dual, point.table) + dual.ridge
+    return (1.0 / (diagonal + JITTER * float(diagonal.max()))).T
+
+
+def _ridge(dual: Dual, damping: float) -> FloatArray:
+    """What is added to the diagonal (groups, labels)."""
+    return dual.ridge + damping * np.abs(dual.targets)
+
+
+def _responses(dual: Dual, table: FloatArray) -> FloatArray:
+    """By how much each cell (atoms, labels) grows with the exponent of that cell."""
+    return table if dual.rows is None else table * (1.0 - table / dual.rows[:, np.newaxis])
+
+
+def _scaled(design: csr_array, weights: FloatArray) -> csr_array:
+    """A design (atoms, groups) with each atom's row multiplied by its weight (atoms,)."""
+    data = design.data * np.repeat(weights, np.diff(design.indptr))
+    return csr_array((data, design.indices, design.indptr), shape=design.shape)
+
+
+def _product(design: csr_array, weights: FloatArray) -> FloatArray:
+    """The weighted records (groups, groups) that each two groups share."""
+    product: FloatArray = (design.T @ _scaled(design, weights)).toarray()
+    return product
+
+
+def _factor(matrix: FloatArray) -> Factor:
+    """Cholesky's factor; the more is added to the diagonal the worse the matrix is conditioned."""
+    diagonal = np.diagonal(matrix).copy()
+    added = JITTER * float(diagonal.max(initial=JITTER))
+    while True:
+        np.fill_diagonal(matrix, diagonal + added)
+        try:
+            return cho_factor(matrix, lower=True, check_finite=False)
+        except LinAlgError:
+            added *= 100

@@ -1,0 +1,189 @@
+"""One reference table for each attribute, from all its masked views (model, section 4)."""
+
+import math
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+from scipy.special import entr
+
+from aegis_advisor.arrays import AtomArray, FloatArray
+from aegis_advisor.atoms import AtomStatistics, common_refinement
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.measures import mutual_information, utility_ceilings
+from aegis_advisor.reconstruction.decomposition import (
+    divide,
+    essential,
+    restrict,
+    split,
+    with_runs_joined,
+    without_empty_atoms,
+)
+from aegis_advisor.reconstruction.exact import share_out, unique_table
+from aegis_advisor.reconstruction.ipf import VANISHED
+from aegis_advisor.reconstruction.newton import DualNewton
+from aegis_advisor.reconstruction.problem import Problem
+from aegis_advisor.reconstruction.solution import (
+    Certificate,
+    Method,
+    Reference,
+    Solution,
+    Solver,
+    divergence,
+    find_misfits,
+)
+from aegis_advisor.reconstruction.support import CLEAR, support
+
+SOLVER = DualNewton()
+"""Solves what has no closed form. The one place where it is chosen."""
+
+ROUNDING = 1e-12
+"""Over the records, what a residual is known to."""
+
+CLOSED = 1e-12
+"""Over the records, how far rounding may take a closed form from its margins; further off, no table fits."""
+
+FIT_TOLERANCE = 1e-7
+"""Over the records, how far counts that vary may be from their best fit: less than their deviations by far."""
+
+RECONSIDERED = 1
+"""How often the variance of what chance decides is estimated anew, from the table that the last estimate led to."""
+
+
+def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Reference:
+    """Reconstruct the joint counts of an attribute and the label.
+
+    The table that is closest to uniform (KL divergence) among those that fit all mapped counts, the label's
+    histogram and, in variant I, the attribute's: the paper's section 4.2, with all views together. If the
+    unmasked counts are given, it is exactly they. Values that no mapping tells apart share an atom. Views whose counts
+    are inexact as declared, or drawn by chance, are fitted as closely as their variance asks for.
+
+    Args:
+        evidence: without faults (`find_faults`); views may still contradict each other in threes, then
+            the certificate says that nothing converged, and by how much each is off.
+        solver: for the parts where views overlap without nesting.
+    """
+    if evidence.joint is not None:
+        return _given(evidence, evidence.joint.astype(np.float64))
+    atom_of_value, problem, solution = fit(evidence, solver)
+    atoms = problem.prior.size
+    table, support_known = _emptied(problem, solution)
+    residual = problem.residual(table)
+    converged = residual <= solver.tolerance and (problem.is_exact or solution.gap <= FIT_TOLERANCE)
+    certificate = Certificate(
+        method=solution.method,
+        atoms=atoms,
+        iterations=solution.iterations,
+        residual=residual,
+        converged=converged,
+        misfits=find_misfits(evidence, problem, table, with_exact=not converged),
+        support_known=support_known,
+    )
+    if evidence.histogram is None:
+        statistics = AtomStatistics.uniform(atom_of_value, table.sum(axis=1))
+    else:
+        statistics = AtomStatistics.counted(atom_of_value, atoms, evidence.histogram)
+    bound = _information_bound(problem, solution)
+    return Reference(atom_of_value, table, statistics, bound, certificate, utility_ceilings(evidence))
+
+
+def fit(evidence: AttributeEvidence, solver: Solver = SOLVER) -> tuple[AtomArray, Problem, Solution]:
+    """The atoms (values,) of an attribute whose unmasked counts are not known, and the table that fits, by itself.
+
+    It lacks what `reconstruct` finds out about it: which cells have to be empty, and what bounds the utility.
+    """
+    atom_of_value = common_refinement(evidence.partitions, evidence.values)
+    atoms = int(atom_of_value.max()) + 1
+    problem = Problem.of(evidence, atom_of_value, atoms)
+    solution = _solve(problem, solver)
+    for _ in range(RECONSIDERED if evidence.is_drawn else 0):
+        problem = Problem.of(evidence, atom_of_value, atoms, solution.table)
+        solution = _solve(problem, solver)
+    return atom_of_value, problem, solution
+
+
+def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
+    """The table without what is left in cells that have to be empty, and whether it is certain which these are."""
+    if solution.method == "closed_form":
+        return solution.table, problem.residual(solution.table) <= CLOSED
+    allowed = problem.allowed()
+    missed = max(problem.residual(solution.table), ROUNDING) * problem.records
+    if problem.is_exact and solution.table[allowed].min(initial=np.inf) > CLEAR * missed:
+        return np.where(allowed, solution.table, 0.0), True  # all that can be are far above what is missed
+    held = support(problem, solution.table)
+    if held is None:
+        return solution.table, False
+    return np.where(held, solution.table, 0.0), True
+
+
+def _given(evidence: AttributeEvidence, joint: FloatArray) -> Reference:
+    """The unmasked counts as a reference: every value is an atom."""
+    atom_of_value = np.arange(evidence.values, dtype=np.int32)
+    problem = Problem.of(evidence, atom_of_value, evidence.values)
+    residual = problem.residual(joint)
+    misfits = find_misfits(evidence, problem, joint, with_exact=residual > 0.0)
+    return Reference(
+        atom_of_value,
+        joint,
+        AtomStatistics.uniform(atom_of_value, joint.sum(axis=1)),
+        mutual_information(joint),
+        Certificate("given", evidence.values, 0, residual, residual == 0.0, misfits),
+    )
+
+
+def _solve(problem: Problem, solver: Solver) -> Solution:
+    """Solve each part by itself: all that are a single group in closed form, by the solver otherwise."""
+    table = np.zeros((problem.prior.size, problem.labels))
+    held = without_empty_atoms(problem)
+    if not held.size:
+        return Solution("closed_form", table, 0, 0.0)
+    if not problem.is_exact:
+        solution = solver.solve(_condensed(restrict(problem, held)))
+        # Cells that have all but vanished would be lost in sums, and divided by.
+        table[held] = np.where(solution.table > VANISHED * problem.records, solution.table, 0.0)
+        return replace(solution, table=table)
+    problem = _condensed(restrict(problem, held))
+    single, parts = split(problem)
+    nested = restrict(problem, single)
+    for margin in nested.margins:
+        table[held[single[margin.atoms]]] = share_out(margin, nested.prior)
+    method: Method = "closed_form"
+    iterations, least = 0, divergence(table[held[single]], nested.start())
+    for atoms, part in zip(parts, divide(problem, parts), strict=True):
+        solution = _solve_part(part, solver)
+        table[held[atoms]] = solution.table
+        method = max(method, solution.method, key=get_args(Method).index)
+        iterations = max(iterations, solution.iterations)
+        least += solution.divergence
+    return Solution(method, table, iterations, least)
+
+
+def _condensed(problem: Problem) -> Problem:
+    """The same problem, its exact margins as few as say the same."""
+    inexact = (margin.tempered(problem.records) for margin in problem.margins if not margin.is_exact)
+    exact = replace(problem, margins=tuple(margin for margin in problem.margins if margin.is_exact))
+    exact = essential(with_runs_joined(exact))
+    return replace(exact, margins=(*exact.margins, *inexact))
+
+
+def _solve_part(part: Problem, solver: Solver) -> Solution:
+    table = unique_table(part)
+    if table is None:
+        return solver.solve(part)
+    return Solution("closed_form", table, 0, divergence(table, part.start()))
+
+
+def _information_bound(problem: Problem, solution: Solution) -> float | None:
+    """The least mutual information, in bits, of any table that fits (variant I).
+
+    With the rows known, `I = H(Y) - ln(labels) + KL(F || prior) / N`, and any value of the dual is below the
+    divergence of every table that fits: unlike the iterate's own information, this holds at any residual.
+    """
+    if problem.rows is None or not problem.is_exact:  # what is uncertain may hold a table that the truth does not
+        return None
+    information = mutual_information(solution.table)
+    if solution.iterations == 0 or problem.records == 0:
+        return information
+    label = problem.margins[0].counts[0] / problem.records
+    nats = float(entr(label).sum()) - math.log(problem.labels) + solution.divergence / problem.records
+    return max(0.0, min(information, nats / math.log(2)))

@@ -1,0 +1,237 @@
+"""Proofs that cells are zero in every table that fits, and how such proofs are optimum.
+
+By Farkas' lemma (Schrijver 1986, "Theory of linear and integer programming", corollary 7.1d) a cell is zero in
+every table that fits exactly if some combination `d` of the equations has coefficients `c` that are nowhere
+negative and positive at the cell, while `d` times the counts is 0. Entries of `d` that are fractions with small
+denominators are recovered exactly. Where they are not (they are quotients of determinants, which can have
+hundreds of digits), `d` is rounded to integers all the same. Then `c` and `d @ target` are known without error,
+and every table that fits has
+
+    sum of c * cell = d @ target,    so    c_z * cell_z <= d @ target + sum of max(-c, 0) * smallest margin.
+
+This leaves so little for the cell that no table of whole numbers, such as the unmasked one, has a record there.
+
+There are two ways to such a combination. The table of a solver is the prior times exponentials of multipliers, and
+where it approaches a zero these grow without end, along a combination that proves it: the logarithms of the table are
+the proof but for what stays bounded. In small problems a linear programme finds one, for all zeros at once: its dual
+is a vertex of a polyhedron with coefficients 0 and 1, so that its entries are fractions.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array, hstack
+
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
+from aegis_advisor.reconstruction.equations import Equations, closest_combination
+
+LEAST = 1e-6
+"""A cell that no table gives more of a record than this is zero."""
+
+DENOMINATOR = 64
+MULTIPLE = 2**20
+"""The largest denominator of an entry of a proof, and of all its entries together, that is looked for."""
+
+CAREFUL = 1 + 1e-9
+"""Makes up for rounding in a sum of terms of one sign."""
+
+
+def proves_zeros(equations: Equations, dual: FloatArray, zero: BoolArray) -> bool:
+    """Whether a combination (equations,), made integer, proves these cells (cells,) to be zero."""
+    if not zero.any():
+        return True
+    if _leaves_nothing(equations, _scaled(equations, dual), zero):
+        return True
+    whole = _common_multiple(dual)
+    return whole is not None and _leaves_nothing(equations, whole, zero)
+
+
+def _leaves_nothing(equations: Equations, whole: IntArray, zero: BoolArray) -> bool:
+    """Whether the integers (equations,) leave less than `LEAST` of a record for each of these cells."""
+    coefficients = equations.transposed.astype(np.int64) @ whole
+    least = float(coefficients[zero].min())
+    pairs = zip(whole.tolist(), equations.target.tolist(), strict=True)
+    total = sum(factor * int(count) for factor, count in pairs)
+    below = np.maximum(-coefficients, 0).astype(np.float64)
+    room = total + CAREFUL * float(below @ equations.smallest_target())
+    return least > 0 and 0 <= room <= LEAST * least
+
+
+def _scaled(equations: Equations, dual: FloatArray) -> IntArray:
+    """The combination times a power of two, as large as its coefficients stay below 2^63."""
+    most = int(np.diff(equations.transposed.indptr).max())
+    exponent = 62 - most.bit_length() - int(np.frexp(np.abs(dual).max())[1])
+    return np.rint(np.ldexp(dual, exponent)).astype(np.int64)
+
+
+def _common_multiple(dual: FloatArray) -> IntArray | None:
+    """The combination as fractions of small denominators times their common multiple; None if that is large."""
+    used = np.flatnonzero(np.abs(dual) > 1 / DENOMINATOR**2)
+    fractions = [Fraction(float(entry)).limit_denominator(DENOMINATOR) for entry in dual[used]]
+    multiple = lcm(*(entry.denominator for entry in fractions))
+    if multiple > MULTIPLE or any(abs(entry) > MULTIPLE for entry in fractions):
+        return None
+    whole = np.zeros(dual.size, dtype=np.int64)
+    whole[used] = [int(entry * multiple) for entry in fractions]
+    return whole
+
+
+SPREAD = 10.0
+"""The logarithms of cells that do not vanish are about as large."""
+
+DISTINCT = 1e-2
+"""A coefficient below this share of the logarithm that it stands for may be 0."""
+
+LOST, UNKNOWN = 1e-290, 1e-4
+"""Cells below this share of their margin have lost their logarithm: it weighs so much less."""
+
+ATTEMPTS, REFINEMENTS = 2, 3
+
+
+def zeros_of_logarithms(equations: Equations, suspects: BoolArray, table: FloatArray) -> BoolArray:
+    """Which of the suspects (cells,) are proven to be zero in every table that fits; not always all that are.
+
+    Args:
+        equations: of all cells.
+        suspects: cells that are small in the table.
+        table: (cells,) a solver's approximate solution.
+    """
+    shares = table / equations.smallest_target()
+    logarithms = np.maximum(-np.log(np.maximum(shares, LOST)), 1.0)
+    known = np.where(shares > LOST, 1.0, UNKNOWN)
+    left = suspects
+    for _ in range(ATTEMPTS):
+        dual = _direction(equations, left, logarithms, known)
+        zero = left & (equations.transposed @ dual > DISTINCT * logarithms)
+        if proves_zeros(equations, dual, zero):
+            return zero
+        left = zero
+    return np.zeros(suspects.size, dtype=bool)
+
+
+def _direction(equations: Equations, suspects: BoolArray, logarithms: FloatArray, known: FloatArray) -> FloatArray:
+    """The combination (equations,) next to the logarithms (cells,), relative to them, and 0 at all others."""
+    expected = np.where(suspects, logarithms, SPREAD)
+    weight = known / expected**2
+    dual = closest_combination(equations, weight, np.where(suspects, weight * logarithms, 0.0))
+    others = (~suspects).astype(np.float64)
+    for _ in range(REFINEMENTS):
+        dual -= closest_combination(equations, others, others * (equations.transposed @ dual))
+    return dual
+
+
+STEPS = 5_000
+"""Simplex steps before a programme is given up. A limit on time would not give the same answer twice."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramZeros:
+    """What the margins say of the suspects.
+
+    Attributes:
+        zero: (cells,) those that are 0 in every table that fits; proven.
+        point: (cells,) a table that nearly fits, positive everywhere else.
+    """
+
+    zero: BoolArray
+    point: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Raise:
+    """The solution of the programme.
+
+    Attributes:
+        direction: (cells,) it adds up to the scale times the counts.
+        scale: (parts,).
+        dual: (equations,).
+    """
+
+    direction: FloatArray
+    scale: FloatArray
+    dual: FloatArray
+
+
+def zeros_of_program(equations: Equations, suspects: BoolArray, point: FloatArray) -> ProgramZeros | None:
+    """Which of the suspects (cells,) are zero in every table that fits.
+
+    Args:
+        equations: of all cells.
+        suspects: the cells to decide; the others can be positive, which is believed.
+        point: (cells,) a table that nearly fits, positive where there is no suspect. It is not looked at
+            where all cells of a part are suspects.
+
+    Returns:
+        None if the programme was given up, or if its proof does not hold.
+    """
+    raised = _raise(equations, suspects)
+    if raised is None:
+        return None
+    zero = suspects & (raised.direction < 0.5)  # noqa: PLR2004 - it is 0, or at least 1
+    if not proves_zeros(equations, raised.dual, zero):
+        return None
+    return ProgramZeros(zero, np.where(zero, 0.0, _moved(equations, suspects, point, raised)))
+
+
+def _raise(equations: Equations, suspects: BoolArray) -> _Raise | None:
+    """The direction `h` that raises as many suspects as any does: maximise `sum s` such that
+
+        matrix @ h = scale of the part * target,    h >= s at suspects, free elsewhere,    0 <= s <= 1.
+
+    These directions are a cone, so that all suspects which some of them raise reach 1 together. Where `r` is
+    `h - s` at suspects and `h` elsewhere, all constraints are equations and limits of variables.
+    """
+    cells = np.flatnonzero(equations.same_part(suspects))
+    concerned = np.zeros(equations.parts, dtype=bool)
+    concerned[equations.part_of_cell[cells]] = True
+    rows = np.flatnonzero(concerned[equations.part_of_equation])
+    chosen = np.flatnonzero(suspects[cells])
+    matrix = equations.matrix[rows][:, cells]
+    scaled, unit = _counts(equations, rows)
+    sizes = (cells.size, chosen.size, unit.size)
+    lower = np.concatenate(
+        [np.where(suspects[cells], 0.0, -np.inf), np.zeros(chosen.size), np.full(unit.size, -np.inf)]
+    )
+    upper = np.repeat([np.inf, 1.0, np.inf], sizes)
+    optimum = linprog(
+        -np.repeat([0.0, 1.0, 0.0], sizes),
+        A_eq=hstack([matrix, matrix[:, chosen], scaled], format="csc"),
+        b_eq=np.zeros(rows.size),
+        bounds=list(zip(lower.tolist(), upper.tolist(), strict=True)),
+        method="highs-ds",
+        options={"maxiter": STEPS},
+    )
+    if optimum.status != 0 or optimum.x is None:
+        return None
+    rest, reached, scale = np.split(optimum.x, np.cumsum(sizes[:2]))
+    answer = _Raise(np.zeros(suspects.size), np.zeros(equations.parts), np.zeros(equations.target.size))
+    answer.direction[cells] = rest
+    answer.direction[cells[chosen]] += reached
+    answer.scale[concerned] = scale / unit
+    answer.dual[rows] = -optimum.eqlin.marginals
+    return answer
+
+
+def _counts(equations: Equations, rows: IntArray) -> tuple[coo_array, FloatArray]:
+    """The negated counts (rows, parts) of these equations, and the unit (parts,) that each part's are in."""
+    parts, part = np.unique(equations.part_of_equation[rows], return_inverse=True)
+    unit = np.zeros(parts.size)
+    np.maximum.at(unit, part, equations.target[rows])
+    counts = -equations.target[rows] / unit[part]
+    return coo_array((counts, (np.arange(rows.size), part)), shape=(rows.size, parts.size)), unit
+
+
+def _moved(equations: Equations, suspects: BoolArray, point: FloatArray, raised: _Raise) -> FloatArray:
+    """The mean of the point and the direction, with as much of the point as keeps every sure cell positive."""
+    weight = np.zeros(equations.parts)
+    sure = np.flatnonzero(~suspects)
+    falls = np.maximum(-raised.direction[sure], 0.0) / point[sure]
+    np.maximum.at(weight, equations.part_of_cell[sure], 2.0 * np.maximum(falls, 0.5))
+    weight = np.maximum(weight, np.where(weight > 0, 2.0 * np.abs(raised.scale), 0.0))
+    total = np.maximum(weight + raised.scale, np.finfo(np.float64).tiny)
+    part = equations.part_of_cell
+    mean: FloatArray = (weight[part] * point + raised.direction) / total[part]
+    return mean
