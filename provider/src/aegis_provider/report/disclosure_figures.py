@@ -23,7 +23,7 @@ _LONGEST_NAME = 28
 
 
 def known_within(disclosure: Disclosure) -> Plot:
-    """How well the cells of each attribute are known from all its tables linked."""
+    """How well the cells of each attribute are known from all its tables together."""
     attributes = _worst(disclosure, lambda each: each.linked.share_within(disclosure.within))
     with drawing():
         figure, axes = _figure(len(attributes))
@@ -36,7 +36,7 @@ def known_within(disclosure: Disclosure) -> Plot:
         axes.set_xlabel("share of the cells: groups of values by label value")
         _name_rows(axes, attributes)
         legend_above(figure, 4)
-        caption = "How well the cells are known from all tables linked. Orange is what differences of tables give away."
+        caption = "How well the cells are known from all tables together. Orange is what differences of tables give away."
         return _plot(figure, f"{caption}{_left_out(disclosure)}")
 
 
