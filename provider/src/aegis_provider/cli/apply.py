@@ -4,12 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, delimiter_of
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
 from aegis_provider.table import table_name
-from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
+from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
 
 

@@ -4,21 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, delimiter_of
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.search import Requirement, SearchResult, find_configurations
 from aegis_provider.table import table_name
-from aegis_sdk.cli.options import (
-    DelimiterOption,
-    JsonOption,
-    MemoryOption,
-    PlanOption,
-    RequireOption,
-    TableArgument,
-    delimiter_of,
-    requirements_of,
-)
+from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_json, progress_bar, say
 
 _SHOWN = 10

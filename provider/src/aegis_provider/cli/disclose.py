@@ -3,6 +3,7 @@ from typing import Annotated
 
 import typer
 
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, delimiter_of
 from aegis_provider.disclosure import EntryError, refuse_small_counts
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.extras import needs_extra
@@ -11,7 +12,7 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.report.disclosure import disclosure_document, disclosure_text
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import DelimiterOption, EntryArgument, JsonOption, MemoryOption, delimiter_of
+from aegis_sdk.cli.options import EntryArgument, JsonOption
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
 
 

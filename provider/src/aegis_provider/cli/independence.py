@@ -4,10 +4,11 @@ from typing import Annotated
 import typer
 
 from aegis_provider.cli.independence_report import as_document, report
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, TableArgument, delimiter_of, names_of
 from aegis_provider.independence import STAR, Solver
 from aegis_provider.independence import hide as hide_attributes
 from aegis_provider.table import table_name
-from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, TableArgument, delimiter_of, names_of
+from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
 
 

@@ -3,6 +3,7 @@ from typing import Annotated
 
 import typer
 
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, TableArgument, delimiter_of, names_of
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
@@ -12,16 +13,7 @@ from aegis_provider.report.risk import compared_with_itself, risk_document, risk
 from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import (
-    DelimiterOption,
-    JsonOption,
-    MemoryOption,
-    RequireOption,
-    TableArgument,
-    delimiter_of,
-    names_of,
-    requirements_of,
-)
+from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import print_json, progress_bar, say
 
 ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, delimiter_of
 from aegis_provider.control import (
     Control,
     Controlled,
@@ -19,7 +20,7 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import DelimiterOption, JsonOption, MemoryOption, PlanOption, TableArgument, delimiter_of
+from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
 
 _SHOWN = 10
