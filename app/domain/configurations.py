@@ -11,7 +11,7 @@ from app.domain.arrays import PackedArray
 from app.domain.errors import InvalidDocumentError
 
 #: Guarantees of which more is better; of the others (`t`, `alpha`, `epsilon`, ...) less is.
-_AT_LEAST = frozenset({"k", "l", "entropy_l"})
+AT_LEAST = frozenset({"k", "l", "entropy_l"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ConfigurationTable:
         fell = {}
         for guarantee, wanted in (require or {}).items():
             met = self._meets(guarantee, wanted)
-            fell[f"{guarantee} {'>=' if guarantee in _AT_LEAST else '<='} {wanted:g}"] = int((~met).sum())
+            fell[f"{guarantee} {'>=' if guarantee in AT_LEAST else '<='} {wanted:g}"] = int((~met).sum())
             kept &= met
         if not kept.any():
             reasons = ", ".join(f"{count} do not vouch for {requirement}" for requirement, count in fell.items())
@@ -63,4 +63,4 @@ class ConfigurationTable:
         if vouched is None:
             return np.zeros(len(self.ids), dtype=bool)
         # NaN compares false both ways: what is not vouched for is never met.
-        return vouched >= wanted if guarantee in _AT_LEAST else vouched <= wanted
+        return vouched >= wanted if guarantee in AT_LEAST else vouched <= wanted

@@ -1,6 +1,8 @@
 """What the packages export late is what the type checker sees."""
 
 import ast
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -21,3 +23,11 @@ def test_every_public_name_is_there_and_the_type_checker_knows_it(package):
 def test_a_name_that_is_not_public_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'open_tabel'"):
         import_module("aegis_provider").open_tabel  # noqa: B018 - reading it is the test
+
+
+@pytest.mark.parametrize("package", ["aegis_provider", "aegis_sdk"])
+def test_public_names_are_listed_and_modules_are_attributes(package):
+    module = import_module(package)
+    assert set(module.__all__) <= set(dir(module))
+    check = f"import {package}; assert {package}.{'wire' if package == 'aegis_sdk' else 'plan'}"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

@@ -13,6 +13,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PLAN = "label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\nprivacy: {c: {k: 1}}\n"
 
 
+@pytest.fixture(autouse=True)
+def _heard():
+    """Signals do what they do by default, also where the parent of the tests ignores them."""
+    before = [(number, signal.getsignal(number)) for number in SIGNALS]
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def interrupted(tmp_path, monkeypatch, capsys):
     """Masks a table to CSV or Parquet; the signal comes once the first records are; exit code, stderr and files."""

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from aegis_provider.cli import SECTION as PROVIDER
+from aegis_provider.cli.commands import SECTION as PROVIDER
 from aegis_sdk.cli.commands import SECTION as SDK
 
 COMMANDS = [*SDK.commands, *PROVIDER.commands]

@@ -48,3 +48,26 @@ def test_a_misspelt_name_is_told_of_it(others):
     ran = others("gret")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "Did you mean 'greet'" in ran.stderr
+
+
+def test_a_broken_distribution_leaves_the_other_commands_working(others, tmp_path):
+    (tmp_path / "broken-1.dist-info").mkdir()
+    (tmp_path / "broken-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (tmp_path / "broken-1.dist-info" / "entry_points.txt").write_text(
+        "[aegis.commands]\nmissing = no_such_module:SECTION\nwrong = json:dumps\n"
+    )
+    ran = others("greet", "Ada")
+    assert (ran.returncode, ran.stdout) == (0, "HELLO Ada\n")
+    assert sorted(ran.stderr.splitlines()) == [
+        "aegis: warning: the commands of json:dumps cannot be loaded: it is no CommandSection",
+        "aegis: warning: the commands of no_such_module:SECTION cannot be loaded: No module named 'no_such_module'",
+    ]
+
+
+def test_no_other_distribution_takes_the_place_of_a_command(others, tmp_path):
+    registry = tmp_path / "others" / "__init__.py"
+    registry.write_text(registry.read_text().replace("greet:greet", "greet:publish"))
+    greeting = tmp_path / "others" / "greet.py"
+    greeting.write_text(greeting.read_text().replace("def greet", "def publish"))
+    assert "Publish an entry and print its id" in " ".join(others("publish", "--help").stdout.split())
+    assert others("--help").stdout.count("\n  publish ") == 1

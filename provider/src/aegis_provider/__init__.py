@@ -10,6 +10,7 @@ Everything raised here is a `ProviderError`, or a `PromiseError` of `apply`, who
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -83,9 +84,9 @@ __all__ = [
 ]
 
 _MODULES = (
+    "aegis_provider.errors",
     "aegis_provider.control",
     "aegis_provider.entry_file",
-    "aegis_provider.errors",
     "aegis_provider.output",
     "aegis_provider.plan.reading",
     "aegis_provider.plan.model",
@@ -104,4 +105,11 @@ def __getattr__(name: str) -> object:
     for module in map(import_module, _MODULES if name in __all__ else ()):
         if hasattr(module, name):
             return getattr(module, name)
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, for whoever completes them."""
+    return sorted([*globals(), *__all__])

@@ -5,8 +5,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from aegis_provider.errors import PlanError
 from aegis_provider.output import written_whole
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import EntryDocument, faults_of
 
 _WIDTH = 110
 _SHORTEST = 3
@@ -14,6 +17,22 @@ _SHORTEST = 3
 
 # One for all: `json.dumps` makes a new one for each value.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def entry_of(document: dict[str, Any], source: str) -> EntryDocument:
+    """The entry of a document, as the service would take it.
+
+    Args:
+        source: The plan that says what is in it, for the message.
+
+    Raises:
+        PlanError: It breaks a rule of the contract.
+    """
+    try:
+        return EntryDocument.model_validate(document)
+    except ValidationError as error:
+        fault = faults_of(error)[0]
+        raise PlanError(f"{source}: {fault.pointer or 'the entry'}: {fault.detail}") from error
 
 
 def document_of(entry: EntryDocument) -> dict[str, Any]:

@@ -16,7 +16,11 @@ _SHOWN = 50
 
 
 def refuse_overwriting(output: Path, *inputs: Source) -> None:
-    """Raises `OutputError` if the output is one of the files (paths, globs) that it is made from, or cannot be one."""
+    """Refuses an output that is an input or cannot be a file.
+
+    Raises:
+        OutputError: The output is one of the files (paths, globs) that it is made from, or cannot be a file.
+    """
     _refuse_what_is_no_file(output)
     for each in chain.from_iterable(map(files_of, inputs)):
         with suppress(OSError):  # one of the two is not there
@@ -28,8 +32,10 @@ def refuse_overwriting(output: Path, *inputs: Source) -> None:
 def written_whole(path: Path) -> Iterator[Path]:
     """A name beside `path` to write to, renamed to `path` at the end, removed after a failure.
 
-    A symbolic link stays one: what it leads to is written. Raises `OutputError` if there is no such directory, if what
-    is there is no file, or it cannot be written.
+    A symbolic link stays one: what it leads to is written.
+
+    Raises:
+        OutputError: There is no such directory, what is there is not a file, or it cannot be written.
     """
     _refuse_what_is_no_file(path)
     target = path.resolve() if path.is_symlink() else path

@@ -1,7 +1,7 @@
 """The one safe path from a table to what is published of it: table, plan and controls in, entry and plan out."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aegis_provider.control import (
@@ -15,8 +15,9 @@ from aegis_provider.control import (
     with_suppressed,
     write_controlled_plan,
 )
-from aegis_provider.entry_file import write_entry
+from aegis_provider.entry_file import document_of, entry_of, write_entry
 from aegis_provider.entry_warnings import SMALL, Exposure
+from aegis_provider.errors import OutputError
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
@@ -30,11 +31,13 @@ class PreparedEntry:
     """An entry that is ready to be published, with the plan that goes with it.
 
     Attributes:
+        table: What was counted; no output may take its place.
         intended: The plan as it was.
         controlled: The entry, and what the controls changed in it.
         exposure: What the entry shows that its provider may not expect.
     """
 
+    table: Source
     intended: Plan
     controlled: Controlled
     exposure: Exposure
@@ -58,10 +61,11 @@ class PreparedEntry:
         """Writes the entry, and the plan that goes with it if it has somewhere to go: both or neither.
 
         Raises:
-            OutputError: One of them cannot be written.
+            OutputError: One of them cannot be written, or is a file that the entry was made from.
+            ControlError: The plan was not read from a file.
             PlanError: The plan's file cannot be read any more.
         """
-        refuse_outputs(self.intended, output, plan_output)
+        refuse_outputs(self.table, self.intended, output, plan_output)
 
         def write_plan() -> None:
             if plan_output is not None:
@@ -87,7 +91,7 @@ class PreparedEntry:
 def prepare_entry(
     table: Source,
     plan: Plan,
-    controls: Sequence[Control] = (),
+    controls: Iterable[Control] = (),
     *,
     name: str,
     pairs: bool = False,
@@ -109,27 +113,30 @@ def prepare_entry(
         TableError: The table cannot be read, or does not fit the plan.
         ControlError: The controls contradict each other, or these counts cannot go through them.
     """
+    controls = tuple(controls)
     refuse_conflicts(controls)
     reading = {"delimiter": delimiter, "memory_limit": memory_limit}
     summary = summarize(table, plan, name=name, pairs=pairs, progress=progress, **reading)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     controlled = apply_controls(summary, controls, roles, progress=progress)
     controlled = with_suppressed(controlled, table, plan, **reading)
-    return PreparedEntry(plan, controlled, Exposure.of(controlled.entry))
+    # What controls changed is held to the contract as what was counted is, and only what it says is set.
+    entry = entry_of(document_of(controlled.entry), plan.source)
+    return PreparedEntry(table, plan, replace(controlled, entry=entry), Exposure.of(entry))
 
 
-def refuse_outputs(plan: Plan, output: Path, plan_output: Path | None, *inputs: Source) -> None:
+def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:
     """Refuses outputs that are one file, or one of the files that they are made from, before the work is done.
 
     Raises:
-        OutputError: An output is an input, too, or cannot be a file.
-        ControlError: Both outputs are one file, or the plan has no file that could be written again.
+        OutputError: An output is an input, too, or cannot be a file, or both are one file.
+        ControlError: The plan has no file that could be written again.
     """
-    refuse_overwriting(output, *inputs, *plan.files)
+    refuse_overwriting(output, table, *plan.files)
     if plan_output is None:
         return
     if not plan.files:
         raise ControlError("the plan was not read from a file, so that it cannot be written again")
     if plan_output.resolve() == output.resolve():
-        raise ControlError(f"{plan_output}: is to be the entry and the plan; choose another output for one of them")
-    refuse_overwriting(plan_output, *inputs, *plan.files)
+        raise OutputError(f"{plan_output}: is to be the entry and the plan; choose another output for one of them")
+    refuse_overwriting(plan_output, table, *plan.files)

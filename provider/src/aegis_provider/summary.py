@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.elsewhere import CountsElsewhere, count_elsewhere
 from aegis_provider.counting.pair_tables import pair_tables, refuse_uncountable, refuse_undone_secrets
+from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import PlanError, TableError, shortened
 from aegis_provider.masking import Draw, Function, MaskingFunction
 from aegis_provider.plan.model import IDENTITY, Configuration, Masking, Plan
@@ -16,7 +15,7 @@ from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.discretization import Binned
 from aegis_provider.table.reading import Reading
-from aegis_sdk.wire import EntryDocument, faults_of
+from aegis_sdk.wire import EntryDocument
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -76,16 +75,7 @@ def summarize(
             **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
             "configurations": [_configuration(each) for each in plan.configurations],
         }
-    return _validated(document, plan)
-
-
-def _validated(document: dict[str, Any], plan: Plan) -> EntryDocument:
-    """The entry as the service would take it; otherwise what of it is at fault, which the plan or the table says."""
-    try:
-        return EntryDocument.model_validate(document)
-    except ValidationError as error:
-        fault = faults_of(error)[0]
-        raise PlanError(f"{plan.source}: {fault.pointer or 'the entry'}: {fault.detail}") from error
+    return entry_of(document, plan.source)
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:

@@ -6,10 +6,11 @@
         advice = client.advise(entry_id, "mutual_information", require={"k": 5})
 
 The documents are in `aegis_sdk.wire`, a service in memory for tests in `aegis_sdk.testing`, and the
-provider's tools, which need the extra `provider`, in `aegis_provider`.
+provider's tools are a distribution of their own, `aegis_provider`.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -89,4 +90,11 @@ def __getattr__(name: str) -> object:
     for module in map(import_module, _MODULES if name in __all__ else ()):
         if hasattr(module, name):
             return getattr(module, name)
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, for whoever completes them."""
+    return sorted([*globals(), *__all__])

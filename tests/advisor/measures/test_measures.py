@@ -159,7 +159,7 @@ def test_an_unknown_measure_is_named():
 
 
 def test_the_registry_speaks_of_itself():
-    assert list(MEASURES) == list(PAPER_FIGURES)
+    assert set(PAPER_FIGURES) <= set(MEASURES)
     assert {measure.better for measure in MEASURES.values()} == {"higher", "lower"}
     assert all(
         measure.id == key and measure.formula and measure.reason and measure.source for key, measure in MEASURES.items()

@@ -16,7 +16,7 @@ from tests.answers import document
 from tests.service import create_key, example_entry, running_app
 
 
-class Tally(Answer):
+class ProbeTally(Answer):
     """How many entries there are."""
 
     visible: int = Field(description="Entries that the caller may see")
@@ -25,7 +25,7 @@ class Tally(Answer):
 router = APIRouter(tags=["tally"])
 
 
-@router.get("/v1/tally", summary="Count the entries", responses=answers(200, Tally, "How many", 422))
+@router.get("/v1/tally", summary="Count the entries", responses=answers(200, ProbeTally, "How many", 422))
 async def read_tally(caller: CallerDependency, factory: FactoryDependency) -> JsonResponse:
     """Those that the caller may see."""
     page = await factory.catalogue().page(caller, Search(), 200, None)
@@ -41,7 +41,7 @@ async def test_it_is_answered_in_a_transaction_and_counted(database_url):
     async with running_app(database_url) as api:
         await api.post("/v1/entries", json=example_entry())
         answer = await api.get("/v1/tally")
-        assert Tally.model_validate_json(answer.content) == Tally(visible=1)
+        assert ProbeTally.model_validate_json(answer.content) == ProbeTally(visible=1)
         metrics = (await api.get("/metrics")).text
         assert 'aegis_http_requests_total{method="GET",route="/v1/tally",status="200"} 1.0' in metrics
 
@@ -56,8 +56,8 @@ async def test_it_asks_for_a_key(database_url):
 def test_it_describes_itself_and_leaves_the_rest_as_it_is():
     described = create_app(Settings(database_url=None)).openapi()
     operation = described["paths"].pop("/v1/tally")["get"]
-    assert operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/Tally")
+    assert operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/ProbeTally")
     assert {"401", "422", "503"} <= set(operation["responses"])
     assert operation["security"] == [{"key": []}]
-    assert described["components"]["schemas"].pop("Tally")["properties"]["visible"]["type"] == "integer"
+    assert described["components"]["schemas"].pop("ProbeTally")["properties"]["visible"]["type"] == "integer"
     assert described == document()

@@ -36,7 +36,9 @@ class NoHistograms(Control):
 
 @pytest.fixture
 def plan(plan_of):
-    return plan_of("{a: {maskings: {gone: {suppress: {}}}}}", "{c: {a: gone}}")
+    return plan_of(
+        "{a: {maskings: {gone: {suppress: {}}}}}", "{c: {a: gone}}\nsuppressed: {c: 3}\nprivacy: {c: {k: 1}}"
+    )
 
 
 @pytest.fixture
@@ -54,7 +56,8 @@ def test_an_entry_goes_through_it_after_those_before_it(table, plan):
     assert [type(each) for each in prepared.controlled.controls] == [MinimumCell, NoHistograms]
     assert [each.histogram for each in prepared.entry.attributes] == [None]
     assert prepared.entry.disclosure_control.min_cell == 2
-    assert prepared.controlled.changes.tables == ("histogram of a",)
+    assert prepared.controlled.changes.tables == ("histogram of a", "suppressed of c")
+    assert prepared.entry.configurations[0].suppressed is None
     assert prepared.warnings == ("masked counts still tell of single values",)
 
 
@@ -66,3 +69,15 @@ def test_what_it_does_not_go_with_is_refused_before_the_table_is_read(plan):
 def test_the_same_control_twice_is_refused(plan):
     with pytest.raises(ControlError, match="NoHistograms is asked for twice"):
         prepare_entry("no table", plan, [NoHistograms(), NoHistograms()], name="t")
+
+
+def test_a_control_that_the_registry_lacks_is_refused(plan, monkeypatch):
+    monkeypatch.setattr(registry, "CONTROLS", registry.CONTROLS[:-1])
+    with pytest.raises(ControlError, match="NoHistograms is none of the controls"):
+        prepare_entry("no table", plan, [NoHistograms()], name="t")
+
+
+def test_a_control_that_does_not_say_what_may_be_published_cannot_be_made():
+    silent = type("Silent", (NoHistograms,), {"may_publish": Control.may_publish})
+    with pytest.raises(TypeError, match="may_publish"):
+        silent()

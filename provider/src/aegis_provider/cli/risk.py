@@ -101,7 +101,7 @@ def _refuse_broken(assessment: Assessment) -> None:
     Raises:
         AegisError: A promise is broken, or could be measured elsewhere but not here.
     """
-    if assessment.failing:
-        first, *others = assessment.failing
+    if assessment.check_failures:
+        first, *others = assessment.check_failures
         more = f" (and {len(others)} more)" if others else ""
         raise AegisError(f"{first.id or 'the table'}: {first.in_words()}{more}")

@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.control import Control, Controlled, LaplaceNoise, MinimumCell, RandomRounding, Split
+from aegis_provider.control import (
+    Control,
+    Controlled,
+    LaplaceNoise,
+    MinimumCell,
+    RandomRounding,
+    Split,
+    refuse_conflicts,
+)
 from aegis_provider.entry_warnings import SMALL
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.prepare import PreparedEntry, prepare_entry, refuse_outputs
@@ -46,10 +54,11 @@ def summarize(
 ) -> None:
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
     controls = list(_controls(min_cell, round_to, epsilon, split))
+    refuse_conflicts(controls)
     if plan_output is not None and min_cell is None:
         raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
     intended = load_plan(plan)
-    refuse_outputs(intended, output, plan_output, table)
+    refuse_outputs(table, intended, output, plan_output)
     say(f"counting {table_name(table)} ...")
     with progress_bar("counting") as progress:
         prepared = prepare_entry(

@@ -136,9 +136,9 @@ class Control(ABC):
         """Why the two cannot be asked for together; None if they can."""
         return None
 
-    def may_publish(self, suppressed: int) -> bool:  # noqa: ARG002 - most controls keep no number back
+    @abstractmethod
+    def may_publish(self, suppressed: int) -> bool:
         """Whether an exact number of records that a release leaves out may stand in the entry."""
-        return True
 
     def caveats(self) -> Iterator[str]:
         """What whoever asks for it may not expect of it, as sentences."""
@@ -163,13 +163,13 @@ class Controlled:
         return {name: number for each in self.controls for name, number in each.declared().items()}
 
 
-def refuse_parameter(what: str, number: int) -> None:
+def refuse_parameter(what: str, number: float) -> None:
     """Refuses a parameter that is no count from 2 up.
 
     Raises:
-        ControlError: The number is below 2 or larger than a count can be.
+        ControlError: The number is no integer, below 2, or larger than a count can be.
     """
-    if not _LEAST <= number <= _LARGEST:
+    if not isinstance(number, int) or not _LEAST <= number <= _LARGEST:
         raise ControlError(f"the {what} is {number}; choose a number from {_LEAST} to {_LARGEST}")
 
 

@@ -42,8 +42,14 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     # What the plan says is exact, also where the entry may not say it.
     suppressed: dict[str, int | None] = {each.id: each.suppressed for each in plan.configurations}
     suppressed |= {**dict.fromkeys(controlled.changes.recount), **controlled.suppressed}
+    promised = {each.id: each.privacy for each in plan.configurations}  # in the plan's own numbers: 5 is no 5.0
     configurations = tuple(
-        Configuration(each.id, each.maskings, each.privacy or {}, suppressed[each.id])
+        Configuration(
+            each.id,
+            each.maskings,
+            {name: number for name, number in promised[each.id].items() if name in (each.privacy or {})},
+            suppressed[each.id],
+        )
         for each in controlled.entry.configurations or []
     )
     return replace(plan, attributes=attributes, configurations=configurations)
@@ -100,7 +106,8 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
     }
     text = yaml.dump({**document, "attributes": stated}, Dumper=_TextDumper, allow_unicode=True, sort_keys=False)
     intended = controlled_plan(plan, controlled)
-    remark = f"With {' and '.join(each.in_words() for each in controlled.controls)}, by `aegis summarize`."
+    controls = " and ".join(each.in_words() for each in controlled.controls) or "no control"
+    remark = f"With {controls}, by `aegis summarize`."
     write_plan(source, intended, intended.configurations, output, remark, text)
 
 

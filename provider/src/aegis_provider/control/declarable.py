@@ -32,7 +32,9 @@ def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...
         "attributes": [_declarable(each) for each in entry.attributes],
         "configurations": [each.model_copy(update={"suppressed": None}) for each in configurations],
     }
-    return entry.model_copy(update=changed), tuple(tables)
+    declarable = entry.model_copy(update=changed)
+    declarable.model_fields_set.discard("pairs")  # it says nothing of them, not that there are none
+    return declarable, tuple(tables)
 
 
 def tables_of(entry: EntryDocument) -> Iterator[tuple[str, list[list[int]]]]:

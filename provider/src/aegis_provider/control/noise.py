@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from aegis_provider.control.control import Changes, Control, ControlError, NoisyTable
 from aegis_provider.control.declarable import Declared, only_declarable, tables_of, with_tables
@@ -37,7 +37,7 @@ class LaplaceNoise(Control):
         split: How it is divided among them.
 
     Raises:
-        ControlError: Epsilon makes no sense.
+        ControlError: Epsilon, or the split, makes no sense.
         AegisError: OpenDP is not installed.
     """
 
@@ -48,6 +48,8 @@ class LaplaceNoise(Control):
         least, most = _EPSILONS
         if not (math.isfinite(self.epsilon) and least <= self.epsilon <= most):
             raise ControlError(f"epsilon is {self.epsilon:g}; choose a number from {least:g} to {most:g}")
+        if self.split not in get_args(Split):
+            raise ControlError(f"the split is {self.split!r}; choose one of {', '.join(get_args(Split))}")
         with needs_extra("noise"):
             import opendp  # noqa: F401, PLC0415 - missing it must be said before a table is counted
 

@@ -17,11 +17,14 @@ CONTROLS: Final[tuple[type[Control], ...]] = (MinimumCell, RandomRounding, Lapla
 
 
 def refuse_conflicts(controls: Sequence[Control]) -> None:
-    """Refuses controls that cannot be asked for together.
+    """Refuses controls that cannot be asked for together, and what is none.
 
     Raises:
-        ControlError: Two of them contradict each other, or one is there twice.
+        ControlError: Two of them contradict each other, one is there twice, or one is not in the registry.
     """
+    for control in controls:
+        if type(control) not in CONTROLS:
+            raise ControlError(f"{type(control).__name__} is none of the controls that there are")
     for one, other in permutations(controls, 2):
         if type(one) is type(other):
             raise ControlError(f"{type(one).__name__} is asked for twice")

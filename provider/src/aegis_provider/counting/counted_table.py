@@ -147,7 +147,11 @@ class CountedTable:
 
     @contextmanager
     def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:
-        """Raises `TableError`, with the line of the value and the place of the masking, for what a function refuses."""
+        """Says of what a function refuses the line of the value and the place of the masking.
+
+        Raises:
+            TableError: The function refuses a value, or the domain.
+        """
         name = counted.attribute.name
         try:
             yield

@@ -19,7 +19,8 @@ _LONGEST = 70
 class Function(ABC):
     """What a plan can say to do with the values of an attribute. Parameters that make no sense are a `ValueError`.
 
-    A masking function is a class of one of the kinds below, and a line in the registry; nothing else knows it by name.
+    A masking function is a class of one of the kinds below, and a line in the registry; nothing else has to know it by
+    name (`aegis_sdk.reading.function_words` has better words than its name for some).
 
     Attributes:
         name: what the plan and the entry call it.

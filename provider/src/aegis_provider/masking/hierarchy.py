@@ -207,7 +207,11 @@ class DateHierarchy(Hierarchy, MaskingFunction):
         return f"the {self.units[self.level - 1]} of each date (level {self.level} of {len(self.units)})"
 
     def mask(self, domain: Domain) -> list[str]:
-        """The unit of each date; a missing value stays missing. Raises `UnmaskableValueError` for what is no date."""
+        """The unit of each date; a missing value stays missing.
+
+        Raises:
+            UnmaskableValueError: A value is not a date.
+        """
         named = DATE_UNITS[self.units[self.level - 1]]
         return [text and named(key_of(text, ValueType.DATE)) for text in domain.texts]
 

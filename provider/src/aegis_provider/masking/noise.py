@@ -76,7 +76,11 @@ class Noise(RandomFunction):
         return f"themselves plus {kind} {plain(self.scale)}, rounded to multiples of {plain(self.step)}"
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """A draw by `transition`. Raises `UnmaskableValueError` for a value that is no number."""
+        """A draw by `transition`.
+
+        Raises:
+            UnmaskableValueError: A value is not a number.
+        """
         texts, transition = self.transition(domain)
         return Draw.by_transition(texts, transition, counts, random)
 

@@ -55,7 +55,11 @@ class RandomisedResponse(RandomFunction):
         return Draw.by_transition(domain.texts, self.transition(len(domain)), counts, random)
 
     def transition(self, values: int) -> FloatArray:
-        """(values, values) the probability of each masked value given the value. Raises `ValueError` if too large."""
+        """(values, values) the probability of each masked value given the value.
+
+        Raises:
+            ValueError: The matrix is too large.
+        """
         refuse_too_many(values, values)
         transition: FloatArray = self.keep * np.eye(values) + (1 - self.keep) / values
         return transition
@@ -102,7 +106,11 @@ class Pram(RandomFunction):
         return "values drawn with the probabilities that each value has in the transition matrix"
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """A draw by `transition`. Raises `UnmaskableValueError` for a value without a row."""
+        """A draw by `transition`.
+
+        Raises:
+            UnmaskableValueError: A value has no row.
+        """
         texts, transition = self.transition(domain)
         return Draw.by_transition(texts, transition, counts, random)
 
@@ -148,7 +156,10 @@ class Shuffle(RandomFunction):
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
         """A table of masked value and label, as likely as the permutations are many that lead to it.
 
-        Its `counts` are (1, labels, masked). Raises `ValueError` for a billion records or more.
+        Its `counts` are (1, labels, masked).
+
+        Raises:
+            ValueError: There are a billion records or more.
         """
         if counts.sum() >= _MOST_RECORDS:
             raise ValueError(f"a shuffle takes fewer than {_MOST_RECORDS} records")

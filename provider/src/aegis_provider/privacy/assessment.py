@@ -130,7 +130,7 @@ class Assessment:
         return tuple(each for each in self.plan.configurations if each.id in chosen)
 
     @property
-    def failing(self) -> tuple[ReleasePrivacy, ...]:
+    def check_failures(self) -> tuple[ReleasePrivacy, ...]:
         """What a check refuses: of the table as it is and its releases those that fail it."""
         return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
 

@@ -114,7 +114,11 @@ def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
 
 
 def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
-    """What is left out, if the plan declares that something is. Raises `PromiseError` where it would be everything."""
+    """What is left out, if the plan declares that something is.
+
+    Raises:
+        PromiseError: Every record would be left out.
+    """
     configuration = promise.configuration
     if configuration.suppressed is None:
         return None

@@ -52,9 +52,12 @@ class Drawing:
     """How a figure is drawn.
 
     Attributes:
-        figure: The figure. Raises `PlotError` where there is nothing to draw of.
-        parts: Its section of the page: the figure, and what it shows in words. Raises `PlotError`, too.
+        figure: The figure.
+        parts: Its section of the page: the figure, and what it shows in words.
         is_possible: Whether there is anything to draw of a subject that has an advice, if the figure needs one.
+
+    Raises:
+        PlotError: By `figure` and `parts`, where there is nothing to draw.
     """
 
     figure: "Callable[[Subject], Figure]"

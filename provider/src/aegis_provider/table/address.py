@@ -84,7 +84,11 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> "Address":
-        """Of `postgresql://user@host:5432/db#schema.table`. Raises `TableError`."""
+        """Of `postgresql://user@host:5432/db#schema.table`.
+
+        Raises:
+            TableError: The text is not a URL of a database with the name of a table.
+        """
         parts = _Parts.of(text)
         _refuse_unsound(parts)
         *parents, table = unquote(parts.table).split(".")

@@ -10,7 +10,11 @@ _WHOLE = Context(prec=8_000, Emax=999_999, Emin=-999_999)
 
 
 def numbers_of(domain: Domain) -> list[Decimal | None]:
-    """The number of each value, `None` where missing. Raises `UnmaskableValueError` at what is none."""
+    """The number of each value, `None` where missing.
+
+    Raises:
+        UnmaskableValueError: A value is not a number.
+    """
     if domain.value_type in {ValueType.INTEGER, ValueType.NUMBER}:
         return list(domain.keys)
     return [None if text == MISSING else decimal_of(text) for text in domain.texts]

@@ -14,13 +14,17 @@ from aegis_provider.table.duckdb_engine import bounded, duckdb_engine, quoted, s
 from aegis_provider.table.engine import Engine
 from aegis_provider.table.table import Table
 
-_EXTRAS = {"postgres": "'./sdk[postgres]'", "pyspark": "'./sdk[spark]'"}
+_EXTRAS = {"postgres": "'./provider[postgres]'", "pyspark": "'./provider[spark]'"}
 _LONGEST = 200
 
 
 @contextmanager
 def open_database(text: str, memory_limit: str) -> Iterator[Table]:
-    """The table at `URL#table`. Raises `TableError`."""
+    """The table at `URL#table`.
+
+    Raises:
+        TableError: The address is wrong, the engine is not installed, or the table cannot be read.
+    """
     address = Address.of(text)
     if address.file is not None and not address.file.is_file():
         raise TableError(f"{address.name}: cannot be read: no such file: {address.file}")
@@ -103,5 +107,5 @@ def _identifier(name: str) -> str:
 
 def _explained(error: Exception, *, address: Address | None = None) -> str:
     """The first line of a driver's complaint, without the password."""
-    found = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return (address.without_secrets(found) if address else found)[:_LONGEST]
+    sentence = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return (address.without_secrets(sentence) if address else sentence)[:_LONGEST]

@@ -58,7 +58,11 @@ def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> N
 
 
 def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see above
-    """The columns of a query and their Ibis types. Raises what DuckDB raises."""
+    """The columns of a query and their Ibis types.
+
+    Raises:
+        duckdb.Error: DuckDB refuses the query.
+    """
     # Ibis 12 asks by a method that DuckDB 2 has no longer.
     described = backend.con.execute(f"DESCRIBE {query}").fetchall()
     read = backend.compiler.type_mapper.from_string
@@ -67,7 +71,11 @@ def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see
 
 
 def view_of(engine: Engine, query: str) -> Expression:
-    """A view of a query, so that its text, of a length with its columns, is read once. Raises `TableError`."""
+    """A view of a query, so that its text, of a length with its columns, is read once.
+
+    Raises:
+        TableError: DuckDB refuses the query.
+    """
     name = f"aegis_{uuid4().hex}"
     with engine.complaining():
         engine.backend.con.execute(f"CREATE TEMP VIEW {name} AS {query}")

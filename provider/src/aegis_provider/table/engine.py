@@ -31,14 +31,22 @@ class Engine:
     explained: Callable[[Exception], str]
 
     def fetch(self, expression: Expression) -> pa.Table:
-        """All rows. Raises `TableError`."""
+        """All rows.
+
+        Raises:
+            TableError: The engine fails.
+        """
         with self.complaining():
             if self._is_duckdb:
                 return self.backend.con.sql(self._compiled(expression)).to_arrow_table()
             return expression.to_pyarrow()
 
     def stream(self, expression: Expression, records: int) -> Iterator[pa.RecordBatch]:
-        """The rows in batches of at most so many, in the engine's order. Raises `TableError`."""
+        """The rows in batches of at most so many, in the engine's order.
+
+        Raises:
+            TableError: The engine fails.
+        """
         with self.complaining():
             if self._is_duckdb:
                 yield from self.backend.con.sql(self._compiled(expression)).to_arrow_reader(records)
@@ -50,7 +58,11 @@ class Engine:
         return self.backend.sql(query, schema=schema)
 
     def keep(self, expression: Expression) -> Expression:
-        """The rows in a temporary table, which lasts as long as the connection. Raises `TableError`."""
+        """The rows in a temporary table, which lasts as long as the connection.
+
+        Raises:
+            TableError: The engine fails.
+        """
         with self.complaining():
             name = f"aegis_{uuid4().hex}"
             if self.backend.name == "pyspark":
@@ -96,12 +108,16 @@ def counts_of_sets(engine: Engine, keys: Expression, sets: Sequence[Two], shown:
     `place`: which of the `sets`; of each the combinations that occur. `keys`: a table expression that has the columns.
     """
     grouped = engine.sql(_query(engine, keys, sets), _schema(keys))
-    here = [(grouped[f"{first}_absent"] == 0) & (grouped[f"{second}_absent"] == 0) for first, second in sets]
+    conditions = [(grouped[f"{first}_absent"] == 0) & (grouped[f"{second}_absent"] == 0) for first, second in sets]
     columns = {name: shown(name, grouped[name]) for name in keys.columns}
     return grouped.select(
-        place=ibis.cases(*((found, place) for place, found in enumerate(here))),
-        first=ibis.cases(*((found, columns[first]) for found, (first, _) in zip(here, sets, strict=True))),
-        second=ibis.cases(*((found, columns[second]) for found, (_, second) in zip(here, sets, strict=True))),
+        place=ibis.cases(*((condition, place) for place, condition in enumerate(conditions))),
+        first=ibis.cases(
+            *((condition, columns[first]) for condition, (first, _) in zip(conditions, sets, strict=True))
+        ),
+        second=ibis.cases(
+            *((condition, columns[second]) for condition, (_, second) in zip(conditions, sets, strict=True))
+        ),
         n=grouped["n"],
     )
 

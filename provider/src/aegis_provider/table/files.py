@@ -35,8 +35,8 @@ class _Files:
         """Their records, one file after the other. Column names stay outside of SQL: two may differ in case only."""
         aliases = ", ".join(f"c{place}" for place in range(len(self.columns)))
         query = f"SELECT * FROM {self._reader()} AS t({aliases})"  # noqa: S608 - quoted paths and places
-        found = Table.of(engine, view_of(engine, query), self.columns)
-        return replace(found, finder=self, delimiter=self.delimiter)
+        table = Table.of(engine, view_of(engine, query), self.columns)
+        return replace(table, finder=self, delimiter=self.delimiter)
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
         """`line 17` of a CSV file, `row 16` of a Parquet file; its name before that where there are several."""
@@ -44,8 +44,8 @@ class _Files:
             prefix = f"{path}: " if len(self.paths) > 1 else ""
             if self.delimiter is not None and (line := first_line(path, self.delimiter, place, text)):
                 return f"{prefix}line {line}"
-            alone = replace(self, paths=(path,)).table(table.engine)
-            if row := replace(alone, readings=table.readings).first_row(place, text):
+            table_of_file = replace(self, paths=(path,)).table(table.engine)
+            if row := replace(table_of_file, readings=table.readings).first_row(place, text):
                 return f"{prefix}row {row}"
         return ""
 
@@ -65,13 +65,16 @@ class _Files:
 def open_files(name: str, paths: Sequence[Path], delimiter: str, memory_limit: str) -> Iterator[Table]:
     """The records of these files: Parquet where the first says so itself, CSV in UTF-8 with a header otherwise.
 
-    `name`: what the table is called in messages. Raises `TableError`.
+    `name`: what the table is called in messages.
+
+    Raises:
+        TableError: A file cannot be read, or the delimiter or a header is not one.
     """
     is_parquet = _first_bytes(paths[0], len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
     backend = ibis.duckdb.connect()
     with bounded(backend, memory_limit):
-        found = _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter)
-        yield found.table(duckdb_engine(name, backend, several=len(paths) > 1))
+        files = _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter)
+        yield files.table(duckdb_engine(name, backend, several=len(paths) > 1))
 
 
 def _csv_files(paths: Sequence[Path], delimiter: str) -> _Files:
@@ -115,12 +118,12 @@ def _first_bytes(path: Path, size: int) -> bytes:
             kind = "a directory" if path.is_dir() else "no regular file"
             raise TableError(f"{path}: cannot be read: is {kind}")
         with path.open("rb") as file:
-            found = file.read(size)
+            first = file.read(size)
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error
-    if not found:
+    if not first:
         raise TableError(f"{path}: the file is empty")
-    return found
+    return first
 
 
 def _literal_glob(path: Path) -> str:
@@ -137,7 +140,11 @@ class _LongLineError(csv.Error):
 
 
 def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
-    """The names in the first line, each once. Raises `TableError`."""
+    """The names in the first line, each once.
+
+    Raises:
+        TableError: The line is blank, too long or not CSV in UTF-8, or a column has no name or that of another.
+    """
     # Decoding reads ahead of the header: what is wrong further down is for DuckDB to report, with its line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         try:
@@ -157,7 +164,11 @@ def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
 
 
 def refuse_repeated(columns: Sequence[str], where: str) -> None:
-    """Raises `TableError` if two columns have one name."""
+    """Refuses a name that stands twice.
+
+    Raises:
+        TableError: Two columns have one name.
+    """
     seen: set[str] = set()
     for name in columns:
         if name in seen:
@@ -182,7 +193,11 @@ def first_line(path: Path, delimiter: str, place: int, text: str) -> int | None:
 
 
 def _lines(file: TextIO) -> Iterator[str]:
-    """The lines of a file. Raises `_LongLineError`."""
+    """The lines of a file.
+
+    Raises:
+        _LongLineError: A line is too long to hold.
+    """
     while line := file.readline(_LONGEST_LINE):
         if len(line) == _LONGEST_LINE:
             raise _LongLineError

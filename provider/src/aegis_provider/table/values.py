@@ -38,7 +38,11 @@ _LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
 
 
 def decimal_of(text: str) -> Decimal:
-    """The exact number that `text` writes. Raises `UnmaskableValueError` if it is none, or not finite."""
+    """The exact number that `text` writes.
+
+    Raises:
+        UnmaskableValueError: The text is not a number, or not a finite one.
+    """
     if not _NUMBER.fullmatch(text):
         raise UnmaskableValueError(text, "is not a number")
     return Decimal(text)
@@ -82,7 +86,11 @@ _KEYS: Mapping[ValueType, Callable[[str], Key]] = {
 
 
 def key_of(text: str, value_type: ValueType) -> Key:
-    """What `text` is compared by as a value of that type. Raises `UnmaskableValueError` if it is not one."""
+    """What `text` is compared by as a value of that type.
+
+    Raises:
+        UnmaskableValueError: The text is not a value of that type.
+    """
     return _KEYS[value_type](text)
 
 
@@ -142,7 +150,11 @@ class Domain:
 
     @classmethod
     def of(cls, texts: Iterable[str], declared: ValueType | None = None) -> "Domain":
-        """The domain of a column of these texts. Raises `UnmaskableValueError` for one not of the type."""
+        """The domain of a column of these texts.
+
+        Raises:
+            UnmaskableValueError: A text is not a value of the type.
+        """
         distinct = set(texts)
         value_type = declared or infer_type(distinct)
         spellings: dict[Key, list[str]] = {}

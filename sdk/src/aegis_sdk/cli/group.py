@@ -2,16 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.terminal import warn
+
+PROVIDER = "provider"
+"""The entry point of the provider's package."""
 
 ENTRY_POINTS = "aegis.commands"
 """Where other distributions name a `CommandSection` of theirs."""
@@ -73,7 +78,10 @@ class CommandGroup(TyperGroup):
     def __init__(self, name: str, help: str, epilog: str) -> None:  # noqa: A002 - typer's word
         super().__init__(name=name, help=help, epilog=epilog, rich_markup_mode=None)
         self.sections = list(_sections())
-        self._records = {each.name: each for section in self.sections for each in section.commands}
+        # The first of a name is the one that runs: no other distribution takes the place of a command of the SDK.
+        self._records: dict[str, Command] = {}
+        for each in (command for section in self.sections for command in section.commands):
+            self._records.setdefault(each.name, each)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's signature
         """The names, in the order in which people come to need them."""
@@ -86,20 +94,21 @@ class CommandGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's signature
         """Finds the command; says where those for tables come from if their distribution is not installed."""
-        if args[0] not in self._records and not args[0].startswith("-") and len(self.sections) == 1:
+        known = args[0] in self._records or args[0].startswith("-") or get_close_matches(args[0], self._records)
+        if not known and not any(each.name == PROVIDER for each in entry_points(group=ENTRY_POINTS)):
             raise InputError(
                 f"there is no command {args[0]!r} here; commands for tables come with the provider's package: {INSTALL}"
             )
-        self.commands = dict.fromkeys(
-            self._records, typer.core.TyperCommand(None)
-        )  # what a misspelt name is compared with
+        self.commands = dict.fromkeys(self._records, TyperCommand(None))  # what a misspelt name is compared with
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's signature
         """Lists the commands by their records, without loading one."""
         for section in self.sections:
-            with formatter.section(section.title):
-                formatter.write_dl([(each.name, each.summary) for each in section.commands])
+            listed = [each for each in section.commands if self._records[each.name] is each]
+            if listed:
+                with formatter.section(section.title):
+                    formatter.write_dl([(each.name, each.summary) for each in listed])
 
 
 def _sections() -> Iterator[CommandSection]:
@@ -107,4 +116,12 @@ def _sections() -> Iterator[CommandSection]:
 
     yield SECTION
     for each in entry_points(group=ENTRY_POINTS):
-        yield each.load()
+        try:
+            section = each.load()
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with another distribution, the others work
+            warn(f"the commands of {each.value} cannot be loaded: {error}")
+            continue
+        if isinstance(section, CommandSection):
+            yield section
+        else:
+            warn(f"the commands of {each.value} cannot be loaded: it is no CommandSection")

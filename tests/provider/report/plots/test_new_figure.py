@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from aegis_provider.report.figures import FIGURES
 from aegis_sdk.wire import EXAMPLE_ENTRY
 
 MODULE = """
@@ -28,6 +29,8 @@ def parts(subject):
 
 DRAWING = Drawing(figure=histogram, parts=parts)
 """
+
+WITHOUT_ADVICE = [name for name, figure in FIGURES.items() if not figure.needs_advice]
 
 REGISTERED = """
 from aegis_provider.report.figures import FIGURES, EntryFigure
@@ -60,12 +63,12 @@ def test_it_is_drawn_as_an_image_by_its_name(plot, tmp_path):
 
 def test_it_has_a_section_on_the_page(plot, tmp_path):
     code, out, error = plot("--output", "p.html", "--json")
-    assert (code, error, json.loads(out)["figures"]) == (0, "", ["lattice", "labels"])
+    assert (code, error, json.loads(out)["figures"]) == (0, "", [*WITHOUT_ADVICE, "labels"])
     page = (tmp_path / "p.html").read_text()
     assert "<h2>How many records have which label</h2>" in page
     assert "Records by label value." in page
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == len(WITHOUT_ADVICE) + 1
 
 
 def test_the_help_names_it(plot):
-    assert "frontier|costs|lattice|labels" in plot("--help")[1]
+    assert f"{'|'.join(FIGURES)}|labels" in plot("--help")[1]

@@ -35,7 +35,11 @@ class Rule(Protocol):
     name: ClassVar[str]
 
     def bins(self, numbers: Numbers) -> Bins:
-        """The bins for a column that has at least one number. Raises `ValueError`, in words, where there are none."""
+        """The bins for a column that has at least one number.
+
+        Raises:
+            ValueError: The rule makes no bins of these numbers; the message says why.
+        """
         ...
 
     def parameters(self, bins: Bins) -> dict[str, object]:
@@ -97,9 +101,9 @@ class EqualFrequency:
         middles = [round(place * share) for place in range(1, self.number)]
         leeway = int(_LEEWAY * share)
         ranks = [(max(rank - leeway, 1), min(rank + leeway + 1, total)) for rank in middles if 0 < rank < total]
-        found = numbers.at([1, *(rank for both in ranks for rank in both)])
-        cuts = {roundest_above(*both) for both in zip(found[1::2], found[2::2], strict=True)}
-        edges = sorted(cut for cut in cuts if cut > Decimal(repr(found[0])))
+        bounds = numbers.at([1, *(rank for both in ranks for rank in both)])
+        cuts = {roundest_above(*both) for both in zip(bounds[1::2], bounds[2::2], strict=True)}
+        edges = sorted(cut for cut in cuts if cut > Decimal(repr(bounds[0])))
         return CutBins((-INFINITE, *edges, INFINITE))
 
     def parameters(self, bins: Bins) -> dict[str, object]:
@@ -118,7 +122,11 @@ class FreedmanDiaconis:
     name: ClassVar[str] = "freedman_diaconis"
 
     def bins(self, numbers: Numbers) -> EvenBins:
-        """The bins for the quartiles of a column. Raises `ValueError` where these are equal."""
+        """The bins for the quartiles of a column.
+
+        Raises:
+            ValueError: The quartiles are equal.
+        """
         total = numbers.count
         lower, upper = numbers.at([ceil(total / 4), ceil(3 * total / 4)])
         if lower == upper:

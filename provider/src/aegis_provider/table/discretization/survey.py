@@ -32,15 +32,17 @@ class _Column:
         upto = each.mutate(upto=each["n"].sum().over(rows=(None, 0), order_by=each["x"]))
         wanted = sorted(set(ranks))
         smallest = upto.aggregate(**{f"r{rank}": upto["x"].min(where=upto["upto"] >= rank) for rank in wanted})
-        found = self.table.engine.fetch(smallest).to_pylist()[0]
-        return [float(found[f"r{rank}"]) for rank in ranks]
+        numbers = self.table.engine.fetch(smallest).to_pylist()[0]
+        return [float(numbers[f"r{rank}"]) for rank in ranks]
 
 
 def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
     """The table with these columns read as bins.
 
     One reading for all columns, and one more for each whose rule needs quantiles.
-    Raises `TableError` for a value that is not a number, and for a rule that makes no bins of a column.
+
+    Raises:
+        TableError: A value is not a number, or a rule makes no bins of a column.
     """
     if not rules:
         return table

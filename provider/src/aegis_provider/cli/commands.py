@@ -1,0 +1,45 @@
+"""The registry of the provider's commands, which `aegis` finds by the entry point of this distribution."""
+
+from aegis_sdk.cli.group import Command, CommandSection
+
+SECTION = CommandSection(
+    title="Commands on the provider's machine",
+    commands=(
+        Command(
+            "aegis_provider.cli.risk:risk",
+            "Measure the privacy of a table and of its releases.",
+            "aegis risk health.csv --plan plan.yaml --html risk.html",
+        ),
+        Command(
+            "aegis_provider.cli.configurations:configurations",
+            "Find the configurations that hold what is required.",
+            "aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
+            "--suppress-at-most 0.01 --most 1000 --output found.yaml",
+        ),
+        Command(
+            "aegis_provider.cli.independence:independence",
+            "Make attributes exactly independent of others.",
+            "aegis independence people.csv --hide age,occupation --from income --clusters 3 --output masked.csv",
+        ),
+        Command(
+            "aegis_provider.cli.summarize:summarize",
+            "Count a table as its plan says and write the catalogue entry.",
+            "aegis summarize health.csv --plan plan.yaml --name health --output entry.json --pairs",
+        ),
+        Command(
+            "aegis_provider.cli.disclose:disclose",
+            "Say what the counts of an entry give away.",
+            "aegis disclose entry.json --table health.csv --plan plan.yaml --html disclosure.html",
+        ),
+        Command(
+            "aegis_provider.cli.plot:plot",
+            "Draw utility against privacy, costs, and the lattice.",
+            "aegis plot entry.json --advice advice.json --output plot.html",
+        ),
+        Command(
+            "aegis_provider.cli.apply:apply",
+            "Write the table as a configuration masks it.",
+            "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",
+        ),
+    ),
+)
