@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from math import prod
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -72,7 +73,8 @@ def parse_entry(body: bytes | str) -> object:
         return read_json(body)  # which says what is wrong
 
 
-_Reader = Callable[[msgspec.Raw], object]
+#: Reads a value that lies so many brackets and braces deep in its body.
+_Reader = Callable[[msgspec.Raw, int], object]
 
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
@@ -80,20 +82,28 @@ _OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 #: What a list or table of integers has between its brackets and commas.
 _INTEGERS = b"0123456789- \t\r\n"
 
+#: What the parser of arrays makes of every integer that int64 does not hold, negative ones too.
+_SATURATED = np.iinfo(np.int64).max
 
-def _read_value(raw: msgspec.Raw) -> object:
-    return read_json(bytes(raw))
+
+def _read_value(raw: msgspec.Raw, depth: int) -> object:
+    """Any value, in as many brackets as it lies deep: how deeply a body may be nested is said of the whole body."""
+    value: Any = read_json(b"".join((b"[" * depth, raw, b"]" * depth)))
+    for _ in range(depth):
+        (value,) = value
+    return value
 
 
-def _read_counts(raw: msgspec.Raw) -> object:
+def _read_counts(raw: msgspec.Raw, depth: int) -> object:
     """An array of a list of integers, or of a table of them with equally long rows; anything else as it is."""
     text = bytes(raw)
     shape = _shape(text.translate(None, _INTEGERS))
     if shape is not None:
         numbers = np.fromstring(text.translate(None, b"[] \t\r\n"), dtype=np.int64, sep=",")
-        if numbers.size == prod(shape):  # brackets around nothing look like those around one number
+        # Brackets around nothing look like those around one number.
+        if numbers.size == prod(shape) and numbers.max(initial=0) < _SATURATED:
             return numbers.reshape(shape)
-    return read_json(text)
+    return _read_value(raw, depth)
 
 
 def _shape(marks: bytes) -> tuple[int, ...] | None:
@@ -106,13 +116,14 @@ def _shape(marks: bytes) -> tuple[int, ...] | None:
     return (rows, end - 1) if marks == b"[%b]" % b",".join([row] * rows) else None
 
 
-def _read_object(members: Mapping[str, msgspec.Raw], readers: Mapping[str, _Reader]) -> dict[str, object]:
-    return {name: readers.get(name, _read_value)(raw) for name, raw in members.items()}
+def _read_object(members: Mapping[str, msgspec.Raw], readers: Mapping[str, _Reader], depth: int) -> dict[str, object]:
+    """An object of these members, which lie `depth` deep."""
+    return {name: readers.get(name, _read_value)(raw, depth) for name, raw in members.items()}
 
 
 def _objects(readers: Mapping[str, _Reader]) -> _Reader:
     """Reads a list of objects that have members with readers of their own."""
-    return lambda raw: [_read_object(members, readers) for members in _OBJECTS.decode(raw)]
+    return lambda raw, depth: [_read_object(members, readers, depth + 2) for members in _OBJECTS.decode(raw)]
 
 
 _read_maskings = _objects({"mapping": _read_counts, "joint": _read_counts})
@@ -121,4 +132,4 @@ _read_pairs = _objects({"joint": _read_counts})
 
 
 def _read_entry(raw: msgspec.Raw) -> object:
-    return _read_object(_MEMBERS.decode(raw), {"attributes": _read_attributes, "pairs": _read_pairs})
+    return _read_object(_MEMBERS.decode(raw), {"attributes": _read_attributes, "pairs": _read_pairs}, depth=1)

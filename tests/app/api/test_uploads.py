@@ -1,6 +1,7 @@
 """Counts are read as arrays: nothing of what is refused, stored or told may hang on that."""
 
 import json
+import time
 
 import numpy as np
 import orjson
@@ -10,10 +11,15 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from aegis_sdk.wire import COUNT_MAX, EntryDocument, NotJsonError, faults_of, read_json
-from app.api.uploads import parse_entry
+from app.api.uploads import parse_entry, read_publication
+from app.domain.errors import InvalidDocumentError
+from app.services import publications
 from app.services.digests import digest
 from tests.pairs import paired_entry
 from tests.service import example_entry
+
+#: Brackets and braces that the parser of JSON takes within each other.
+NESTING = 200
 
 PLACES = [
     ("label", "histogram"),
@@ -28,9 +34,11 @@ PLACES = [
     ("pairs", 0, "attributes"),
     ("pairs",),
 ]
+#: Around the ends of int64 and beyond those of uint64, where a parser of machine integers saturates or wraps.
+LARGE = [sign * 2**bits + step for sign in (-1, 1) for bits in (63, 64) for step in (-1, 0, 1)]
 CELL = (
     st.integers(-3, 60)
-    | st.sampled_from([COUNT_MAX, COUNT_MAX + 1, -COUNT_MAX, 2**63 - 1, 2**63, -(2**63), 10**30, 1.0, -0.0, 1e300])
+    | st.sampled_from([COUNT_MAX, COUNT_MAX + 1, -COUNT_MAX, *LARGE, 10**30, -(10**30), 1.0, -0.0, 1e300])
     | st.sampled_from([None, True, False, "1", "[", {}, []])
 )
 VALUE = st.recursive(CELL, lambda part: st.lists(part, max_size=9), max_leaves=20) | st.lists(st.lists(CELL))
@@ -111,3 +119,48 @@ def test_what_is_not_json_is_refused_with_the_place_in_the_whole_body(number):
     with pytest.raises(NotJsonError) as refused:
         parse_entry(body)
     assert str(refused.value) == str(expected.value)
+
+
+def nested(levels):
+    return b"[" * levels + b"0" + b"]" * levels
+
+
+#: Values at every depth at which a reader of its own takes over, and how many brackets and braces are around them.
+NESTED_PLACES = [
+    (b'{"name": %b}', 1),
+    (b'{"attributes": %b}', 1),
+    (b'{"attributes": [{"domain": %b}]}', 3),
+    (b'{"attributes": [{"joint": %b}]}', 3),
+    (b'{"attributes": [{"maskings": [{"joint": %b}]}]}', 5),
+    (b'{"attributes": [{"maskings": [{"parameters": {"a": %b}}]}]}', 6),
+    (b'{"pairs": [{"joint": %b}]}', 3),
+]
+
+
+@pytest.mark.parametrize(("place", "depth"), NESTED_PLACES)
+def test_the_limit_of_nesting_is_that_of_the_whole_body(place, depth):
+    deepest = place % nested(NESTING - depth)
+    assert same(plain(parse_entry(deepest)), read_json(deepest))
+    too_deep = place % nested(NESTING - depth + 1)
+    with pytest.raises(NotJsonError, match="recursion limit exceeded") as expected:
+        read_json(too_deep)
+    with pytest.raises(NotJsonError) as refused:
+        parse_entry(too_deep)
+    assert str(refused.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("number", [-(2**63) - 1, -(10**30), 2**63 - 1, 2**63, 2**64 + 1])
+def test_integers_beyond_int64_are_refused_as_what_they_are(number):
+    document = changed(example_entry(), ("attributes", 0, "histogram", 2), number)
+    body = json.dumps(document).encode()
+    assert same(plain(parse_entry(body)), read_json(body))
+    assert faults(parse_entry(body)) == faults(read_json(body)) != []
+
+
+def test_nothing_is_prepared_any_more_for_an_entry_that_was_refused(monkeypatch):
+    digested = []
+    monkeypatch.setattr(publications, "pack", lambda _: time.sleep(0.2))
+    monkeypatch.setattr(publications, "digest", digested.append)
+    with pytest.raises(InvalidDocumentError):
+        read_publication(orjson.dumps(changed(example_entry(), ("attributes", 0, "histogram", 2), 10**6)))
+    assert digested == []
