@@ -36,9 +36,7 @@ def known_within(disclosure: Disclosure) -> Plot:
         axes.set_xlabel("share of the cells: groups of values by label value")
         _name_rows(axes, attributes)
         legend_above(figure, 4)
-        caption = (
-            "How well cells are known from all tables together. Orange is what differences of tables give away."
-        )
+        caption = "How well cells are known from all tables together. Orange is what differences of tables give away."
         return _plot(figure, f"{caption}{_left_out(disclosure)}")
 
 
