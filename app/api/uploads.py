@@ -1,13 +1,13 @@
 """Entries on their way in: parsed with arrays for counts, validated, turned into what the domain knows. In a child."""
 
-from collections.abc import Callable, Mapping
 from math import prod
+from types import GenericAlias
 from typing import Any
 
 import msgspec
 import numpy as np
 from anyio import BrokenWorkerProcess
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json
@@ -63,35 +63,39 @@ def parse_entry(body: bytes | str) -> object:
 
     These are most of a large entry. As lists they would become millions of Python's integers, which takes several
     times longer than all the rest of the way to arrays. What else there is, and what is no entry, is read as ever.
+    Members come in the order of the contract.
 
     Raises:
         NotJsonError: the body is not JSON.
     """
     try:
-        return _read_entry(msgspec.Raw(body))
+        return _read_object(_DECODER.decode(body), depth=1)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return read_json(body)  # which says what is wrong
 
 
-#: Reads a value that lies so many brackets and braces deep in its body.
-_Reader = Callable[[msgspec.Raw, int], object]
+def _members_of(model: type[BaseModel], **lists: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """A struct of a model's members: lists of structs where one is named, JSON that is yet to be read elsewhere."""
+    kinds: dict[str, Any] = dict.fromkeys(model.model_fields, msgspec.Raw)
+    kinds |= {name: GenericAlias(list, (item,)) for name, item in lists.items()}
+    members = [(name, kind | msgspec.UnsetType, msgspec.UNSET) for name, kind in kinds.items()]
+    return msgspec.defstruct(model.__name__, members, forbid_unknown_fields=True)
 
-_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
+
+# A body is tens of megabytes, which are gone through once: all long lists of objects are found together.
+_MASKING = _members_of(wire.Masking)
+_ATTRIBUTE = _members_of(wire.Attribute, maskings=_MASKING)
+_ENTRY = _members_of(wire.EntryDocument, attributes=_ATTRIBUTE, pairs=_members_of(wire.PairCounts))
+_DECODER = msgspec.json.Decoder(_ENTRY)
+
+#: The members of attributes, maskings and pairs that hold counts, or indices.
+_COUNTS = frozenset({"histogram", "joint", "mapping"})
 
 #: What a list or table of integers has between its brackets and commas.
 _INTEGERS = b"0123456789- \t\r\n"
 
 #: What the parser of arrays makes of every integer that int64 does not hold, negative ones too.
 _SATURATED = np.iinfo(np.int64).max
-
-
-def _read_value(raw: msgspec.Raw, depth: int) -> object:
-    """Any value, in as many brackets as it lies deep: how deeply a body may be nested is said of the whole body."""
-    value: Any = read_json(b"".join((b"[" * depth, raw, b"]" * depth)))
-    for _ in range(depth):
-        (value,) = value
-    return value
 
 
 def _read_counts(raw: msgspec.Raw, depth: int) -> object:
@@ -116,20 +120,21 @@ def _shape(marks: bytes) -> tuple[int, ...] | None:
     return (rows, end - 1) if marks == b"[%b]" % b",".join([row] * rows) else None
 
 
-def _read_object(members: Mapping[str, msgspec.Raw], readers: Mapping[str, _Reader], depth: int) -> dict[str, object]:
-    """An object of these members, which lie `depth` deep."""
-    return {name: readers.get(name, _read_value)(raw, depth) for name, raw in members.items()}
+def _read_object(members: msgspec.Struct, depth: int) -> dict[str, object]:
+    """An object whose members lie so many brackets and braces deep in the body."""
+    given = ((name, getattr(members, name)) for name in members.__struct_fields__)
+    return {name: _read_member(name, value, depth) for name, value in given if value is not msgspec.UNSET}
 
 
-def _objects(readers: Mapping[str, _Reader]) -> _Reader:
-    """Reads a list of objects that have members with readers of their own."""
-    return lambda raw, depth: [_read_object(members, readers, depth + 2) for members in _OBJECTS.decode(raw)]
+def _read_member(name: str, value: msgspec.Raw | list[msgspec.Struct], depth: int) -> object:
+    if isinstance(value, list):
+        return [_read_object(item, depth + 2) for item in value]
+    return _read_counts(value, depth) if name in _COUNTS else _read_value(value, depth)
 
 
-_read_maskings = _objects({"mapping": _read_counts, "joint": _read_counts})
-_read_attributes = _objects({"histogram": _read_counts, "joint": _read_counts, "maskings": _read_maskings})
-_read_pairs = _objects({"joint": _read_counts})
-
-
-def _read_entry(raw: msgspec.Raw) -> object:
-    return _read_object(_MEMBERS.decode(raw), {"attributes": _read_attributes, "pairs": _read_pairs}, depth=1)
+def _read_value(raw: msgspec.Raw, depth: int) -> object:
+    """Any value, in as many brackets as it lies deep: how deeply a body may be nested is said of the whole body."""
+    value: Any = read_json(b"".join((b"[" * depth, raw, b"]" * depth)))
+    for _ in range(depth):
+        (value,) = value
+    return value

@@ -1,8 +1,6 @@
 """From a validated entry to what the catalogue stores. Pure, and heavy: it runs in a child process."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,7 +10,7 @@ from app.domain.arrays import pack
 from app.domain.documents import compress, parts_of
 from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline, Publication
 from app.domain.errors import Fault, InvalidDocumentError, pointer
-from app.domain.published import CountsInPlace, PublishedEntry
+from app.domain.published import PublishedEntry
 from app.services.configurations import pack_configurations
 from app.services.digests import digest
 from app.services.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
@@ -26,15 +24,8 @@ def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publica
         InvalidDocumentError: with every sum that disagrees, every mapping out of range, ..., or with every place that
             breaks the policy.
     """
-    # Compression and SHA-256 leave the interpreter to others: beside the checks they take hardly any time of their own.
-    with ThreadPoolExecutor(max_workers=1) as beside:
-        content = _begin_content(entry, beside)
-        try:
-            _refuse_faults(entry, policy)
-        except InvalidDocumentError:
-            beside.shutdown(cancel_futures=True)  # waits for the part in hand, and leaves out the others
-            raise
-        return Publication(entry.name, entry.visibility, content())
+    _refuse_faults(entry, policy)
+    return Publication(entry.name, entry.visibility, _content_of(entry))
 
 
 def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
@@ -69,47 +60,32 @@ def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCount
     return tuple(Fault(pointer("pairs", *fault.path), fault.detail) for fault in faults)
 
 
-def _begin_content(entry: PublishedEntry, beside: Executor) -> Callable[[], Content]:
-    """Submit the parts of the content one by one; call the result to wait for them."""
-    tables = [beside.submit(pack_table) for pack_table in _table_packers(entry)]
-    document_digest = beside.submit(digest, entry.document)
-    schema, configurations = (beside.submit(compress, part) for part in parts_of(entry.document))
-    outline = beside.submit(lambda: tuple(map(_outline, entry.evidence)))
-    configuration_table = beside.submit(lambda: pack_configurations(entry.configurations, outline.result()))
-    return lambda: Content(
-        digest=document_digest.result(),
+def _content_of(entry: PublishedEntry) -> Content:
+    schema, configurations = parts_of(entry.document)
+    outline = tuple(map(_outline, entry.evidence))
+    return Content(
+        digest=digest(entry.document),
         title=entry.title,
         description=entry.description,
         keywords=entry.keywords,
         license=entry.license,
         label=entry.label,
-        outline=outline.result(),
-        schema=schema.result(),
-        configurations=configurations.result(),
-        configuration_table=configuration_table.result(),
-        count_tables=tuple(table.result() for table in tables),
+        outline=outline,
+        schema=compress(schema),
+        configurations=compress(configurations),
+        configuration_table=pack_configurations(entry.configurations, outline),
+        count_tables=tuple(packed_tables(entry)),
     )
 
 
 def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
     """The tables of an entry as they are stored: those of all pairs as one."""
-    return (pack_table() for pack_table in _table_packers(entry))
-
-
-def _table_packers(entry: PublishedEntry) -> Iterator[Callable[[], CountTable]]:
     for table in entry.tables():
         if table.pair is None:
-            yield partial(_pack_table, table)
+            yield CountTable(table.kind, table.attribute, table.masking, pack(table.counts))
     if entry.pairs:
-        yield partial(_pack_pairs, entry.pairs)
-
-
-def _pack_table(table: CountsInPlace) -> CountTable:
-    return CountTable(table.kind, table.attribute, table.masking, pack(table.counts))
-
-
-def _pack_pairs(pairs: Sequence[PairCounts]) -> CountTable:
-    return CountTable(CountKind.PAIRS, None, None, pack(np.concatenate([pair.joint.ravel() for pair in pairs])))
+        joined = np.concatenate([pair.joint.ravel() for pair in entry.pairs])
+        yield CountTable(CountKind.PAIRS, None, None, pack(joined))
 
 
 def _outline(evidence: AttributeEvidence) -> AttributeOutline:

@@ -67,8 +67,30 @@ def common_refinement(mappings: Iterable[IntArray], values: int) -> AtomArray:
     for mapping in mappings:
         groups = int(mapping.max(initial=0)) + 1
         atoms = int(atom_of_value.max(initial=0)) + 1
+        if coarsening(atom_of_value, mapping, atoms) is not None:
+            continue  # it tells apart no values that those before do not, as coarser levels of a hierarchy
         atom_of_value = _renumber(atom_of_value * groups + mapping, atoms * groups)
     return _in_order_of_occurrence(atom_of_value).astype(np.int32)
+
+
+def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | None:
+    """The function that makes one mapping of another, if there is one.
+
+    Two mappings of the same partition are each a function of the other. The identity, whose mapping is
+    `arange(values)`, is finer than every mapping.
+
+    Args:
+        finer: (values,) groups below `groups`.
+        coarser: (values,) groups.
+        groups: how many the finer mapping has.
+
+    Returns:
+        (groups,) the coarser group of each finer one, 0 for those that no value maps to: they count nothing. None if
+        the coarser mapping tells values apart that the finer one does not.
+    """
+    outer = np.zeros(groups, dtype=np.int64)
+    outer[finer] = coarser
+    return outer if np.array_equal(outer[finer], coarser) else None
 
 
 def per_atom(mapping: IntArray, atom_of_value: AtomArray, atoms: int) -> IntArray:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from aegis_advisor.arrays import IntArray, fold
-from aegis_advisor.evidence.folding import coarsening
+from aegis_advisor.atoms import coarsening
 
 GROUPS = 4
 MAPPINGS = st.integers(0, 7).flatmap(

@@ -1,7 +1,6 @@
 """Counts are read as arrays: nothing of what is refused, stored or told may hang on that."""
 
 import json
-import time
 
 import numpy as np
 import orjson
@@ -70,8 +69,8 @@ def plain(value):
 
 
 def same(left, right):
-    """Whether two JSON values are the same: Python takes 1, 1.0 and True for equal."""
-    return json.dumps(left) == json.dumps(right)
+    """Whether two JSON values are the same, in whatever order of members: Python takes 1, 1.0 and True for equal."""
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
 @given(st.sampled_from(PLACES), VALUE, st.sampled_from([(",", ":"), (", ", ": "), ("\r\n,\t", " :\n")]))
@@ -89,7 +88,6 @@ def test_counts_are_arrays_and_the_digest_is_that_of_lists(document):
     counts = [attribute["histogram"], *(attribute["maskings"][0][name] for name in ("mapping", "joint"))]
     assert [each.dtype for each in counts] == [np.int64] * 3
     assert digest(arrays) == digest(document)
-    assert list(plain(arrays)) == list(document)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +155,8 @@ def test_integers_beyond_int64_are_refused_as_what_they_are(number):
     assert faults(parse_entry(body)) == faults(read_json(body)) != []
 
 
-def test_nothing_is_prepared_any_more_for_an_entry_that_was_refused(monkeypatch):
+def test_nothing_is_prepared_of_an_entry_that_is_refused(monkeypatch):
     digested = []
-    monkeypatch.setattr(publications, "pack", lambda _: time.sleep(0.2))
     monkeypatch.setattr(publications, "digest", digested.append)
     with pytest.raises(InvalidDocumentError):
         read_publication(orjson.dumps(changed(example_entry(), ("attributes", 0, "histogram", 2), 10**6)))

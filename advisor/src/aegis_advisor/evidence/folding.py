@@ -6,26 +6,6 @@ from aegis_advisor.arrays import BoolArray, IntArray, fold
 from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
 
 
-def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | None:
-    """The function that makes one mapping of another, if there is one.
-
-    Two mappings of the same partition are each a function of the other. The identity, whose mapping is
-    `arange(values)`, is finer than every mapping.
-
-    Args:
-        finer: (values,) groups below `groups`.
-        coarser: (values,) groups.
-        groups: how many the finer mapping has.
-
-    Returns:
-        (groups,) the coarser group of each finer one, 0 for those that no value maps to: they count nothing. None if
-        the coarser mapping tells values apart that the finer one does not.
-    """
-    outer = np.zeros(groups, dtype=np.int64)
-    outer[finer] = coarser
-    return outer if np.array_equal(outer[finer], coarser) else None
-
-
 def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
     """The exact counts (groups, labels) of a deterministic masking, or None if they are not certain.
 

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts
-from aegis_advisor.evidence.folding import coarsening
 
 _Maskings = tuple[str, str]
 _Folding = tuple[IntArray, int]

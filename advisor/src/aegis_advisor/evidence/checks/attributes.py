@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from aegis_advisor.arrays import IntArray, fold
-from aegis_advisor.atoms import common_refinement, per_atom
+from aegis_advisor.atoms import coarsening, common_refinement, per_atom
 from aegis_advisor.evidence.attribute import AttributeEvidence
 from aegis_advisor.evidence.checks.maskings import declaration_faults, masking_faults
 from aegis_advisor.evidence.checks.tables import (
@@ -32,7 +32,6 @@ from aegis_advisor.evidence.checks.tables import (
     total_faults,
     undeclared,
 )
-from aegis_advisor.evidence.folding import coarsening
 
 
 def find_faults(evidence: AttributeEvidence) -> tuple[Fault, ...]:
@@ -153,7 +152,12 @@ def _coarsening_faults(
 
 def _united(table: IntArray, part: IntArray, size: int) -> IntArray:
     """The counts (size, labels) of the parts that the groups of a table belong to."""
-    return table if np.array_equal(part, np.arange(size)) else fold(table, part, size)
+    if np.array_equal(part, np.arange(size)):
+        return table
+    # No sum is beyond 2^53, so that these are exact in doubles, and several times faster than a sparse product.
+    labels = table.shape[1]
+    cells = (part[:, None] * labels + np.arange(labels)).ravel()
+    return np.bincount(cells, table.ravel(), minlength=size * labels).reshape(size, labels).astype(np.int64)
 
 
 def unmasked_faults(evidence: AttributeEvidence, joint: IntArray, comparable: list[int]) -> Iterator[Fault]:

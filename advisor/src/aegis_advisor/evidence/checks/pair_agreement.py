@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
+from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence.attribute import AttributeEvidence, PairCounts
 from aegis_advisor.evidence.checks.tables import Fault, differ, places
-from aegis_advisor.evidence.folding import coarsening
 
 Group = list[tuple[int, PairCounts]]
 """Tables of the same two attributes, in the same order of these, each with its place in the list of pairs."""

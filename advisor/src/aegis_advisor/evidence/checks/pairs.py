@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 
 from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence, PairCounts
 from aegis_advisor.evidence.checks.pair_agreement import refinement_faults
 from aegis_advisor.evidence.checks.tables import (
@@ -21,7 +22,6 @@ from aegis_advisor.evidence.checks.tables import (
     row_faults,
     total_faults,
 )
-from aegis_advisor.evidence.folding import coarsening
 
 MOST_FAULTS = 100
 """Of tens of thousands of tables all can be wrong, and nobody reads on."""

@@ -10,6 +10,7 @@ from aegis_advisor.evidence.attribute import AttributeEvidence
 from aegis_advisor.evidence.perturbation import Perturbation
 
 LARGEST_COUNT = 2**53 - 1
+_LARGEST_SUM = 2**63 - 1
 FAULTS_PER_TABLE = 100
 
 Path = tuple[str | int, ...]
@@ -55,6 +56,8 @@ def places(wrong: BoolArray) -> list[tuple[int, ...]]:
 
 def total(counts: IntArray) -> int:
     """The sum of counts up to 2^53 - 1 in size, also where it is beyond 64 bits."""
+    if _is_bounded(counts):
+        return int(counts.sum())
     high, low = counts >> 32, counts & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())
 
@@ -157,7 +160,12 @@ def row_faults(
 
 def is_summable(table: IntArray) -> bool:
     """Whether every sum of counts of a table fits into 64 bits."""
-    return total(np.abs(table)) <= np.iinfo(np.int64).max
+    return _is_bounded(table) or total(np.abs(table)) <= _LARGEST_SUM
+
+
+def _is_bounded(counts: IntArray) -> bool:
+    """Whether the sums of counts fit into 64 bits because none of them is large: so it is with nearly all tables."""
+    return counts.size * max(-int(counts.min(initial=0)), int(counts.max(initial=0))) <= _LARGEST_SUM
 
 
 def table_faults(path: Path, table: IntArray, rows: int, evidence: AttributeEvidence) -> Iterator[Fault]:
