@@ -8,11 +8,7 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts, Perturbation
 from aegis_sdk import wire
 from app.api.mapping import visibility_of
-from app.domain.configurations import AT_LEAST
 from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
-
-if {name for name, better in wire.PRIVACY_CRITERIA.items() if better == "higher"} != AT_LEAST:
-    raise ImportError("app.domain.configurations.AT_LEAST and the contract differ in what is better if higher")
 
 
 def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:

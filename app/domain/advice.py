@@ -35,12 +35,17 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AdviceQuestion:
-    """What a consumer asks, defaults filled in; None means: all attributes, weight 1 each, nothing required."""
+    """What a consumer asks, defaults filled in; None means: all attributes, weight 1 each, nothing required.
+
+    Attributes:
+        at_least: the guarantees that are required of which more is better; of the others less is.
+    """
 
     measure: str
     attributes: tuple[str, ...] | None = None
     weights: Mapping[str, float] | None = None
     require: Mapping[str, float] | None = None
+    at_least: tuple[str, ...] = ()
     reference: ReferenceKind = ReferenceKind.POOLED
     rounding_seed: int | None = None
     limit: int | None = 20
@@ -55,10 +60,11 @@ class AdviceQuestion:
             attributes=None if names is None else tuple(names),
             weights=_floats(stored["weights"]),
             require=_floats(stored["require"]),
+            at_least=tuple(stored.get("at_least", ())),
             reference=ReferenceKind(stored["reference"]),
             rounding_seed=stored["rounding_seed"],
             limit=stored["limit"],
-            bias_correction=stored.get("bias_correction", False),  # older questions have none
+            bias_correction=stored.get("bias_correction", False),  # older questions have neither this nor `at_least`
         )
 
     def digest(self) -> bytes:

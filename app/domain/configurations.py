@@ -1,6 +1,6 @@
 """Masking configurations as integer codes, and what the provider vouches for each of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from app.domain.arrays import PackedArray
 from app.domain.errors import InvalidDocumentError
-
-#: Guarantees of which more is better; of the others (`t`, `alpha`, `epsilon`, ...) less is.
-AT_LEAST = frozenset({"k", "l", "entropy_l"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +36,12 @@ class ConfigurationTable:
     codes: NDArray[np.integer[Any]]
     privacy: Mapping[str, NDArray[np.float64]]
 
-    def meeting(self, require: Mapping[str, float] | None) -> NDArray[np.bool_]:
-        """Which configurations vouch for at least what `require` asks: a mask (configurations,).
+    def meeting(self, require: Mapping[str, float] | None, at_least: Collection[str]) -> NDArray[np.bool_]:
+        """Which configurations vouch for what is required: a mask (configurations,).
+
+        Args:
+            require: by guarantee, how much of it.
+            at_least: the guarantees of which more is better; of all others there may be at most as much.
 
         Raises:
             InvalidDocumentError: none is left; it says how many fell to which requirement.
@@ -48,8 +49,9 @@ class ConfigurationTable:
         kept = np.ones(len(self.ids), dtype=bool)
         fell = {}
         for guarantee, wanted in (require or {}).items():
-            met = self._meets(guarantee, wanted)
-            fell[f"{guarantee} {'>=' if guarantee in AT_LEAST else '<='} {wanted:g}"] = int((~met).sum())
+            more_is_better = guarantee in at_least
+            met = self._meets(guarantee, wanted, more_is_better=more_is_better)
+            fell[f"{guarantee} {'>=' if more_is_better else '<='} {wanted:g}"] = int((~met).sum())
             kept &= met
         if not kept.any():
             reasons = ", ".join(f"{count} do not vouch for {requirement}" for requirement, count in fell.items())
@@ -58,9 +60,9 @@ class ConfigurationTable:
             )
         return kept
 
-    def _meets(self, guarantee: str, wanted: float) -> NDArray[np.bool_]:
+    def _meets(self, guarantee: str, wanted: float, *, more_is_better: bool) -> NDArray[np.bool_]:
         vouched = self.privacy.get(guarantee)
         if vouched is None:
             return np.zeros(len(self.ids), dtype=bool)
         # NaN compares false both ways: what is not vouched for is never met.
-        return vouched >= wanted if guarantee in AT_LEAST else vouched <= wanted
+        return vouched >= wanted if more_is_better else vouched <= wanted

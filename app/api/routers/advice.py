@@ -108,11 +108,17 @@ def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         attributes=None if request.attributes is None else tuple(request.attributes),
         weights=request.weights,
         require=request.require,
+        at_least=tuple(name for name in request.require or () if wire.PRIVACY_CRITERIA[name] == "higher"),
         reference=ReferenceKind(request.reference),
         rounding_seed=request.rounding_seed,
         limit=request.limit,
         bias_correction=_wants_correction(request),
     )
+
+
+def _request_of(question: AdviceQuestion) -> dict[str, Any]:
+    """A question in the contract's words, which say nothing of what the contract itself lays down."""
+    return {name: asked for name, asked in asdict(question).items() if name != "at_least"}
 
 
 def _wants_correction(request: wire.AdviceRequest) -> bool:
@@ -146,7 +152,7 @@ def _advice_body(advice: Advice) -> dict[str, Any]:
         "id": advice.id,
         "status": advice.status.value,
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
-        "request": asdict(advice.question),
+        "request": _request_of(advice.question),
         **result,
         "progress": None if advice.progress is None else asdict(advice.progress),
         "model_version": advice.model_version,
