@@ -4,21 +4,21 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, delimiter_of
+from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
 from aegis_provider.table import table_name
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_json, progress_bar, say, warn
+from aegis_sdk.cli.terminal import print_result, progress_bar, say, warn
 
 
 def apply(
     table: TableArgument,
     plan: PlanOption,
     configuration: Annotated[str, typer.Option(help="Id of the configuration, as the plan has it.")],
-    output: Annotated[Path, typer.Option(help="The masked table: Parquet if it ends in .parquet, CSV otherwise.")],
+    output: MaskedTableOption,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its promise of privacy.")] = False,  # noqa: FBT002 - a flag
@@ -38,17 +38,15 @@ def apply(
             intended,
             configuration,
             output,
-            delimiter=delimiter_of(delimiter),
+            delimiter=delimiter,
             memory_limit=memory_limit,
             force=force,
             progress=progress,
         )
     for fault in applied.faults:
         warn(fault)
-    if as_json:
-        print_json({"output": str(output), "configuration": configuration, **_result(applied)})
-    else:
-        typer.echo("\n".join(_report(output, applied)))
+    result = {"output": str(output), "configuration": configuration, **_result(applied)}
+    print_result(result, _report(output, applied), as_json=as_json)
 
 
 def _report(output: Path, applied: Applied) -> Iterator[str]:

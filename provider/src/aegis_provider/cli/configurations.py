@@ -4,14 +4,14 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, delimiter_of
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.search import Requirement, SearchResult, find_configurations
 from aegis_provider.table import table_name
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import aligned, print_json, progress_bar, say
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
 
 _SHOWN = 10
 
@@ -40,16 +40,14 @@ def configurations(
             intended,
             requirement,
             most=most,
-            delimiter=delimiter_of(delimiter),
+            delimiter=delimiter,
             memory_limit=memory_limit,
             progress=progress,
         )
     write_plan(plan, intended, result.configurations, output, _remark(result, requirement.described()))
     fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
-    if as_json:
-        print_json({"output": str(output), "not_searched": fixed, **_document(result)})
-    else:
-        typer.echo("\n".join([*_report(output, result), *_not_searched(fixed)]))
+    document = {"output": str(output), "not_searched": fixed, **_document(result)}
+    print_result(document, [*_report(output, result), *_not_searched(fixed)], as_json=as_json)
 
 
 def _not_searched(fixed: dict[str, str]) -> Iterator[str]:

@@ -1,9 +1,8 @@
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, delimiter_of
+from aegis_provider.cli.options import DelimiterOption, HtmlOption, MemoryOption, OptionalPlanOption
 from aegis_provider.disclosure import EntryError, refuse_small_counts
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.extras import needs_extra
@@ -12,24 +11,22 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.report.disclosure import disclosure_document, disclosure_text
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import EntryArgument, JsonOption
-from aegis_sdk.cli.terminal import print_json, progress_bar, say
+from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
+from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
 
 def disclose(
     entry: EntryArgument,
-    attribute: Annotated[
-        list[str] | None, typer.Option(help="This attribute only, with each of its tables; repeatable.")
-    ] = None,
+    attribute: AttributeOption = None,
     below: Annotated[int, typer.Option(min=2, help="Counts above 0 and smaller than this are small.")] = 5,
     within: Annotated[int, typer.Option(min=0, help="How far off a cell may be known, in records.")] = 2,
     table: Annotated[
         str | None, typer.Option(metavar="TABLE", help="The table of the entry: how near does one get?")
     ] = None,
-    plan: Annotated[Path | None, typer.Option("--plan", help="The plan by which TABLE was summarised.")] = None,
+    plan: OptionalPlanOption = None,
     seconds: Annotated[float, typer.Option(min=0, help="What the bounds of an attribute may take at most.")] = 60,
     check: Annotated[bool, typer.Option("--check", help="Exit code 1 if a small count is certain, or may be.")] = False,  # noqa: FBT002 - a flag
-    html: Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")] = None,
+    html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -57,7 +54,7 @@ def disclose(
                 within=within,
                 table=table,
                 plan=intended,
-                delimiter=delimiter_of(delimiter),
+                delimiter=delimiter,
                 memory_limit=memory_limit,
                 seconds=seconds,
                 progress=progress,
@@ -66,9 +63,7 @@ def disclose(
         raise InputError(f"{entry}: {error}") from error
     if html is not None:
         write_disclosure_page(disclosed, html)
-    if as_json:
-        print_json(disclosure_document(disclosed))
-    else:
-        typer.echo("\n".join(disclosure_text(disclosed, in_full=bool(attribute))))
+    lines = disclosure_text(disclosed, in_full=bool(attribute))
+    print_result(disclosure_document(disclosed), lines, as_json=as_json)
     if check:
         refuse_small_counts(disclosed, str(entry))

@@ -4,12 +4,12 @@ from typing import Annotated
 import typer
 
 from aegis_provider.cli.independence_report import as_document, report
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, TableArgument, delimiter_of, names_of
+from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, TableArgument, names_of
 from aegis_provider.independence import STAR, Solver
 from aegis_provider.independence import hide as hide_attributes
 from aegis_provider.table import table_name
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_json, progress_bar, say
+from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
 
 def independence(
@@ -19,7 +19,7 @@ def independence(
         str, typer.Option("--from", metavar="NAME,NAME", help="Attributes that they are to be independent of.")
     ],
     clusters: Annotated[int, typer.Option(min=1, help="How many clusters the latter become, all equally large.")],
-    output: Annotated[Path, typer.Option(help="The masked table: Parquet if it ends in .parquet, CSV otherwise.")],
+    output: MaskedTableOption,
     clusters_output: Annotated[
         Path | None,
         typer.Option(help="The values of each cluster; by default masked.clusters.csv beside masked.csv."),
@@ -54,11 +54,8 @@ def independence(
             seconds=seconds,
             star=star,
             measure=True,
-            delimiter=delimiter_of(delimiter),
+            delimiter=delimiter,
             memory_limit=memory_limit,
             progress=progress,
         )
-    if as_json:
-        print_json(as_document(hidden))
-    else:
-        typer.echo("\n".join(report(hidden)))
+    print_result(as_document(hidden), report(hidden), as_json=as_json)

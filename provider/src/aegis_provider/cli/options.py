@@ -8,6 +8,12 @@ import typer
 
 from aegis_sdk.cli.failures import InputError
 
+
+def delimiter_of(text: str) -> str:
+    """The delimiter that the option's text means."""
+    return {"tab": "\t", "\\t": "\t"}.get(text, text)
+
+
 TableArgument = Annotated[
     str,
     typer.Argument(
@@ -17,13 +23,15 @@ TableArgument = Annotated[
     ),
 ]
 PlanOption = Annotated[Path, typer.Option("--plan", help="The plan file (YAML).")]
-DelimiterOption = Annotated[str, typer.Option(help="Between the fields of a CSV table; `tab` for a tab.")]
+OptionalPlanOption = Annotated[Path | None, typer.Option("--plan", help="The plan file (YAML).")]
+MaskedTableOption = Annotated[
+    Path, typer.Option("--output", help="The masked table: Parquet if it ends in .parquet, CSV otherwise.")
+]
+HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")]
+DelimiterOption = Annotated[
+    str, typer.Option(callback=delimiter_of, help="Between the fields of a CSV table; `tab` for a tab.")
+]
 MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory; the rest goes to disk.")]
-
-
-def delimiter_of(text: str) -> str:
-    """The delimiter that the option's text means."""
-    return {"tab": "\t", "\\t": "\t"}.get(text, text)
 
 
 def names_of(option: str, text: str | None) -> list[str]:

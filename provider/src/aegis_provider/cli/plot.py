@@ -9,7 +9,7 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.report.figures import FIGURES, default_figure
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import EntryArgument, JsonOption
+from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
 from aegis_sdk.cli.show import chosen
 from aegis_sdk.cli.terminal import print_json, say
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, NotJsonError, faults_of, read_json
@@ -28,7 +28,7 @@ def plot(
     privacy: Annotated[
         str | None, typer.Option(help="Privacy to set utility against; by default the first that varies.")
     ] = None,
-    attribute: Annotated[list[str] | None, typer.Option(help="Costs and lattice of this one only; repeatable.")] = None,
+    attribute: AttributeOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Draw utility against privacy, costs, and the lattice.

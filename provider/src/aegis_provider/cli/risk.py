@@ -3,7 +3,14 @@ from typing import Annotated
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, TableArgument, delimiter_of, names_of
+from aegis_provider.cli.options import (
+    DelimiterOption,
+    HtmlOption,
+    MemoryOption,
+    OptionalPlanOption,
+    TableArgument,
+    names_of,
+)
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
@@ -21,13 +28,13 @@ ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Co
 
 def risk(
     table: TableArgument,
-    plan: Annotated[Path | None, typer.Option("--plan", help="The plan file (YAML).")] = None,
+    plan: OptionalPlanOption = None,
     configuration: Annotated[str | None, typer.Option(help="All about this one, and of no other.")] = None,
     quasi_identifiers: ColumnsOption = None,
     sensitive: ColumnsOption = None,
     require: RequireOption = None,
     check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is held.")] = False,  # noqa: FBT002 - a flag
-    html: Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")] = None,
+    html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -50,7 +57,7 @@ def risk(
             intended,
             configuration=configuration,
             require=required,
-            delimiter=delimiter_of(delimiter),
+            delimiter=delimiter,
             memory_limit=memory_limit,
             progress=progress,
         )

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument, delimiter_of
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.control import (
     Control,
     Controlled,
@@ -68,7 +68,7 @@ def summarize(
             controls,
             name=name,
             pairs=pairs,
-            delimiter=delimiter_of(delimiter),
+            delimiter=delimiter,
             memory_limit=memory_limit,
             progress=progress,
         )

@@ -13,6 +13,7 @@ RequireOption = Annotated[
     typer.Option("--require", metavar="NAME=NUMBER", help="Privacy to hold, as k=5; repeatable."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+AttributeOption = Annotated[list[str] | None, typer.Option(help="This attribute only, in full; repeatable.")]
 EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")]
 
 

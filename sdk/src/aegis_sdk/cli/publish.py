@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -8,13 +7,13 @@ from aegis_sdk._client import Client
 from aegis_sdk._errors import ConflictError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_json, say
+from aegis_sdk.cli.options import EntryArgument, JsonOption
+from aegis_sdk.cli.terminal import print_result, say
 from aegis_sdk.wire import EntryDocument
 
 
 def publish(
-    entry: Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")],
+    entry: EntryArgument,
     update: Annotated[bool, typer.Option("--update", help="Publish a new version if it has changed.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -24,10 +23,7 @@ def publish(
     with Client() as client:
         say(f"publishing {document.name} ...")
         entry_id = _published(client, document, content, update=update)
-    if as_json:
-        print_json({"id": entry_id, "name": document.name})
-    else:
-        typer.echo(entry_id)
+    print_result({"id": entry_id, "name": document.name}, [entry_id], as_json=as_json)
 
 
 def _published(client: Client, document: EntryDocument, content: bytes, *, update: bool) -> str:

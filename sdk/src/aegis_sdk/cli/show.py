@@ -2,14 +2,11 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
-from aegis_sdk.cli.options import EntryArgument, JsonOption
-from aegis_sdk.cli.terminal import aligned, print_json
+from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
+from aegis_sdk.cli.terminal import aligned, print_result
 from aegis_sdk.reading import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, shown, some
 from aegis_sdk.wire import DROP, Attribute, EntryDocument
 
@@ -28,18 +25,13 @@ _COLUMNS = ("masking", "values", "used by", "known", "follows from", "function")
 
 def show(
     entry: EntryArgument,
-    attribute: Annotated[
-        list[str] | None, typer.Option(help="This attribute only, with its masked values; repeatable.")
-    ] = None,
+    attribute: AttributeOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Say what an entry holds, and what is known of it."""
     document = document_of(entry, read(entry))
     outline = outline_of(document, chosen(entry, document, attribute))
-    if as_json:
-        print_json(asdict(outline))
-    else:
-        typer.echo("\n".join(report(outline, in_full=bool(attribute))))
+    print_result(asdict(outline), report(outline, in_full=bool(attribute)), as_json=as_json)
 
 
 def chosen(source: Path, entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute]:

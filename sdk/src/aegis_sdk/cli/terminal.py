@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -28,6 +28,14 @@ def warn(warning: str) -> None:
 def print_json(result: dict[str, Any]) -> None:
     """The result as JSON, for programs."""
     typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
+
+
+def print_result(result: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+    """The result for programs, or the lines that tell people of it."""
+    if as_json:
+        print_json(result)
+    else:
+        typer.echo("\n".join(lines))
 
 
 @contextmanager
