@@ -7,6 +7,15 @@ _LONGEST_LINE = 500
 _LEFT_OUT = " ... "
 
 
+class Share(float):
+    """A share of a whole, in percent as a text; what is above zero is never shown as zero."""
+
+    def __str__(self) -> str:
+        if 0 < self < 0.001:  # noqa: PLR2004 - a tenth of a percent
+            return "< 0.1 %"
+        return f"{100 * self:.3g} %" if self >= 0.1 else f"{100 * self:.2g} %"  # noqa: PLR2004 - two digits suffice
+
+
 def shown(text: str, longest: int = _LONGEST) -> str:
     """The text, what cannot be printed as an escape, cut to `longest` characters; the missing value is `""`."""
     printable = text if text.isprintable() else "".join(map(_escaped, text))

@@ -45,9 +45,10 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
     lines = words(out)
     assert lines[0] == "ages: 33 records, label ill"
     # Three tables, the smallest count 5, none below 5; of 3 groups by 2 labels all follow, one of them alone.
-    assert "age 3 5 0 6 6 1 1 100.0%" in lines
+    assert "age 3 5 0 1 6 x yes 1" in lines
+    assert "age 3 0 6 6 0 4 100 % 100 % 100 % 100 % in closed form" in lines
     assert "age 1 6 x yes smaller than any in its tables" in lines
-    assert "label ill 2 13 yes 0" in lines
+    assert "ill histogram 33 2 2 13 yes 0" in lines
 
 
 def test_an_attribute_that_is_named_is_reported_in_full_and_beside_the_truth(aegis):
@@ -56,10 +57,12 @@ def test_an_attribute_that_is_named_is_reported_in_full_and_beside_the_truth(aeg
     )
     assert code == 0
     lines = words(out)
-    assert {"histogram 33 3 3 7 6 0", "five 33 4 4 5 0-4 x no 2", "seven 33 4 4 6 7-13 x yes 1"} <= set(lines)
-    assert {"follow exactly 6 100.0%", "of them without a record 0 0.0%", "known to within 10 6 100.0%"} <= set(lines)
-    assert "smallest above 0 in no table: 1 record, 6 x yes" in lines
-    assert any(line.startswith("pooled reconstruction 0.0000 0.0000") for line in lines)
+    assert {"age histogram 33 3 3 7 6 0", "age five 33 4 4 5 0-4 x no 2", "age seven 33 4 4 6 7-13 x yes 1"} <= set(
+        lines
+    )
+    assert "age 3 0 6 6 0 4 100 % 100 % 100 % 100 % in closed form" in lines
+    assert any(line.endswith("The smallest in no table: 1 record of age 6 x yes.") for line in lines)
+    assert "age 0 % 10.7 % 0 % 10.7 %" in lines
 
 
 def test_everything_is_among_the_json(aegis):
@@ -110,10 +113,11 @@ def test_of_noise_and_rounding_it_says_what_is_declared(aegis, folder):
     code, out, _ = aegis("disclose", entry_with(folder, made_noisy), "--check")
     lines = words(out)
     assert code == 0
-    assert "not the counts of the table:" in lines
-    assert {"age five noise of scale 2.5 (epsilon 0.4)", "age seven rounded to 3"} <= set(lines)
+    assert "declared not to be the counts of the provider's table: 2 of 4 tables" in lines
+    for name, declared in (("five", "noise of scale 2.5 (epsilon 0.4)"), ("seven", "rounded to 3")):
+        assert any(line.startswith(f"age {name} ") and line.endswith(declared) for line in lines)
     assert any(line.startswith("of a table with noise nothing follows for certain") for line in lines)
-    assert "in no table, and known all the same:" not in lines
+    assert "none" in lines  # in no table, and known all the same
 
 
 SUMMARIZED = ("summarize", "table.csv", "--plan", "plan.yaml", "--name", "ages", "--output", "controlled.json")
@@ -123,15 +127,15 @@ BESIDE_THE_TRUTH = ("disclose", "controlled.json", "--table", "table.csv", "--pl
 @pytest.mark.parametrize(
     ("controls", "declared"),
     [
-        (("--epsilon", "1"), "age seven noise of scale 3 (epsilon 0.333333)"),
-        (("--round-to", "3"), "label histogram rounded to 3"),
+        (("--epsilon", "1"), "noise of scale 3 (epsilon 0.333333)"),
+        (("--round-to", "3"), "rounded to 3"),
     ],
 )
 def test_noise_and_rounding_leave_nothing_small_that_is_certain_and_do_not_hide_the_table(aegis, controls, declared):
     assert aegis(*SUMMARIZED, *controls)[0] == 0
     code, out, error = aegis(*BESIDE_THE_TRUTH)
     assert (code, error) == (0, "")
-    assert declared in words(out)
+    assert any(line.endswith(declared) for line in words(out))
 
 
 def test_a_minimum_count_of_each_table_does_not_keep_differences_from_being_smaller(aegis):
@@ -214,9 +218,12 @@ def test_the_page_shows_what_was_found_and_hostile_names_as_text(aegis, folder):
     assert code == 0
     assert "\x1b" not in out
     read = Reader((folder / "page.html").read_text(encoding="utf-8"))
-    assert (read.elements["script"], read.elements["svg"]) == (0, 3)
+    assert (read.elements["script"], read.elements["svg"]) == (0, 2)
     assert {"At a glance", "Small counts", "What all tables say together", "What the numbers mean"} <= set(read.texts)
-    assert any(text.endswith(f"The smallest: 1 record of {HOSTILE} {HOSTILE}\\x1b[31m x yes.") for text in read.texts)
+    assert any(
+        text.endswith(f"The smallest in no table: 1 record of {HOSTILE} {HOSTILE}\\x1b[31m x yes.")
+        for text in read.texts
+    )
 
 
 def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path):
@@ -225,12 +232,12 @@ def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path)
     assert aegis("summarize", table, "--plan", plan, "--name", "health", "--output", entry)[0] == 0
     code, out, _ = aegis("disclose", entry, "--table", table, "--plan", plan, "--html", page)
     assert code == 0
-    rows = {line.split()[0]: line.split() for line in reversed(out.splitlines()) if line.startswith("  ")}
-    assert rows["visits"][:9] == ["visits", "6", "1", "60", "144", "144", "1", "17", "100.0%"]
-    assert rows["deductible_plan"][3:9] == ["0", "8", "8", "77", "0", "100.0%"]
-    assert " ".join(rows["deductible_plan"][9:]) == "0.0000 / 0.0114 0.0000 / 0.0114"
+    lines = words(out)
+    assert {"visits 6 1 60 1 25, 26 x poor 17", "deductible_plan 3 77 0 77 yes x poor 0"} <= set(lines)
+    assert "visits 36 6 144 144 39 51 100 % 100 % 100 % 100 % in closed form" in lines
+    assert "deductible_plan 0 % 1.1 % 0 % 1.1 %" in lines
     read = Reader(page.read_text(encoding="utf-8"))
-    assert read.elements["svg"] == 4
+    assert read.elements["svg"] == 3
     assert "Beside the truth" in read.texts
 
 
@@ -260,7 +267,9 @@ def test_a_large_domain_is_not_too_much(aegis, folder):
 
     out = aegis("disclose", entry_with(folder, enlarge))[1]
     atoms = len({(value // 500, value // 700) for value in range(50_000)})
-    assert f"age 3 2 50000 {2 * atoms} {2 * atoms} 100 0 100.0%" in words(out)
+    lines = words(out)
+    assert any(line.startswith("age 3 2 50000 100 ") and line.endswith(" 0") for line in lines)
+    assert any(line.startswith(f"age {atoms} 0 {2 * atoms} {2 * atoms} 0 ") for line in lines)
 
 
 def test_without_the_advisor_it_says_what_to_install():

@@ -5,8 +5,9 @@ import re
 import pytest
 from matplotlib.figure import Figure
 
-from aegis_provider.report.model import Plot, Section, Terms, TextTable
-from aegis_provider.report.page import drawing, figure_svg, legend_above, render_page
+from aegis_provider.report.charts import legend_above
+from aegis_provider.report.model import Plot, Report, Section, Terms, TextTable
+from aegis_provider.report.page import drawing, figure_svg, render_page
 from tests.provider.report.html_page import Reader
 
 HOSTILE = "</td><script>alert('x')</script>&amp;\"$x^2$"
@@ -25,7 +26,7 @@ def plot_of(name, heights):
 def page():
     table = TextTable((HOSTILE, "records"), [(HOSTILE, 20190), ("share", 0.123456)], HOSTILE)
     parts = (HOSTILE, table, Terms([(HOSTILE, HOSTILE)]), plot_of(HOSTILE, [1, 2]), plot_of("two", [3, 4, 5]))
-    return render_page(HOSTILE, [Section(HOSTILE, parts)])
+    return render_page(Report(HOSTILE, [], [Section(HOSTILE, parts)]))
 
 
 def test_hostile_names_are_text_everywhere(page):

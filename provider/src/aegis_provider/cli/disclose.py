@@ -2,13 +2,12 @@ from typing import Annotated
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, HtmlOption, MemoryOption, OptionalPlanOption
+from aegis_provider.cli.options import DelimiterOption, HtmlOption, MemoryOption, OptionalPlanOption, page_writer
 from aegis_provider.disclosure import EntryError, refuse_small_counts
 from aegis_provider.disclosure import disclose as bound_cells
-from aegis_provider.extras import needs_extra
-from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.report.disclosure import disclosure_document, disclosure_text
+from aegis_provider.report.disclosure import disclosure_document, disclosure_report
+from aegis_provider.report.text import text_lines
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
@@ -39,11 +38,8 @@ def disclose(
     """
     document = document_of(entry, read(entry))
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
-    if html is not None:
-        with needs_extra("plots"):
-            from aegis_provider.report.disclosure_page import write_disclosure_page  # noqa: PLC0415 - an extra
-        inputs = (*([table] if table else []), *(intended.files if intended else ()))
-        refuse_overwriting(html, entry, *inputs)
+    inputs = (*([table] if table else []), *(intended.files if intended else ()))
+    write_page = page_writer(html, entry, *inputs)
     say(f"bounding the cells of {entry} ...")
     try:
         with progress_bar("bounding cells") as progress:
@@ -61,9 +57,8 @@ def disclose(
             )
     except EntryError as error:
         raise InputError(f"{entry}: {error}") from error
-    if html is not None:
-        write_disclosure_page(disclosed, html)
-    lines = disclosure_text(disclosed, in_full=bool(attribute))
-    print_result(disclosure_document(disclosed), lines, as_json=as_json)
+    report = disclosure_report(disclosed, in_full=bool(attribute))
+    write_page(report)
+    print_result(disclosure_document(disclosed), text_lines(report), as_json=as_json)
     if check:
         refuse_small_counts(disclosed, str(entry))

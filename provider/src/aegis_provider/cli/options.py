@@ -1,11 +1,17 @@
 """Arguments and options of commands that take a table, and how their texts are read."""
 
 import csv
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from aegis_provider.extras import needs_extra
+from aegis_provider.output import refuse_overwriting
+from aegis_provider.report.model import Report
+from aegis_provider.table import Source
 from aegis_sdk.cli.failures import InputError
 
 
@@ -44,3 +50,18 @@ def names_of(option: str, text: str | None) -> list[str]:
     if not all(names):
         raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; say NAME,NAME")
     return names
+
+
+def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
+    """What writes a report as a page to that path, or nowhere without one; whatever hinders it is said at once.
+
+    Raises:
+        AegisError: The libraries that draw are not installed.
+        OutputError: The path is that of an input, or cannot be written.
+    """
+    if path is None:
+        return lambda _: None
+    with needs_extra("plots"):
+        from aegis_provider.report.page import write_page  # noqa: PLC0415 - an extra
+    refuse_overwriting(path, *inputs)
+    return partial(write_page, path)

@@ -10,18 +10,18 @@ from aegis_provider.cli.options import (
     OptionalPlanOption,
     TableArgument,
     names_of,
+    page_writer,
 )
-from aegis_provider.extras import needs_extra
-from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
-from aegis_provider.report.risk import compared_with_itself, risk_document, risk_text
+from aegis_provider.report.risk import risk_document, risk_report
+from aegis_provider.report.text import text_lines
 from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import print_json, progress_bar, say
+from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
 ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]
 
@@ -46,10 +46,7 @@ def risk(
     """
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
     required = requirements_of(require)
-    if html is not None:
-        with needs_extra("plots"):
-            from aegis_provider.report.risk_page import write_risk_page  # noqa: PLC0415 - an extra
-        refuse_overwriting(html, table, *intended.files)
+    write_page = page_writer(html, table, *intended.files)
     say("measuring the table ...")
     with progress_bar("measuring configurations") as progress:
         assessment = assess(
@@ -61,15 +58,10 @@ def risk(
             memory_limit=memory_limit,
             progress=progress,
         )
-    if html is not None:
-        write_risk_page(assessment, Path(table_name(table)).name, html)
+    report = risk_report(assessment, Path(table_name(table)).name)
+    write_page(report)
     in_full = configuration is not None or not intended.configurations
-    if as_json:
-        print_json(risk_document(assessment, in_full=in_full))
-    else:
-        typer.echo("\n".join(risk_text(assessment, in_full=in_full)))
-        if plan is None and intended.sensitive:
-            typer.echo(f"\n{compared_with_itself()}")
+    print_result(risk_document(assessment, in_full=in_full), text_lines(report), as_json=as_json)
     if check:
         _refuse_broken(assessment)
 

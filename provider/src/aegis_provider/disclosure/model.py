@@ -42,6 +42,17 @@ class Declared:
     records: int | None = None
     drawn: bool = False
 
+    def in_words(self) -> str:
+        """How they differ; empty if they do not."""
+        epsilon = "" if self.epsilon is None else f" (epsilon {self.epsilon:g})"
+        reservations = [
+            "" if self.noise is None else f"noise of scale {self.noise:g}{epsilon}",
+            "" if self.rounded_to is None else f"rounded to {self.rounded_to}",
+            "" if self.records is None else f"of {self.records} records",
+            "left to chance" if self.drawn else "",
+        ]
+        return ", ".join(filter(None, reservations))
+
     @property
     def is_certain(self) -> bool:
         """Whether each count is of records with these values: of some at least, where others were left out."""

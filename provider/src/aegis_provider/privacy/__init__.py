@@ -13,7 +13,7 @@ from aegis_provider.privacy.assessment import IN_BINS, Assessment, ReleasePrivac
 from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
 from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
 from aegis_provider.privacy.criteria import CRITERIA
-from aegis_provider.privacy.criterion import Criterion, percent
+from aegis_provider.privacy.criterion import Criterion
 from aegis_provider.privacy.measuring import breaks, holds, measure_privacy, measured_names
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import THRESHOLDS, ClassSizes, Risk
@@ -41,7 +41,6 @@ __all__ = [
     "maskings_in_short",
     "measure_privacy",
     "measured_names",
-    "percent",
     "plan_of_roles",
     "roles_of",
 ]

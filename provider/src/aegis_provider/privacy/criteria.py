@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.privacy.classes import Classes, SensitiveCounts
-from aegis_provider.privacy.criterion import Criterion, Numbers, percent
+from aegis_provider.privacy.criterion import Criterion, Numbers
+from aegis_sdk.printable import Share
 from aegis_sdk.wire import PRIVACY_CRITERIA
 
 
@@ -154,7 +155,7 @@ _CRITERIA = (
         meaning="how far the sensitive values of a class differ from those of the whole table, from 0 (alike) to 1: "
         "the share of records whose value would have to change. Less is better. (Li et al. 2007)",
         axis="t: largest distance of a class's sensitive values from the table's",
-        consequence=lambda reached: f"a class differs from the whole table in {percent(reached)} of its records",
+        consequence=lambda reached: f"a class differs from the whole table in {Share(reached)} of its records",
         of_values=_equal_t,
         compares=True,
         survives_merged_classes=True,
@@ -167,7 +168,7 @@ _CRITERIA = (
         "less than one across the whole range. It means nothing of values without an order. Less is better. "
         "(Li et al. 2007)",
         axis="ordered t: largest distance of a class's sensitive values from the table's",
-        consequence=lambda reached: f"values are moved by up to {percent(reached)} of their range on average",
+        consequence=lambda reached: f"values are moved by up to {Share(reached)} of their range on average",
         of_values=_ordered_t,
         compares=True,
         survives_merged_classes=True,
@@ -178,7 +179,7 @@ _CRITERIA = (
         meaning="the largest share that one sensitive value has of a class: how sure a guess can be. 1 means "
         "certainty. Less is better. (Wong et al. 2006)",
         axis="alpha: largest share of one sensitive value in a class",
-        consequence=lambda reached: f"a guess can be right in {percent(reached)} of the cases",
+        consequence=lambda reached: f"a guess can be right in {Share(reached)} of the cases",
         of_values=_alpha,
         survives_merged_classes=True,
     ),

@@ -94,10 +94,3 @@ class Criterion:
         """(values,) which of them keep the promise `limit`; rounding breaks none."""
         slack = _ROUNDING * max(1.0, abs(limit))
         return np.asarray(values >= limit - slack if self.at_least else values <= limit + slack)
-
-
-def percent(share: float) -> str:
-    """A share in percent, with what is above zero never shown as zero."""
-    if 0 < share < 0.001:  # noqa: PLR2004 - a tenth of a percent
-        return "< 0.1 %"
-    return f"{100 * share:.3g} %" if share >= 0.1 else f"{100 * share:.2g} %"  # noqa: PLR2004 - two digits suffice

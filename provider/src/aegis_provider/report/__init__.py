@@ -1,5 +1,5 @@
 """What a person reads: one model of a report, rendered as text and as a page of HTML, and the figures on it.
 
 All that draws needs the extra `plots` (jinja2, matplotlib), so nothing of it is imported before it is asked for:
-`report.page`, `report.plots`, and the `_page` and `_figures` of a report.
+`report.page`, `report.charts` and `report.plots`.
 """

@@ -1,37 +1,281 @@
-"""The report on what counts give away, as text and as JSON, which `aegis disclose` prints."""
+"""The report on what counts give away, and the same as JSON: what `aegis disclose` prints and writes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import chain
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, Final
 
-from aegis_provider.disclosure import (
-    AttributeDisclosure,
-    Cell,
-    Comparison,
-    Declared,
-    Disclosure,
-    LinkedTables,
-    PublishedTable,
-)
-from aegis_provider.report.model import Part, Section, TextTable, text_lines
+from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, PublishedTable
+from aegis_provider.report.disclosure_terms import TERMS
+from aegis_provider.report.model import BAD, GOOD, NEUTRAL, Bars, Part, Report, Section, Terms, TextTable
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
 _WORDS = 60
-_PAIRS = 10
+_ROWS = 30
+_TABLES = 10
+_MOST_TABLES = 200
 _METHODS = {
-    "given": "the unmasked counts are published",
+    "given": "not needed: unmasked counts are published",
     "closed_form": "in closed form",
-    "linear_programs": "by linear programs, {} of them",
+    "linear_programs": "by {} linear programs",
 }
 _KINDS = {"label": "histogram", "histogram": "histogram", "joint": "unmasked", "masking": "", "pairs": ""}
+_SHADES: Final = ("#e0782e", "#eb9f67", "#f2c09b", "#f8ddc9")
+_WIDE = "#d3e5f1"
 
 
-def disclosure_text(disclosure: Disclosure, *, in_full: bool) -> Iterator[str]:
-    """Lines: each attribute in a line, or in full with every table of it; then all that belongs to none of them."""
-    attributes = _in_full(disclosure) if in_full else _all_attributes(disclosure)
-    others = chain(_differences(disclosure), [_others(disclosure)], _reservations(disclosure))
-    return text_lines(chain([_head(disclosure)], attributes, others))
+def disclosure_report(disclosure: Disclosure, *, in_full: bool = False) -> Report:
+    """The report: small counts, what follows from all tables together, how near the truth that is, and every table.
+
+    Args:
+        disclosure: What was found.
+        in_full: Whether a terminal, too, is to show every table.
+    """
+    sections = [
+        Section("Small counts", list(_small(disclosure))),
+        Section("What all tables say together", list(_linked(disclosure))),
+    ]
+    if any(each.compared for each in disclosure.attributes):
+        sections.append(Section("Beside the truth", list(_truth(disclosure))))
+    sections += [
+        Section("Every table by itself, the smallest counts first", list(_tables(disclosure, in_full=in_full))),
+        Section("What the numbers mean", [Terms(TERMS)]),
+    ]
+    title = f"What the counts of {disclosure.entry} give away"
+    return Report(title, list(_summary(disclosure)), sections)
+
+
+def _summary(disclosure: Disclosure) -> Iterator[str]:
+    declared = disclosure.histogram.declared.in_words()
+    counted = f"{disclosure.records} records{declared and f' ({declared})'}, label {shown(disclosure.label)}"
+    yield f"{disclosure.entry}: {counted}"
+    certain = sum(disclosure.small_and_certain.values())
+    limits = ", as far as bounds were found" if disclosure.unfinished else ""
+    smallest = _smallest("in a table", ((each.name, each.smallest) for each in disclosure.attributes))
+    small = f"counts below {disclosure.below} that are certain, in a table or by difference"
+    yield f"{small}: {certain or 'none'}{limits}.{smallest}"
+    cells = sum(each.linked.cells for each in disclosure.attributes)
+    exact = sum(each.linked.exact for each in disclosure.attributes)
+    derived = sum(each.linked.derived_below for each in disclosure.attributes)
+    hidden = _smallest("in no table", ((each.name, each.linked.derived) for each in disclosure.attributes))
+    yield (
+        f"From all tables of an attribute together, {exact:,} of {cells:,} cells ({Share(exact / cells)}) follow "
+        f"exactly. {derived:,} of them are of 1 to {disclosure.below - 1} records and stand in no table: only "
+        f"differences of tables give them away.{hidden}{_one_label(disclosure)}"
+    )
+    yield from _reservations(disclosure)
+
+
+def _reservations(disclosure: Disclosure) -> Iterator[str]:
+    """Why more may follow than is said, or less."""
+    if disclosure.unfinished:
+        names = ", ".join(map(shown, disclosure.unfinished))
+        yield f"bounds stopped early, so that more may follow (--seconds): {names}"
+    tables = [table for _, table in _all_tables(disclosure)]
+    changed = sum(not each.is_plain for each in tables)
+    if changed:
+        epsilon = f", epsilon {disclosure.epsilon:g} in all" if disclosure.epsilon is not None else ""
+        yield f"declared not to be the counts of the provider's table: {changed} of {len(tables)} tables{epsilon}"
+    if any(each.declared.noise is not None for each in tables):
+        yield (
+            "of a table with noise nothing follows for certain: each of its counts may be off by any number of "
+            "records, only large ones are improbable"
+        )
+
+
+def _smallest(where: str, cells: Iterable[tuple[str, Cell | None]]) -> str:
+    """A sentence on the smallest of these counts, which stand beside their attribute's name; none if there is none."""
+    known = [(name, cell) for name, cell in cells if cell is not None]
+    if not known:
+        return ""
+    name, cell = min(known, key=lambda item: item[1].count)
+    return f" The smallest {where}: {_counted(name, cell)}."
+
+
+def _one_label(disclosure: Disclosure) -> str:
+    cells = [(each.name, each.linked.largest) for each in disclosure.attributes]
+    known = [(name, cell) for name, cell in cells if cell is not None]
+    if not known:
+        return ""
+    groups = sum(each.linked.alike for each in disclosure.attributes)
+    largest = _counted(*max(known, key=lambda item: item[1].count))
+    alike = f"In {groups} group{'s' * (groups != 1)} of values all records have one label value for certain"
+    return f" {alike}; the largest: {largest}."
+
+
+def _counted(name: str, cell: Cell) -> str:
+    return f"{cell.count:,} record{'s' * (cell.count != 1)} of {shown(name, _WORDS)} {_where(cell)}"
+
+
+def _where(cell: Cell | None) -> str:
+    """The values and the label value of a cell: `[5,7) x poor`."""
+    return "-" if cell is None else " x ".join(shown(each, _WORDS) for each in cell.place)
+
+
+def _count(cell: Cell | None) -> str | int:
+    return "-" if cell is None else cell.count
+
+
+def _small(disclosure: Disclosure) -> Iterator[Part]:
+    few = f"1 to {disclosure.below - 1}"
+    attributes = _worst(disclosure, lambda each: each.below + each.linked.derived_below)
+    series = {
+        (f"counts of {few} in its tables", GOOD): [each.below for each in attributes],
+        (f"counts of {few} in no table, that follow", BAD): [each.linked.derived_below for each in attributes],
+    }
+    caption = f"Small counts that are published, and that differences of tables give away.{_of_all(disclosure)}"
+    yield Bars([each.name for each in attributes], series, "counts", caption, shares=False)
+    small = f"below {disclosure.below}"
+    header = ("attribute", "tables", "smallest", small, "smallest that follows", "where", "by difference")
+    rows = [
+        (
+            shown(each.name),
+            len(each.tables),
+            _count(each.smallest),
+            each.below,
+            _count(each.linked.smallest),
+            _where(each.linked.smallest),
+            each.linked.derived_below,
+        )
+        for each in disclosure.attributes
+    ]
+    yield TextTable(header, rows)
+    yield f"smallest, {small}: of the counts above 0 in its tables, without noise, rounding and chance"
+    yield f"by difference: how many of {few} stand in no table and follow all the same; the smallest of each attribute:"
+    derived = [
+        (shown(each.name), cell.count, _where(cell), "smaller than any in its tables" if each.given_away else "")
+        for each in disclosure.attributes
+        if (cell := each.linked.derived) is not None and cell.count < disclosure.below
+    ]
+    yield TextTable(("attribute", "records", "where", ""), derived) if derived else "  none"
+
+
+def _linked(disclosure: Disclosure) -> Iterator[Part]:
+    yield _known_within(disclosure)
+    within = sorted({0, *disclosure.attributes[0].linked.within} - {0})
+    header = ("attribute", "groups", "of one label", "cells", "follow", "empty", "in a table")
+    rows = [_linked_row(each, within) for each in disclosure.attributes]
+    yield TextTable((*header, *(f"within {k}" for k in within), "bounds"), rows)
+    yield "groups: of values that no masking tells apart; of one label: whose records certainly have one value of it"
+    yield "cells: each group with each label value; follow: all tables together leave no choice of them"
+    yield "empty, in a table: the cells that follow and have no record, or stand in a table as they are"
+    yield "within k: share of the cells that are known to within k records, up or down"
+
+
+def _linked_row(attribute: AttributeDisclosure, within: Sequence[int]) -> tuple[str | float, ...]:
+    linked = attribute.linked
+    return (
+        shown(attribute.name),
+        linked.atoms,
+        linked.alike,
+        linked.cells,
+        linked.exact,
+        linked.empty,
+        linked.in_tables,
+        *(Share(linked.share_within(k)) for k in within),
+        _METHODS[linked.method].format(linked.programs) + ("" if linked.complete else ", stopped early"),
+    )
+
+
+def _known_within(disclosure: Disclosure) -> Bars:
+    """How well the cells of each attribute are known from all its tables together, the best known first."""
+    attributes = _worst(disclosure, lambda each: each.linked.share_within(disclosure.within))
+    linked = [each.linked for each in attributes]
+    ks = sorted(linked[0].within)
+    empty = [each.empty / each.cells for each in linked]
+    in_tables = [each.in_tables / each.cells for each in linked]
+    exact = [each.share_within(ks[0]) for each in linked]
+    series = {
+        ("no record, for certain", NEUTRAL): empty,
+        ("in a table", GOOD): in_tables,
+        ("in no table, known exactly", BAD): [
+            all_of_them - none - seen for all_of_them, none, seen in zip(exact, empty, in_tables, strict=True)
+        ],
+    }
+    for place, (before, k) in enumerate(pairwise(ks)):
+        colour = _SHADES[min(place, len(_SHADES) - 1)]
+        series[f"to within {k}", colour] = [each.share_within(k) - each.share_within(before) for each in linked]
+    series["less well", _WIDE] = [1 - each.share_within(ks[-1]) for each in linked]
+    caption = "How well cells are known from all tables together. Orange is what differences of tables give away."
+    axis = "share of the cells: groups of values by label value"
+    return Bars([each.name for each in attributes], series, axis, f"{caption}{_of_all(disclosure)}", stacked=True)
+
+
+def _truth(disclosure: Disclosure) -> Iterator[Part]:
+    compared = [(each.name, known) for each in disclosure.attributes if (known := each.compared) is not None]
+    nearest = sorted(compared, key=lambda item: item[1].margins.values - item[1].pooled.values, reverse=True)[:_ROWS]
+    series = {
+        ("the two histograms alone", NEUTRAL): [known.margins.values for _, known in nearest],
+        ("pooled reconstruction, from all tables", BAD): [known.pooled.values for _, known in nearest],
+    }
+    axis = "share of the records that would have to move (total variation distance, by single values)"
+    caption = f"How far from the true joint counts someone gets by the entry.{_of_all(disclosure)}"
+    yield Bars([name for name, _ in nearest], series, axis, caption)
+    header = ("attribute", "all tables, of groups", "margins, of groups", "all tables, of values", "margins, of values")
+    rows = [
+        (
+            shown(name),
+            *map(Share, (known.pooled.atoms, known.margins.atoms, known.pooled.values, known.margins.values)),
+            "" if known.converged else "did not converge: one that does may be nearer",
+        )
+        for name, known in compared
+    ]
+    yield TextTable((*header, ""), rows, "total variation distance from the true joint counts: 0 is the truth")
+
+
+def _tables(disclosure: Disclosure, *, in_full: bool) -> Iterator[Part]:
+    tables = sorted(_all_tables(disclosure), key=lambda item: _order(item[1]))
+    rows = [
+        (
+            shown(name),
+            _KINDS[each.kind] or shown(each.name, _WORDS),
+            each.records,
+            each.cells,
+            each.occupied,
+            _count(each.smallest),
+            _where(each.smallest),
+            each.below,
+            each.declared.in_words(),
+        )
+        for name, each in tables[:_MOST_TABLES]
+    ]
+    header = (
+        "of",
+        "table",
+        "records",
+        "cells",
+        "above 0",
+        "smallest",
+        "where",
+        f"below {disclosure.below}",
+        "declared",
+    )
+    more = f"the first {_MOST_TABLES} of {len(tables)}" if len(tables) > _MOST_TABLES else ""
+    yield TextTable(header, rows, more, most=None if in_full else _TABLES)
+    if disclosure.pairs:
+        yield "each table of pairs is looked at by itself: what they say together with others is not found out"
+
+
+def _order(table: PublishedTable) -> float:
+    return float("inf") if table.smallest is None else table.smallest.count
+
+
+def _all_tables(disclosure: Disclosure) -> list[tuple[str, PublishedTable]]:
+    """Every table that was looked at, with what it is of."""
+    of_attributes = ((each.name, table) for each in disclosure.attributes for table in each.tables)
+    of_pairs = (("pairs", table) for table in disclosure.pairs)
+    return list(chain([(disclosure.label, disclosure.histogram)], of_attributes, of_pairs))
+
+
+def _worst(disclosure: Disclosure, exposure: Callable[[AttributeDisclosure], float]) -> Sequence[AttributeDisclosure]:
+    """The attributes that are most exposed, these first."""
+    return sorted(disclosure.attributes, key=exposure, reverse=True)[:_ROWS]
+
+
+def _of_all(disclosure: Disclosure) -> str:
+    attributes = len(disclosure.attributes)
+    return f" These are the worst {_ROWS} of {attributes}." if attributes > _ROWS else ""
 
 
 def disclosure_document(disclosure: Disclosure) -> dict[str, Any]:
@@ -48,212 +292,3 @@ def _attribute_document(attribute: AttributeDisclosure) -> dict[str, Any]:
         "compared": None if attribute.compared is None else asdict(attribute.compared),
         "given_away": None if attribute.given_away is None else asdict(attribute.given_away),
     }
-
-
-def _head(disclosure: Disclosure) -> Section:
-    declared = declared_in_words(disclosure.histogram.declared)
-    certain = sum(disclosure.small_and_certain.values())
-    limits = ", as far as bounds were found" if disclosure.unfinished else ""
-    counted = f"{disclosure.records} records{declared and f' ({declared})'}, label {shown(disclosure.label)}"
-    small = f"counts below {disclosure.below} that are certain, in a table or by difference"
-    return Section("", [f"{disclosure.entry}: {counted}", f"{small}: {certain or 'none'}{limits}"])
-
-
-def _all_attributes(disclosure: Disclosure) -> Iterator[Section]:
-    compared = any(each.compared for each in disclosure.attributes)
-    columns = (
-        "attribute",
-        "tables",
-        "smallest",
-        f"below {disclosure.below}",
-        "cells",
-        "follow",
-        "smallest that follows",
-    )
-    more = ("by difference", f"within {disclosure.within}", *(("TV", "TV of values") if compared else ()))
-    rows = [_row(each, disclosure, compared=compared) for each in disclosure.attributes]
-    yield Section("", [TextTable((*columns, *more), rows)])
-    yield Section("", list(_legend(disclosure, compared=compared)))
-
-
-def _in_full(disclosure: Disclosure) -> Iterator[Section]:
-    for each in disclosure.attributes:
-        yield Section(f"{shown(each.name)}, each table by itself:", [_table_of(each.tables, disclosure.below)])
-        yield Section(f"{shown(each.name)}, all tables together:", list(_linked(each.linked, disclosure.below)))
-        if each.compared is not None:
-            yield Section(f"{shown(each.name)}, beside the truth:", list(_beside_the_truth(each.compared)))
-
-
-def _row(each: AttributeDisclosure, disclosure: Disclosure, *, compared: bool) -> tuple[str | float, ...]:
-    linked = each.linked
-    return (
-        shown(each.name),
-        len(each.tables),
-        _count(each.smallest),
-        each.below,
-        linked.cells,
-        linked.exact,
-        _count(linked.smallest),
-        linked.derived_below,
-        f"{linked.share_within(disclosure.within):.1%}",
-        *(_distances(each.compared) if compared else ()),
-    )
-
-
-def _distances(compared: Comparison | None) -> tuple[str, ...]:
-    if compared is None:
-        return ("", "")
-    pooled, margins = compared.pooled, compared.margins
-    return f"{pooled.atoms:.4f} / {margins.atoms:.4f}", f"{pooled.values:.4f} / {margins.values:.4f}"
-
-
-def _count(cell: Cell | None) -> str | int:
-    return "-" if cell is None else cell.count
-
-
-def where(cell: Cell | None) -> str:
-    """The values and the label value of a cell: `[5,7) x poor`."""
-    return "-" if cell is None else " x ".join(shown(each, _WORDS) for each in cell.place)
-
-
-def _counted(cell: Cell) -> str:
-    return f"{cell.count} record{'s' * (cell.count != 1)}, {where(cell)}"
-
-
-def _legend(disclosure: Disclosure, *, compared: bool) -> Iterator[str]:
-    yield f"smallest, below {disclosure.below}: of the counts above 0 in its tables, without noise, rounding and chance"
-    yield "cells: each group of values that no masking tells apart, with each label value"
-    yield "follow: how many of these cells all tables together leave no choice of; of them the smallest above 0"
-    few, within = f"from 1 to {disclosure.below - 1}", disclosure.within
-    yield f"by difference: how many of those {few} stand in no table; differences give them away"
-    yield f"within {within}: share of the cells that are known to within {within} records, up or down"
-    if compared:
-        yield "TV: total variation distance from the truth, of the pooled reconstruction / of the margins alone"
-        yield "TV of values: the same by single values, where groups share their records by the histogram, or evenly"
-
-
-def derived_table(disclosure: Disclosure) -> TextTable:
-    """The smallest count of each attribute that no table shows and that follows all the same, if it is small."""
-    rows = [
-        (shown(each.name), cell.count, where(cell), "smaller than any in its tables" if each.given_away else "")
-        for each in disclosure.attributes
-        if (cell := each.linked.derived) is not None and cell.count < disclosure.below
-    ]
-    return TextTable(("attribute", "records", "where", ""), rows)
-
-
-def _differences(disclosure: Disclosure) -> Iterator[Section]:
-    table = derived_table(disclosure)
-    if table.rows:
-        yield Section("in no table, and known all the same:", [table])
-    if disclosure.unfinished:
-        names = ", ".join(map(shown, disclosure.unfinished))
-        yield Section("", [f"bounds stopped early, so that more may follow (--seconds): {names}"])
-
-
-def _others(disclosure: Disclosure) -> Section:
-    """The tables that belong to no single attribute."""
-    tables = [disclosure.histogram, *sorted(disclosure.pairs, key=_smallest)[:_PAIRS]]
-    names = [f"label {shown(disclosure.label)}", *(each.name for each in tables[1:])]
-    rows = [
-        (shown(name, _WORDS), each.cells, _count(each.smallest), where(each.smallest), each.below)
-        for name, each in zip(names, tables, strict=True)
-    ]
-    header = ("other tables", "cells", "smallest", "where", f"below {disclosure.below}")
-    parts: list[Part] = [TextTable(header, rows)]
-    if len(disclosure.pairs) > _PAIRS:
-        parts.append(f"  and {len(disclosure.pairs) - _PAIRS} more tables of pairs")
-    if disclosure.pairs:
-        parts.append("each table of pairs is looked at by itself: what they say together with others is not found out")
-    return Section("", parts)
-
-
-def _smallest(table: PublishedTable) -> tuple[bool, int]:
-    cell = table.smallest
-    return cell is None, 0 if cell is None else cell.count
-
-
-def _reservations(disclosure: Disclosure) -> Iterator[Section]:
-    """What is declared of counts that are not those of the table, and what is certain all the same."""
-    tables = [
-        ("label", disclosure.histogram),
-        *((each.name, table) for each in disclosure.attributes for table in each.tables),
-    ]
-    rows = [
-        (shown(name), count_table_name(table), declared_in_words(table.declared))
-        for name, table in tables
-        if not table.is_plain
-    ]
-    if not rows:
-        return
-    epsilon = f", epsilon {disclosure.epsilon:g} in all" if disclosure.epsilon is not None else ""
-    parts: list[Part] = [TextTable(("", "table", "declared"), rows)]
-    if any(table.declared.noise is not None for _, table in tables):
-        parts.append("of a table with noise nothing follows for certain: each of its counts may be off by any number")
-    yield Section(f"not the counts of the table{epsilon}:", parts)
-
-
-def _table_of(tables: Sequence[PublishedTable], below: int) -> TextTable:
-    rows = [
-        (
-            count_table_name(each),
-            each.records,
-            each.cells,
-            each.occupied,
-            _count(each.smallest),
-            where(each.smallest),
-            each.below,
-            declared_in_words(each.declared),
-        )
-        for each in tables
-    ]
-    header = ("table", "records", "cells", "above 0", "smallest", "where", f"below {below}", "")
-    return TextTable(header, rows)
-
-
-def count_table_name(table: PublishedTable) -> str:
-    """Which table of an attribute or of the label it is."""
-    return _KINDS[table.kind] or shown(table.name, _WORDS)
-
-
-def declared_in_words(declared: Declared) -> str:
-    """In what way the counts are declared not to be those of the provider's table; empty if they are."""
-    epsilon = "" if declared.epsilon is None else f" (epsilon {declared.epsilon:g})"
-    reservations = [
-        "" if declared.noise is None else f"noise of scale {declared.noise:g}{epsilon}",
-        "" if declared.rounded_to is None else f"rounded to {declared.rounded_to}",
-        "" if declared.records is None else f"of {declared.records} records",
-        "left to chance" if declared.drawn else "",
-    ]
-    return ", ".join(filter(None, reservations))
-
-
-def _linked(linked: LinkedTables, below: int) -> Iterator[Part]:
-    yield f"  {linked.atoms} groups of values that no masking tells apart, {linked.cells} cells"
-    rows = [
-        ("follow exactly", linked.exact),
-        ("of them without a record", linked.empty),
-        ("of them in a table as they are", linked.in_tables),
-        (f"of them from 1 to {below - 1}", linked.below),
-        (f"from 1 to {below - 1} and in no table", linked.derived_below),
-        *((f"known to within {k}", cells) for k, cells in linked.within.items()),
-    ]
-    shares = [(name, cells, f"{cells / linked.cells:6.1%}") for name, cells in rows]
-    yield TextTable(("", "cells", "share"), shares)
-    if linked.smallest is not None:
-        yield f"  smallest above 0 that follows: {_counted(linked.smallest)}"
-    if linked.derived is not None:
-        yield f"  smallest above 0 in no table: {_counted(linked.derived)}"
-    if linked.largest is not None:
-        groups = f"{linked.alike} group{'s' * (linked.alike != 1)}"
-        yield f"  all of one label value for certain: {groups}; the largest: {_counted(linked.largest)}"
-    tightness = "no linear program finds tighter ones" if linked.complete else "stopped early, not the tightest"
-    yield f"  bounds: {_METHODS[linked.method].format(linked.programs)}; {tightness}"
-
-
-def _beside_the_truth(compared: Comparison) -> Iterator[Part]:
-    named = {"pooled reconstruction": compared.pooled, "margins alone": compared.margins}
-    rows = [(name, f"{each.atoms:.4f}", f"{each.values:.4f}") for name, each in named.items()]
-    yield TextTable(("total variation distance", "of groups", "of single values"), rows)
-    if not compared.converged:
-        yield "  the reconstruction did not converge: one that does may be nearer"

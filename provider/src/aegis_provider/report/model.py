@@ -1,19 +1,30 @@
-"""What a report consists of, and how it is rendered as text; as a page `report.page` renders it."""
+"""What a report consists of. `report.text` and `report.page` render any, and know nothing of what it is about."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from aegis_sdk.cli.terminal import aligned
+# Told apart by the colour-blind, and in grey.
+BAD, GOOD, OTHER, NEUTRAL = "#d55e00", "#0072b2", "#56b4e9", "#b8b8b8"
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Rows under a header; numbers stand to the right."""
+    """Rows under a header; numbers stand to the right.
+
+    Attributes:
+        header: The names of the columns.
+        rows: Of as many cells.
+        caption: What else is to be known of it.
+        wide: How many of the last columns only a page has room for.
+        most: How many rows a terminal has room for; by default all.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str | float]]
     caption: str = ""
+    wide: int = 0
+    most: int | None = None
 
 
 class Term(NamedTuple):
@@ -25,7 +36,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Terms:
-    """What each of some words or numbers means."""
+    """What each of some words or numbers means, at the length that only a page has room for."""
 
     pairs: Sequence[Term]
 
@@ -38,7 +49,58 @@ class Plot:
     caption: str
 
 
-Part: TypeAlias = str | TextTable | Terms | Plot
+@dataclass(frozen=True)
+class Bars:
+    """Groups of bars, from the top down.
+
+    Attributes:
+        groups: Their names.
+        series: Name and colour of a series to (groups,) its lengths.
+        axis: What the lengths are.
+        caption: The sentence below it.
+        stacked: Whether the bars of a group are one, in parts, and all of them as long as the axis.
+        shares: Whether lengths are shares, told in percent, or counts.
+    """
+
+    groups: Sequence[str]
+    series: Mapping[tuple[str, str], Sequence[float]]
+    axis: str
+    caption: str
+    stacked: bool = False
+    shares: bool = True
+
+
+@dataclass(frozen=True)
+class Curve:
+    """(points,) heights of a line; of several of one name the legend has the first."""
+
+    name: str
+    colour: str
+    heights: Sequence[float]
+    width: float = 2.0
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Shares as lines over (points,) numbers.
+
+    Attributes:
+        numbers: From left to right.
+        curves: The later ones over others.
+        axes: What the numbers and the shares are.
+        caption: The sentence below it.
+    """
+
+    numbers: Sequence[float]
+    curves: Sequence[Curve]
+    axes: tuple[str, str]
+    caption: str
+
+
+Figure: TypeAlias = Plot | Bars | Curves
+"""A picture, which only a page has room for."""
+
+Part: TypeAlias = str | TextTable | Terms | Figure
 """A part of a section; a text is a paragraph, or a line of text."""
 
 
@@ -50,29 +112,10 @@ class Section:
     parts: Sequence[Part]
 
 
-def text_lines(sections: Iterable[Section]) -> Iterator[str]:
-    """Lines of text: an empty one between sections, the heading of each, if it has one, and its parts.
+@dataclass(frozen=True)
+class Report:
+    """A title, what is to be known first, and the sections."""
 
-    Plots are left out.
-    """
-    for place, section in enumerate(sections):
-        if place:
-            yield ""
-        if section.heading:
-            yield section.heading
-        for part in section.parts:
-            yield from _part_lines(part)
-
-
-def _part_lines(part: Part) -> Iterator[str]:
-    match part:
-        case str():
-            yield part
-        case TextTable():
-            yield from aligned(part.header, part.rows)
-            if part.caption:
-                yield part.caption
-        case Terms():
-            yield from (f"{term}: {meaning}" for term, meaning in part.pairs)
-        case Plot():
-            pass
+    title: str
+    summary: Sequence[str]
+    sections: Sequence[Section]

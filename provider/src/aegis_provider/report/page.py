@@ -4,23 +4,26 @@
         figure = Figure(figsize=(7, 3))
         ...
         plot = Plot(figure_svg(figure), "Records by the size of their equivalence class")
-    page = render_page("Privacy of health.csv", [Section("At a glance", ("One sentence.", plot))])
+    page = render_page(Report("Privacy of health.csv", ["One sentence."], [Section("Classes", [plot])]))
 
 Needs the extra `plots` (jinja2, matplotlib).
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.figure as mpl_figure
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
-from aegis_provider.report.model import Plot, Section, Terms, TextTable
+from aegis_provider.output import written_whole
+from aegis_provider.report.charts import drawn
+from aegis_provider.report.model import Figure, Plot, Report, Terms, TextTable
+from aegis_sdk.printable import Share
 
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
@@ -48,13 +51,7 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def legend_above(figure: Figure, columns: int = 2) -> None:
-    """The legend of the figure's first axes, above them, where no bar and no line can be."""
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
-
-
-def figure_svg(figure: Figure) -> str:
+def figure_svg(figure: mpl_figure.Figure) -> str:
     """The figure as an `<svg>` element: texts stay texts, escaped."""
     file = StringIO()
     figure.savefig(file, format="svg", metadata=_NO_METADATA)
@@ -63,27 +60,41 @@ def figure_svg(figure: Figure) -> str:
     return re.sub(r'<g id="[^"]*"', "<g", svg[svg.index("<svg") :])
 
 
-def render_page(title: str, sections: Sequence[Section]) -> str:
+def write_page(path: Path, report: Report) -> None:
+    """Writes the report as one HTML file, whole or not at all.
+
+    Raises:
+        OutputError: The file cannot be written.
+    """
+    with written_whole(path) as part:
+        part.write_text(render_page(report), encoding="utf-8")
+
+
+def render_page(report: Report) -> str:
     """The page as one self-contained HTML document in UTF-8; fractions have at most four significant digits."""
     folder = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["cell"] = _cell
+    environment.filters |= {"cell": _cell, "as_svg": _as_svg}
     environment.tests |= {
         "number": lambda cell: not isinstance(cell, str),
         "table": lambda part: isinstance(part, TextTable),
         "terms": lambda part: isinstance(part, Terms),
-        "plot": lambda part: isinstance(part, Plot),
+        "figure": lambda part: isinstance(part, Figure),
     }
-    environment.filters["as_svg"] = _as_svg
-    return environment.get_template("page.html.jinja").render(title=title, sections=sections)
+    return environment.get_template("page.html.jinja").render(report=report)
 
 
-def _as_svg(plot: Plot) -> Markup:
+def _as_svg(figure: Figure) -> Markup:
+    if isinstance(figure, Plot):
+        svg = figure.svg
+    else:
+        with drawing():
+            svg = figure_svg(drawn(figure))
     # The one text that is not escaped: matplotlib escapes what it writes.
-    return Markup(plot.svg)  # noqa: S704 - see above
+    return Markup(svg)  # noqa: S704 - see above
 
 
 def _cell(cell: str | float) -> str:
-    if isinstance(cell, str):
-        return cell
+    if isinstance(cell, str | Share):
+        return str(cell)
     return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"

@@ -1,105 +1,90 @@
-"""The report on privacy and risk as text and as JSON, which `aegis risk` prints, and what its page says alike."""
+"""The report on the privacy of a table and its releases, and the same as JSON: what `aegis risk` prints and writes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from aegis_provider.privacy import CRITERIA, Assessment, ClassSizes, ReleasePrivacy, Risk, roles_of
-from aegis_provider.report.model import Section, TextTable, text_lines
+from aegis_provider.privacy import (
+    CRITERIA,
+    IN_BINS,
+    Assessment,
+    ClassSizes,
+    ReleasePrivacy,
+    Risk,
+    maskings_in_short,
+    roles_of,
+)
+from aegis_provider.report.model import BAD, GOOD, OTHER, Bars, Curve, Curves, Part, Report, Section, TextTable
+from aegis_provider.report.risk_terms import terms
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
 _SHOWN_KS = (2, 3, 5, 10, 20, 50)
+_DRAWN_KS = range(2, 51)
 _USUAL_K = 5
-_LEAST_SHOWN = 0.001
+_HIGH_RISK = 0.2
 _WORDS = 100
-
-BANDS: Final = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
+_CURVES = 100
+_ROWS = 30
+_CRITERIA = ("k", "l", "t")
+_BANDS: Final = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 """Sizes of equivalence classes that are told together: the least and the most of each."""
-
-SHOWN_OF_ALL: Final = ("k", "l", "t")
-"""The criteria that are shown of every release, beside each other."""
-
-
-def compared_with_itself() -> str:
-    """Said below a table without plan, which may be a release that was measured with its plan, too."""
-    names = ", ".join(name for name, each in CRITERIA.items() if each.compares)
-    return (
-        f"{names}: against this table. With its plan, a release is compared with the whole\n"
-        "table, before anything is suppressed, so that they may differ a little."
-    )
+_RISKY: Final = {
+    ("alone", "#d55e00"): (1, 1),
+    ("in a class of 2 to 4: risk above 1 in 5", "#f0b27a"): (2, 4),
+    ("in a class of 5 to 19: risk above 1 in 20", "#a9cce3"): (5, 19),
+    ("in a class of 20 or more", "#0072b2"): (20, None),
+}
 
 
-def risk_text(assessment: Assessment, *, in_full: bool) -> Iterator[str]:
-    """Lines: every release in a line, or in full the only one, or the table where there is none."""
-    return text_lines(_one_release(assessment) if in_full else _all_releases(assessment))
+def risk_report(assessment: Assessment, table: str) -> Report:
+    """The report: of one release in detail, of several beside each other, of the table where there is none.
+
+    Args:
+        assessment: What was measured.
+        table: Its name.
+    """
+    only = assessment.releases[0] if len(assessment.releases) == 1 else None
+    title = f"Privacy of {table}" + (f", as {only.id} masks it" if only else "")
+    looked_at = f"By {assessment.plan.source}. Who knows other attributes of a person than these is a greater danger."
+    sections = [Section("What was looked at", [looked_at, _columns(assessment)])]
+    if len(assessment.releases) > 1:
+        sections.append(Section("The configurations", list(_configurations(assessment))))
+    else:
+        sections += _in_detail(assessment, only or assessment.as_it_is)
+    return Report(title, list(_summary(assessment)), [*sections, Section("What the numbers mean", terms())])
 
 
-def _all_releases(assessment: Assessment) -> Iterator[Section]:
-    yield Section("", list(_roles(assessment)))
-    header = ("configuration", *SHOWN_OF_ALL, "alone", f"left out for k={_USUAL_K}", "promise")
-    releases = (assessment.as_it_is, *assessment.releases)
-    names = [assessment.unmasked_id, *(each.id for each in assessment.releases)]
-    unique = _percents([None if each.risk is None else each.risk.unique_share for each in releases])
-    left_out = _percents([_left_out(each) for each in releases])
-    measured = ([each.privacy.get(name, "-") for name in SHOWN_OF_ALL] for each in releases)
-    words = (each.in_words() for each in releases)
-    rows = [
-        (name, *privacy, *rest) for name, privacy, *rest in zip(names, measured, unique, left_out, words, strict=True)
-    ]
-    yield Section("", [TextTable(header, rows)])
-    bins = [f"in bins: the plan's, of the numbers of {', '.join(assessment.binned)}"] if assessment.binned else []
-    yield Section(
-        "",
-        [
-            *bins,
-            "alone: share of the records that no other agrees with on all quasi-identifiers",
-            f"left out for k={_USUAL_K}: share of the records to suppress so that the others have k={_USUAL_K}",
-        ],
-    )
+def _summary(assessment: Assessment) -> Iterator[str]:
+    if len(assessment.releases) > 1:
+        yield _tally(assessment)
+    else:
+        yield _verdict(assessment)
+    before = assessment.as_it_is.risk
+    if before is not None:
+        yield (
+            f"The table has {before.records:,} records. As it is{IN_BINS if assessment.binned else ''}, "
+            f"{Share(before.unique_share)} of them are alone: no other record agrees with them on all "
+            f"quasi-identifiers. {Share(before.above[_HIGH_RISK])} have a risk of re-identification above 1 in 5."
+        )
 
 
-def _one_release(assessment: Assessment) -> Iterator[Section]:
-    release = assessment.releases[0] if assessment.releases else assessment.as_it_is
-    headline = f"{release.id or f'the {assessment.unmasked_name}'}: {release.in_words()}"
-    yield Section("", [headline, *(() if assessment.releases else _roles(assessment))])
-    if assessment.releases:
-        yield Section("", [columns_table(assessment)])
-    if release.suppressed:
-        yield Section("", [f"suppressed: {release.suppressed} records"])
-    if release.sizes is not None and release.risk is not None:
-        yield Section("", [_privacy_table(release)])
-        yield Section("re-identification:", [TextTable(("risk", ""), list(_risk_rows(release.risk)))])
-        yield Section("equivalence classes:", [_band_table(release.sizes)])
-        yield Section("to suppress, so that the others have:", [_suppression_table(release.sizes)])
+def _verdict(assessment: Assessment) -> str:
+    [release] = assessment.releases or [assessment.as_it_is]
+    left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
+    risk = f" The highest risk of re-identification is {Share(release.risk.highest)}." if release.risk else ""
+    return f"{release.id or f'the {assessment.unmasked_name}'}: {release.in_words()}.{risk}{left_out}"
 
 
-def _privacy_table(release: ReleasePrivacy) -> TextTable:
-    promised = {each.name: _plain(each.promised) for each in release.verdicts}
-    rows = [
-        (name, reached, promised.get(name, ""), verdict_in_words(release, name))
-        for name, reached in release.privacy.items()
-    ]
-    return TextTable(("privacy", "reached", "promised", ""), rows)
+def _tally(assessment: Assessment) -> str:
+    broken = [each.id for each in assessment.releases if each.broken]
+    unknown = sum(each.holds is None for each in assessment.releases)
+    held = sum(bool(each.verdicts and each.holds) for each in assessment.releases)
+    tally = f"Of {len(assessment.releases)} configurations, {held} hold what they promise and {len(broken)} break it."
+    tally += f" These break it: {', '.join(broken)}." if broken else ""
+    return tally + (f" Of {unknown} this cannot be told here." if unknown else "")
 
 
-def _band_table(sizes: ClassSizes) -> TextTable:
-    bands = ((band_name(*band), *sizes.within(*band)) for band in BANDS)
-    return TextTable(("records in each", "classes", "records"), [(name, n, of) for name, n, of in bands if n])
-
-
-def _suppression_table(sizes: ClassSizes) -> TextTable:
-    ks, records, shares = zip(*_suppression(sizes), strict=True)
-    rows = list(zip((f"k={k}" for k in ks), records, _percents(shares), strict=True))
-    return TextTable(("", "records", "share"), rows)
-
-
-def verdict_in_words(release: ReleasePrivacy, name: str) -> str:
-    """Whether the promise of that name is held; empty if there is none."""
-    if name not in release.promise:
-        return ""
-    return "BROKEN" if name in {each.name for each in release.broken} else "held"
-
-
-def columns_table(assessment: Assessment) -> TextTable:
+def _columns(assessment: Assessment) -> TextTable:
     """What becomes of each column in the only release; without one, what each is taken for."""
     header = ("column", "taken for", "masking", "the values become")
     if not assessment.columns:
@@ -112,15 +97,148 @@ def columns_table(assessment: Assessment) -> TextTable:
     return TextTable(header, rows)
 
 
-def band_name(least: int, most: int | None) -> str:
-    """`1`, `3-4` or `100+`."""
-    return f"{least}+" if most is None else str(least) if least == most else f"{least}-{most}"
+def _configurations(assessment: Assessment) -> Iterator[Part]:
+    if any(each.risk for each in assessment.releases):
+        yield from (_classes_of_all(assessment), _suppression_curves(assessment))
+    left_out = f"left out for k={_USUAL_K}"
+    header = ("configuration", *_CRITERIA, "alone", "risk above 1 in 5", left_out, "suppressed", "promise", "maskings")
+    rows = [_release_row(assessment.as_it_is, assessment.unmasked_id, "")]
+    for release, configuration in zip(assessment.releases, assessment.configurations, strict=True):
+        rows.append(_release_row(release, release.id, maskings_in_short(assessment.plan, configuration)))
+    yield TextTable(header, rows, wide=1)
+    if assessment.binned:
+        yield f"in bins: the plan's, of the numbers of {', '.join(assessment.binned)}"
+    yield "alone: share of the records that no other agrees with on all quasi-identifiers"
+    yield f"{left_out}: share of the records to suppress so that the others have k={_USUAL_K}"
 
 
-def risk_shares(risk: Risk) -> dict[str, float]:
-    """The risks by name; the average prosecutor risk and the marketer risk are one number: classes over records."""
+def _release_row(release: ReleasePrivacy, name: str, maskings: str) -> tuple[str | float, ...]:
+    privacy = [release.privacy.get(criterion, "-") for criterion in _CRITERIA]
+    shares: tuple[str | float, ...] = ("-", "-", "-")
+    if release.sizes is not None and release.risk is not None:
+        shares = (
+            Share(release.risk.unique_share),
+            Share(release.risk.above[_HIGH_RISK]),
+            *_left_out(release.sizes, [_USUAL_K]),
+        )
+    return (name, *privacy, *shares, release.suppressed, release.in_words(), maskings)
+
+
+def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Section]:
+    yield Section("Privacy criteria", list(_criteria(assessment, release)))
+    compared = {assessment.unmasked_name: assessment.as_it_is}
+    if release.id and release.risk is not None:
+        compared[f"as {release.id} masks it"] = release
+    yield Section("Risk of re-identification", list(_risk(compared)))
+    if release.sizes is not None and release.risk is not None:
+        yield Section("Equivalence classes", list(_classes(release.sizes, compared)))
+        yield Section("To suppress", [_suppression_table(release.sizes), _suppression_curves(assessment)])
+
+
+def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]:
+    broken = {each.name for each in release.broken}
+    promised = {
+        name: f"{promise:g}, {'BROKEN' if name in broken else 'held'}" for name, promise in release.promise.items()
+    }
+    rows = [
+        (f"{name}: {CRITERIA[name].word}", reached, promised.get(name, ""), CRITERIA[name].consequence(reached))
+        for name, reached in release.privacy.items()
+    ]
+    header = ("criterion", "reached", "promised", "in the worst class")
+    yield TextTable(header, rows) if rows else "Nothing could be measured."
+    if release.unmeasured:
+        yield f"Whether this is held cannot be told here: {', '.join(release.unmeasured)}."
+    if assessment.plan.sensitive and not any(each.maskings for each in assessment.plan.attributes):
+        names = ", ".join(name for name, each in CRITERIA.items() if each.compares)
+        yield (
+            f"{names}: against this table. With its plan, a release is compared with the whole table, before anything "
+            "is suppressed, so that they may differ a little."
+        )
+
+
+def _risk(compared: Mapping[str, ReleasePrivacy]) -> Iterator[Part]:
+    risks = {name: _risks(each.risk) for name, each in compared.items() if each.risk is not None}
+    names = next(iter(risks.values()), {})
+    yield TextTable(("risk", *risks), [(name, *(each[name] for each in risks.values())) for name in names])
+    when = "before and after masking" if len(compared) > 1 else "as the table is"
+    caption = f"The risk that a record is re-identified, {when}. Lower is safer."
+    yield _beside("risk, or share of the records", risks, caption)
+
+
+def _risks(risk: Risk) -> dict[str, Share]:
+    """By name; the average prosecutor risk and the marketer risk are one number: classes over records."""
     above = {f"records with a risk above 1 in {round(1 / each)}": share for each, share in risk.above.items()}
-    return {"prosecutor, highest": risk.highest, "prosecutor, average; marketer": risk.average, **above}
+    shares = {"prosecutor, highest": risk.highest, "prosecutor, average; marketer": risk.average, **above}
+    return {name: Share(share) for name, share in {**shares, "records alone in their class": risk.unique_share}.items()}
+
+
+def _classes(sizes: ClassSizes, compared: Mapping[str, ReleasePrivacy]) -> Iterator[Part]:
+    bands = {
+        (f"{least}+" if most is None else f"{least}-{most}" if most > least else f"{least}"): (least, most)
+        for least, most in _BANDS
+    }
+    rows = [(name, *sizes.within(*band)) for name, band in bands.items()]
+    yield TextTable(("records in each", "classes", "records"), [row for row in rows if row[1]])
+    shares = {name: {band: _share(each.sizes, *bands[band]) for band in bands} for name, each in compared.items()}
+    caption = "How many records share their quasi-identifiers with how many. Larger classes are safer."
+    yield _beside("share of the records, by the size of their equivalence class", shares, caption)
+
+
+def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str) -> Bars:
+    """Shares of the table as it is, the first of `compared`, and perhaps of a release."""
+    series = {
+        (name, colour): list(shares.values())
+        for (name, shares), colour in zip(compared.items(), (BAD, GOOD), strict=False)
+    }
+    return Bars(list(next(iter(compared.values()), ())), series, axis, caption)
+
+
+def _classes_of_all(assessment: Assessment) -> Bars:
+    """Which share of the records is in small classes: of the table as it is, and of the configurations, worst first."""
+    measured = [each for each in assessment.releases if each.risk is not None]
+    worst = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
+    releases = [assessment.as_it_is, *worst]
+    series = {named: [_share(each.sizes, *band) for each in releases] for named, band in _RISKY.items()}
+    few = f" These are the worst {_ROWS} of {len(measured)}." if len(measured) > _ROWS else ""
+    caption = f"How many records are in small classes, the configuration with most at risk first.{few}"
+    names = [assessment.unmasked_id, *(each.id for each in worst)]
+    return Bars(names, series, "share of the records", caption, stacked=True)
+
+
+def _exposed(release: ReleasePrivacy) -> tuple[float, ...]:
+    """What releases are compared by: the shares of their records that are at a risk, the highest risk first."""
+    return tuple(_share(release.sizes, 1, most) for most in (4, 19, 1))
+
+
+def _suppression_table(sizes: ClassSizes) -> TextTable:
+    suppressed = _suppression_document(sizes).items()
+    rows = [(f"k={k}", records, Share(records / sizes.records)) for k, records in suppressed]
+    return TextTable(("so that the others have", "records", "share"), rows)
+
+
+def _suppression_curves(assessment: Assessment) -> Curves:
+    measured = [each for each in assessment.releases if each.sizes is not None and each.risk is not None]
+    name, colour, width = "configurations", OTHER, 0.7
+    if len(measured) == 1:
+        name, colour, width = f"as {measured[0].id} masks it", GOOD, 2.0
+    curves = [Curve(name, colour, _left_out(each.sizes, _DRAWN_KS), width) for each in measured[:_CURVES]]
+    curves.append(Curve(assessment.unmasked_name, BAD, _left_out(assessment.as_it_is.sizes, _DRAWN_KS)))
+    first = f" The first {_CURVES} configurations." if len(measured) > _CURVES else ""
+    caption = f"How many records have to be left out so that all others have k-anonymity.{first}"
+    return Curves(_DRAWN_KS, curves, ("k", "share to suppress"), caption)
+
+
+def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:
+    if sizes is None or not sizes.records:
+        return 0.0
+    return sizes.within(least, most)[1] / sizes.records
+
+
+def _left_out(sizes: ClassSizes | None, ks: Sequence[int]) -> list[Share]:
+    """For each k, the share of the records to suppress."""
+    if sizes is None or not sizes.records:
+        return [Share(0)] * len(ks)
+    return [Share(records / sizes.records) for records in sizes.suppressed_for(ks).tolist()]
 
 
 def risk_document(assessment: Assessment, *, in_full: bool) -> dict[str, Any]:
@@ -152,48 +270,18 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
         "suppressed": release.suppressed if measured else None,
         "privacy": dict(release.privacy),
         "risk": _risk_document(release.risk),
-        "suppression": {} if release.sizes is None else {k: records for k, records, _ in _suppression(release.sizes)},
+        "suppression": _suppression_document(release.sizes),
         **({"class_sizes": _class_sizes(release.sizes)} if in_full and release.sizes is not None else {}),
     }
-
-
-def _roles(assessment: Assessment) -> Iterator[str]:
-    yield f"quasi-identifiers: {', '.join(assessment.plan.quasi_identifiers) or 'none'}"
-    yield f"sensitive: {', '.join(assessment.plan.sensitive) or 'none'}"
-    if assessment.neither:
-        yield f"neither: {', '.join(assessment.neither)}"
-
-
-def _left_out(release: ReleasePrivacy) -> float | None:
-    if release.sizes is None or release.risk is None:
-        return None
-    return next(share for k, _, share in _suppression(release.sizes) if k == _USUAL_K)
-
-
-def _percents(shares: Sequence[float | None]) -> list[str]:
-    """A column of shares in per cent, with what is above zero never shown as zero."""
-    texts = ["-" if each is None else "<0.1%" if 0 < each < _LEAST_SHOWN else f"{each:.1%}" for each in shares]
-    return [text.rjust(max(map(len, texts))) for text in texts]
-
-
-def _risk_rows(risk: Risk) -> Iterator[tuple[str, str]]:
-    shares = {**risk_shares(risk), "records alone in their class": risk.unique_share}
-    yield from zip(shares, _percents(list(shares.values())), strict=True)
-
-
-def _suppression(sizes: ClassSizes) -> Iterator[tuple[int, int, float]]:
-    """For some k: the records to suppress, and their share."""
-    for k, records in zip(_SHOWN_KS, sizes.suppressed_for(_SHOWN_KS).tolist(), strict=True):
-        yield k, records, records / sizes.records
 
 
 def _class_sizes(sizes: ClassSizes) -> list[list[int]]:
     return [list(pair) for pair in zip(sizes.sizes.tolist(), sizes.classes.tolist(), strict=True)]
 
 
-def _risk_document(risk: "Risk | None") -> dict[str, Any] | None:
+def _risk_document(risk: Risk | None) -> dict[str, Any] | None:
     return None if risk is None else {**vars(risk), "above": {f"{key:g}": share for key, share in risk.above.items()}}
 
 
-def _plain(number: float) -> float:
-    return int(number) if float(number).is_integer() else number
+def _suppression_document(sizes: ClassSizes | None) -> dict[int, int]:
+    return {} if sizes is None else dict(zip(_SHOWN_KS, sizes.suppressed_for(_SHOWN_KS).tolist(), strict=True))

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import typer
 
-from aegis_sdk.printable import one_line
+from aegis_sdk.printable import Share, one_line
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Is told how much is done, and of how much."""
@@ -50,7 +50,7 @@ def progress_bar(task: str) -> Iterator[Progress]:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
-    """Lines of aligned columns, numbers to the right: integers as they are, others with six decimals."""
+    """Lines of aligned columns, numbers to the right: integers and shares as they are, others with six decimals."""
     cells = [[_cell(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [any(not isinstance(row[place], str) for row in rows) for place in range(len(header))]
@@ -61,4 +61,4 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Ite
 
 
 def _cell(cell: str | float) -> str:
-    return str(cell) if isinstance(cell, str | int) else f"{cell:.6f}"
+    return str(cell) if isinstance(cell, str | int | Share) else f"{cell:.6f}"

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from aegis_provider.output import written_whole
 from aegis_provider.report.figures import FIGURES, Subject
-from aegis_provider.report.model import Section
+from aegis_provider.report.model import Report, Section
 from aegis_provider.report.page import drawing, render_page
 from aegis_provider.report.plots.style import measure_of
 from aegis_sdk.reading import shown
@@ -80,12 +80,11 @@ def page(
     """
     with drawing():
         sections = list(_sections(Subject(entry, advice, privacy, attributes)))
-    return render_page(f"{entry.name}: {shown(entry.title, 100)}" if entry.title else entry.name, sections)
+    title = f"{entry.name}: {shown(entry.title, 100)}" if entry.title else entry.name
+    return render_page(Report(title, [] if advice is None else [_about(entry, advice)], sections))
 
 
 def _sections(subject: Subject) -> Iterator[Section]:
-    if subject.advice is not None:
-        yield Section("The advice", (_about(subject.entry, subject.advice),))
     for each in FIGURES.values():
         if each.is_possible(subject):
             yield Section(each.heading, tuple(each.load().parts(subject)))
