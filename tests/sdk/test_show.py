@@ -53,7 +53,7 @@ class TestTheExample:
         out = aegis("show", health)[1]
         habits = [each.strip() for each in line_of(out, "visits-any").split("  ") if each]
         assert habits == [
-            *("visits-any", "2", "18", "mapping, joint counts", "visits-habits", "intervals with the edges 0 1 inf")
+            *("visits-any", "2", "18", "mapping, joint counts", "visits-habits", "intervals with the edges 0, 1, inf")
         ]
         assert "as identity" in line_of(out, "deductible-coded")
         assert "any" in line_of(out, "visits-gone")
@@ -142,12 +142,16 @@ class TestWords:
         ("name", "parameters", "words"),
         [
             ("bucketize", {"width": 5, "origin": 0}, "intervals of width 5, from 0"),
-            ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "intervals with the edges -inf 2.5 inf"),
-            ("bucketize", {"equal_frequency": 4, "edges": [0, 1]}, "4 intervals of about as many records each"),
+            ("bucketize", {"edges": ["-inf", 2.5, "inf"]}, "intervals with the edges -inf, 2.5, inf"),
+            (
+                "bucketize",
+                {"equal_frequency": 4, "edges": [0, 1]},
+                "4 intervals of about as many records each, with the edges 0, 1",
+            ),
             ("round", {"to": 10}, "the nearest multiple of 10"),
             ("blur", {"keep": 3, "character": "*"}, "all but the first 3 characters written over with *"),
             ("blur", {"keep": 2, "at": "end", "character": "x"}, "all but the last 2 characters written over with x"),
-            ("blur", {"positions": [1, 3], "character": "*"}, "characters 1 3 written over with *"),
+            ("blur", {"positions": [1, 3], "character": "*"}, "characters 1, 3 written over with *"),
             ("hierarchy", {"file": "h.csv", "level": 2}, "level 2 of h.csv"),
             ("hierarchy", {"intervals": [5, 10], "origin": 0, "level": 2}, "intervals of width 10, from 0"),
             ("hierarchy", {"prefixes": [3, 2], "level": 2}, "all but the first 2 characters written over with *"),
@@ -157,14 +161,22 @@ class TestWords:
             ("hierarchy", {"dates": "month", "level": 1}, "level 1 of dates: month"),
             ("hierarchy", {"tree": {"a": ["b"]}, "level": 1}, "level 1 of a tree"),
             ("top_bottom", {"top": 90, "bottom": 18}, "one value from 90 on and one below 18; all others stay"),
-            ("mapping", {"values": {"a": "x", "b": "x"}}, "2 values given one by one"),
-            ("mapping", {"values": {"a": "x"}, "other": ""}, '1 value given one by one, every other ""'),
-            ("suppress", {}, "one masked value for all"),
-            ("noise", {"kind": "laplace", "scale": 2, "step": 1}, "left to chance: laplace noise of scale 2 added"),
+            ("mapping", {"values": {"a": "x", "b": "x"}}, "2 values given one by one (x)"),
+            ("mapping", {"values": {"a": "x"}, "other": ""}, '1 value given one by one (x), every other ""'),
+            ("suppress", {}, "one masked value, *, for all"),
+            (
+                "noise",
+                {"kind": "laplace", "scale": 2, "step": 1},
+                "left to chance: laplace noise of scale 2 added, rounded to multiples of 1",
+            ),
             ("randomised_response", {"keep": 0.8}, "left to chance: kept with probability 0.8, else any value"),
             ("pram", {}, "left to chance: drawn by its transition matrix"),
             ("shuffle", {}, "left to chance: the same values, permuted over the records"),
-            ("token", {"algorithm": "hmac-sha256", "length": 12}, "a keyed hash of each value"),
+            (
+                "token",
+                {"algorithm": "hmac-sha256", "length": 12},
+                "a keyed hash of each value, of 12 hexadecimal digits",
+            ),
             ("new", {"a": [1, {"b": 2}], "c": True}, "new: a 1 of 1, c true"),
             ("new", {}, "new"),
             # What other tools write under a known name is told as it is.

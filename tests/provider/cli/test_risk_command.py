@@ -288,7 +288,7 @@ def test_it_is_told_how_a_configuration_masks_every_column(aegis, stays):
     lines = [" ".join(line.split()) for line in out.split("\n\n")[1].splitlines()]
     assert lines[2:] == [
         "column taken for masking the values become",
-        "age quasi-identifier gone one masked value, *, whatever they are",
+        "age quasi-identifier gone one masked value, *, for all",
         "zip quasi-identifier identity as it is",
         "sick sensitive as it is",
         "ward neither: shared noisy left to chance: the same values, permuted over the records",
@@ -316,7 +316,7 @@ def test_the_page_says_how_every_column_is_masked(aegis, stays, tmp_path):
     assert {"age: gone, noisy", "without zip, bed", "first; without ward, bed"} <= set(all_of_them)
     aegis(*stays, "--configuration", "fine", "--html", tmp_path / "risk.html")
     one = Page(tmp_path / "risk.html").texts
-    assert {"neither: shared", "noisy", "one masked value, *, whatever they are"} <= set(one)
+    assert {"neither: shared", "noisy", "one masked value, *, for all"} <= set(one)
     said = [
         text for text in one if "a person with several records (stays, years) can be all records of a class" in text
     ]

@@ -42,11 +42,6 @@ class Blur(MaskingFunction):
         where = {} if self.at == "start" else {"at": self.at}
         return {"keep": self.keep, **where, "character": self.character}
 
-    def describe(self) -> str:
-        """`texts of which all but the first 3 characters are written over with *`."""
-        kept = f"the {'first' if self.at == 'start' else 'last'} {self.keep} character{'' if self.keep == 1 else 's'}"
-        return f"texts of which all but {kept} are written over with {self.character}"
-
     def mask(self, domain: Domain) -> list[str]:
         """Each text, as long as it was; a missing value stays missing."""
         return [self._blurred(text) for text in domain.texts]
@@ -85,10 +80,6 @@ class BlurPositions(MaskingFunction):
         """Which characters are hidden, and by what."""
         return {"positions": list(self.positions), "character": self.character}
 
-    def describe(self) -> str:
-        """`texts whose characters 1, 2, -1 are written over with *`."""
-        return f"texts whose characters {', '.join(map(str, self.positions))} are written over with {self.character}"
-
     def mask(self, domain: Domain) -> list[str]:
         """Each text, as long as it was; a missing value stays missing."""
         return [self._blurred(text) for text in domain.texts]
@@ -117,10 +108,6 @@ class Suppress(MaskingFunction):
     def parameters(self) -> dict[str, object]:
         """None."""
         return {}
-
-    def describe(self) -> str:
-        """`*`, whatever they are."""
-        return "one masked value, *, whatever they are"
 
     def mask(self, domain: Domain) -> list[str]:
         """`*` for each value."""

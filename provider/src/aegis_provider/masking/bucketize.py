@@ -79,10 +79,6 @@ class EqualBuckets(Bucketize, NumberFunction):
         """The width and the origin."""
         return {"width": json_number(self.width), "origin": json_number(self.origin)}
 
-    def describe(self) -> str:
-        """`intervals of width 5, from 0`."""
-        return f"intervals of width {plain(self.width)}, from {plain(self.origin)}"
-
     def mask(self, domain: Domain) -> list[str]:
         """The name of each value's interval; a missing value stays missing."""
         return name_intervals(domain, self._bounds, whole=is_whole(self.width) and is_whole(self.origin))
@@ -111,10 +107,6 @@ class EdgeBuckets(Bucketize, NumberFunction):
         """The edges; `inf` and `-inf` as text."""
         return {"edges": [json_number(edge) for edge in self.edges]}
 
-    def describe(self) -> str:
-        """`intervals with the edges 0, 18, 65, inf`."""
-        return f"intervals with the edges {', '.join(str(json_number(edge)) for edge in self.edges)}"
-
     def mask(self, domain: Domain) -> list[str]:
         """The name of each value's interval, `""` for a value outside the edges or missing."""
         return name_intervals(domain, self._bounds, whole=all(map(is_whole, filter(Decimal.is_finite, self.edges))))
@@ -133,10 +125,6 @@ class FittedBuckets(EdgeBuckets):
     def parameters(self) -> dict[str, object]:
         """The number asked for, and the edges found."""
         return {"equal_frequency": self.buckets, **super().parameters()}
-
-    def describe(self) -> str:
-        """`intervals with the edges -inf, 18, 65, inf, of about as many records each`."""
-        return f"{super().describe()}, of about as many records each"
 
 
 @dataclass(frozen=True)
@@ -157,10 +145,6 @@ class EqualFrequency(Bucketize, FittedFunction):
     def parameters(self) -> dict[str, object]:
         """How many intervals are asked for."""
         return {"equal_frequency": self.buckets}
-
-    def describe(self) -> str:
-        """`5 intervals of about as many records each`."""
-        return f"{self.buckets} intervals of about as many records each"
 
     def fit(self, domain: Domain, histogram: IntArray) -> FittedBuckets:
         """The intervals for these counts of the values (values,)."""

@@ -11,6 +11,7 @@ from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.draw import Draw, IntArray
 from aegis_provider.table.values import Domain
 from aegis_provider.yaml_file import Element
+from aegis_sdk.reading import in_words
 
 # Of a masked value that a sentence quotes; those of the ends of an open bin are longer.
 _LONGEST = 70
@@ -20,7 +21,7 @@ class Function(ABC):
     """What a plan can say to do with the values of an attribute. Parameters that make no sense are a `ValueError`.
 
     A masking function is a class of one of the kinds below, and a line in the registry; nothing else has to know it by
-    name (`aegis_sdk.reading.function_words` has better words than its name for some).
+    name (`aegis_sdk.reading.function_words` has words for it, or else takes its name and parameters).
 
     Attributes:
         name: what the plan and the entry call it.
@@ -47,9 +48,9 @@ class Function(ABC):
     def parameters(self) -> dict[str, object]:
         """What the published entry says of the function, as JSON values."""
 
-    @abstractmethod
     def describe(self) -> str:
-        """What it does, for people: the rest of a sentence that begins with "the values become ..."."""
+        """What the values become, for people: as who reads the entry is told."""
+        return in_words(self.name, self.parameters())
 
 
 class MaskingFunction(Function):

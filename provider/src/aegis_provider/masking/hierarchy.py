@@ -19,11 +19,14 @@ from aegis_provider.masking.function import (
     check_finite,
     check_level,
 )
-from aegis_provider.masking.lookup import HierarchyFile, first_of, look_up
+from aegis_provider.masking.lookup import HierarchyFile, look_up
 from aegis_provider.masking.tree import Tree, as_json, depth_of, names_of, paths_of, read_tree
 from aegis_provider.table.arithmetic import floor_ratio, json_number, times
 from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
 from aegis_provider.yaml_file import Element
+from aegis_sdk.reading import some
+
+_SHOWN_GROUPS = 5
 
 
 @dataclass(frozen=True)
@@ -97,10 +100,6 @@ class FileHierarchy(Hierarchy, MaskingFunction):
         """The file's name and the level."""
         return {"file": self.file, "level": self.level}
 
-    def describe(self) -> str:
-        """`level 2 of hierarchy_age.csv`."""
-        return f"level {self.level} of {self.file}"
-
     def mask(self, domain: Domain) -> list[str]:
         """The masked text of each value; a missing value that the file lacks stays missing."""
         return look_up(domain, {MISSING: MISSING, **self.table}, None, f"is not in {self.file}")
@@ -129,10 +128,6 @@ class IntervalHierarchy(Hierarchy, NumberFunction):
         widths = [json_number(width) for width in self.widths]
         return {"intervals": widths, "origin": json_number(self.origin), "level": self.level}
 
-    def describe(self) -> str:
-        """`intervals of width 10, from 0 (level 2 of 3)`."""
-        return f"{self._buckets().describe()} (level {self.level} of {len(self.widths)})"
-
     def mask(self, domain: Domain) -> list[str]:
         """The name of each value's interval; a missing value stays missing."""
         return self._buckets().mask(domain)
@@ -159,10 +154,6 @@ class PrefixHierarchy(Hierarchy, MaskingFunction):
     def parameters(self) -> dict[str, object]:
         """All lengths, and the level."""
         return {"prefixes": list(self.kept), "level": self.level}
-
-    def describe(self) -> str:
-        """`texts of which all but the first 3 characters are written over with * (level 1 of 3)`."""
-        return f"{self._blur().describe()} (level {self.level} of {len(self.kept)})"
 
     def mask(self, domain: Domain) -> list[str]:
         """Each text, as long as it was; a missing value stays missing."""
@@ -202,10 +193,6 @@ class DateHierarchy(Hierarchy, MaskingFunction):
         """All units, and the level."""
         return {"dates": list(self.units), "level": self.level}
 
-    def describe(self) -> str:
-        """`the quarter of each date (level 2 of 3)`."""
-        return f"the {self.units[self.level - 1]} of each date (level {self.level} of {len(self.units)})"
-
     def mask(self, domain: Domain) -> list[str]:
         """The unit of each date; a missing value stays missing.
 
@@ -241,8 +228,8 @@ class TreeHierarchy(Hierarchy, MaskingFunction):
         return {"tree": as_json(self.tree), "level": self.level}
 
     def describe(self) -> str:
-        """`groups of a tree: North, South, Asia (level 1 of 2)`."""
-        return f"groups of a tree: {first_of(self._table().values())} (level {self.level} of {depth_of(self.tree)})"
+        """`level 1 of a tree: North, South, Asia`."""
+        return f"{super().describe()}: {some(list(dict.fromkeys(self._table().values())), _SHOWN_GROUPS)}"
 
     def mask(self, domain: Domain) -> list[str]:
         """The group of each value; a missing value that the tree lacks stays missing."""

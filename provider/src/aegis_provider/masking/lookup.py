@@ -1,7 +1,7 @@
 """`mapping`, and what a hierarchy file lists: masked values looked up by value."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -12,7 +12,6 @@ from aegis_provider.table.values import MISSING, Domain, Key, ValueType, key_of
 from aegis_provider.yaml_file import Element
 
 _Masked = TypeVar("_Masked")
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,6 @@ class Mapped(MaskingFunction):
         values: dict[str, object] = {"values": dict(self.table)}
         return values if self.other is None else {**values, "other": self.other}
 
-    def describe(self) -> str:
-        """`no, yes, as a table of 3 values says, all others: unknown`."""
-        others = "" if self.other is None else f", all others: {self.other}"
-        values = f"{len(self.table)} value{'' if len(self.table) == 1 else 's'}"
-        return f"{first_of(self.table.values())}, as a table of {values} says{others}"
-
     def mask(self, domain: Domain) -> list[str]:
         """The masked text of each value; a missing value that is not named stays missing."""
         named = {MISSING: MISSING, **self.table}
@@ -113,12 +106,6 @@ def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter:
     if len(row) == 1:
         return f"{path.name}, line {line}: no level found after {shortened(row[0])}; is its delimiter {delimiter!r}?"
     return f"{path.name}, line {line}: has levels 1 to {len(row) - 1}, not {level}"
-
-
-def first_of(texts: Iterable[str]) -> str:
-    """The first few of the texts that differ, and dots if there are more."""
-    distinct = list(dict.fromkeys(texts))
-    return ", ".join(distinct[:_SHOWN] + ["..."] * (len(distinct) > _SHOWN))
 
 
 def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None, absence: str) -> list[_Masked]:

@@ -70,11 +70,6 @@ class Noise(RandomFunction):
         stated = {name: json_number(bound) for name, bound in bounds.items() if bound is not None}
         return {"kind": self.kind, "scale": json_number(self.scale), "step": json_number(self.step), **stated}
 
-    def describe(self) -> str:
-        """`themselves plus Laplace noise of scale 2, rounded to multiples of 1`."""
-        kind = "Laplace noise of scale" if self.kind == "laplace" else "Gaussian noise of standard deviation"
-        return f"themselves plus {kind} {plain(self.scale)}, rounded to multiples of {plain(self.step)}"
-
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
         """A draw by `transition`.
 

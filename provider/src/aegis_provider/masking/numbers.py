@@ -32,10 +32,6 @@ class Round(NumberFunction):
         """What the masked values are multiples of."""
         return {"to": json_number(self.to)}
 
-    def describe(self) -> str:
-        """`the nearest multiple of 10`."""
-        return f"the nearest multiple of {plain(self.to)}"
-
     def mask(self, domain: Domain) -> list[str]:
         """Each number rounded, without exponent; a missing value stays missing."""
         return [MISSING if number is None else self._rounded(number) for number in numbers_of(domain)]
@@ -79,12 +75,6 @@ class TopBottom(NumberFunction):
         """The limits that there are."""
         limits = {"top": self.top, "bottom": self.bottom}
         return {name: json_number(number) for name, number in limits.items() if number is not None}
-
-    def describe(self) -> str:
-        """`one value from 90 on and one below 18; all others stay`."""
-        from_top = [] if self.top is None else [f"from {plain(self.top)} on"]
-        below_bottom = [] if self.bottom is None else [f"below {plain(self.bottom)}"]
-        return f"one value {' and one '.join(from_top + below_bottom)}; all others stay"
 
     def mask(self, domain: Domain) -> list[str]:
         """The text of each value, or the name of the open interval that it is in; a missing value stays missing."""

@@ -46,10 +46,6 @@ class RandomisedResponse(RandomFunction):
         """The probability of keeping a value."""
         return {"keep": self.keep}
 
-    def describe(self) -> str:
-        """`themselves with probability 0.8, otherwise any value of the domain, each as likely`."""
-        return f"themselves with probability {self.keep}, otherwise any value of the domain, each as likely"
-
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
         """A draw by `transition`."""
         return Draw.by_transition(domain.texts, self.transition(len(domain)), counts, random)
@@ -101,10 +97,6 @@ class Pram(RandomFunction):
         """None: the entry has the transition matrix."""
         return {}
 
-    def describe(self) -> str:
-        """`values drawn with the probabilities that each value has in the transition matrix`."""
-        return "values drawn with the probabilities that each value has in the transition matrix"
-
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
         """A draw by `transition`.
 
@@ -148,10 +140,6 @@ class Shuffle(RandomFunction):
     def parameters(self) -> dict[str, object]:
         """None."""
         return {}
-
-    def describe(self) -> str:
-        """`the same values, permuted over the records`."""
-        return "the same values, permuted over the records"
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
         """A table of masked value and label, as likely as the permutations are many that lead to it.

@@ -52,10 +52,6 @@ class Token(MaskingFunction):
         """The algorithm and the number of digits."""
         return {"algorithm": "hmac-sha256", "length": self.length}
 
-    def describe(self) -> str:
-        """`tokens of 12 hexadecimal digits, a keyed hash (HMAC-SHA256)`."""
-        return f"tokens of {self.length} hexadecimal digits, a keyed hash (HMAC-SHA256)"
-
     def mask(self, domain: Domain) -> list[str]:
         """The token of each value; a missing value stays missing. Two values with one token are an error."""
         owners: dict[str, str] = {}

@@ -79,6 +79,6 @@ def _becomes(attribute: Attribute | None, configuration: Configuration) -> str:
         return "not in the release"
     for masking in () if attribute is None else attribute.maskings:
         if masking.id == choice:
-            return f"{'left to chance: ' if masking.is_random else ''}{masking.function.describe()}"
+            return masking.function.describe()
     is_binned = attribute is not None and attribute.discretization is not None
     return "as it is, in the plan's bins" if is_binned else "as it is"

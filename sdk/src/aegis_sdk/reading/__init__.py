@@ -7,7 +7,7 @@ Part of the base installation: nothing but Python.
 from aegis_sdk.printable import one_line, shown, some
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.reading.configurations import ids_of, maskings_in, maskings_of, promises_of, vouched_for
-from aegis_sdk.reading.function_words import unit_of
+from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
 
@@ -21,6 +21,7 @@ __all__ = [
     "Range",
     "deviation_bounds",
     "ids_of",
+    "in_words",
     "lattice_of",
     "maskings_in",
     "maskings_of",

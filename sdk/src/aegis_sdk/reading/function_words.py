@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from aegis_sdk.printable import shown
+from aegis_sdk.printable import shown, some
 from aegis_sdk.wire import Masking
 
 Parameters: TypeAlias = Mapping[str, object]
 
-_LONGEST = 60
+_LONGEST = 80
+_SHOWN = 5
 
 
 def words_of(masking: Masking) -> str:
@@ -19,9 +20,13 @@ def words_of(masking: Masking) -> str:
     """
     if masking.function is None:
         return "not said" if masking.is_deterministic else f"not said; chance {_chance(masking)} part"
-    name, parameters = masking.function.name, masking.function.parameters
+    return shown(in_words(masking.function.name, masking.function.parameters), _LONGEST)
+
+
+def in_words(name: str, parameters: Parameters) -> str:
+    """What a function of that name makes of values; of one that is not known here, its name and its parameters."""
     words = _WORDS[name](parameters) if name in _WORDS else None
-    return shown(words or as_given(name, parameters), _LONGEST)
+    return words or as_given(name, parameters)
 
 
 def unit_of(masking: Masking) -> str | None:
@@ -52,12 +57,18 @@ def _value(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def _listed(values: object) -> str:
+    return ", ".join(map(_value, values)) if isinstance(values, list) else _value(values)
+
+
 def _bucketize(parameters: Parameters) -> str | None:
+    edges = f"with the edges {_listed(parameters['edges'])}" if "edges" in parameters else ""
     if "equal_frequency" in parameters:
-        return f"{_value(parameters['equal_frequency'])} intervals of about as many records each"
+        intervals = f"{_value(parameters['equal_frequency'])} intervals of about as many records each"
+        return f"{intervals}, {edges}" if edges else intervals
     if "width" in parameters:
         return f"intervals of width {_value(parameters['width'])}, from {_value(parameters.get('origin', 0))}"
-    return f"intervals with the edges {_value(parameters['edges'])}" if "edges" in parameters else None
+    return f"intervals {edges}" if edges else None
 
 
 def _hierarchy(parameters: Parameters) -> str | None:
@@ -95,11 +106,12 @@ def _round(parameters: Parameters) -> str | None:
 def _blur(parameters: Parameters) -> str | None:
     character = _value(parameters.get("character", "*"))
     if "positions" in parameters:
-        return f"characters {_value(parameters['positions'])} written over with {character}"
+        return f"characters {_listed(parameters['positions'])} written over with {character}"
     if "keep" not in parameters:
         return None
     end = "last" if parameters.get("at") == "end" else "first"
-    return f"all but the {end} {_value(parameters['keep'])} characters written over with {character}"
+    kept = f"{_value(parameters['keep'])} character{'s' * (parameters['keep'] != 1)}"
+    return f"all but the {end} {kept} written over with {character}"
 
 
 def _top_bottom(parameters: Parameters) -> str | None:
@@ -113,7 +125,8 @@ def _mapping(parameters: Parameters) -> str | None:
     if not isinstance(values, dict):
         return None
     other = f", every other {shown(_value(parameters['other']))}" if "other" in parameters else ""
-    return f"{len(values)} value{'s' * (len(values) != 1)} given one by one{other}"
+    masked = some(list(dict.fromkeys(map(_value, values.values()))), _SHOWN)
+    return f"{len(values)} value{'s' * (len(values) != 1)} given one by one ({masked}){other}"
 
 
 def _masked_table(parameters: Parameters) -> str:
@@ -124,13 +137,19 @@ def _masked_table(parameters: Parameters) -> str:
 def _noise(parameters: Parameters) -> str | None:
     if not {"kind", "scale"} <= parameters.keys():
         return None
-    return f"left to chance: {_value(parameters['kind'])} noise of scale {_value(parameters['scale'])} added"
+    step = f", rounded to multiples of {_value(parameters['step'])}" if "step" in parameters else ""
+    return f"left to chance: {_value(parameters['kind'])} noise of scale {_value(parameters['scale'])} added{step}"
 
 
 def _randomised_response(parameters: Parameters) -> str | None:
     if "keep" not in parameters:
         return None
     return f"left to chance: kept with probability {_value(parameters['keep'])}, else any value"
+
+
+def _token(parameters: Parameters) -> str:
+    digits = f", of {_value(parameters['length'])} hexadecimal digits" if "length" in parameters else ""
+    return f"a keyed hash of each value{digits}"
 
 
 _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
@@ -144,7 +163,7 @@ _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
     "randomised_response": _randomised_response,
     "round": _round,
     "shuffle": lambda _: "left to chance: the same values, permuted over the records",
-    "suppress": lambda _: "one masked value for all",
-    "token": lambda _: "a keyed hash of each value",
+    "suppress": lambda _: "one masked value, *, for all",
+    "token": _token,
     "top_bottom": _top_bottom,
 }
