@@ -17,17 +17,12 @@ _DIFFERENT = frozenset({dict, list, float})
 def digest(document: Document) -> str:
     """The digest of a document, its counts as lists or arrays: `sha256:` and 64 hexadecimal digits."""
     sha256 = hashlib.sha256()
-    for part in _canonical_parts({name: value for name, value in document.items() if name != "visibility"}):
+    for part in canonical_parts({name: value for name, value in document.items() if name != "visibility"}):
         sha256.update(part)
     return f"sha256:{sha256.hexdigest()}"
 
 
-def canonical_json(value: Any) -> bytes:  # noqa: ANN401 -- any JSON value
-    """`value` as RFC 8785 JSON."""
-    return b"".join(_canonical_parts(value))
-
-
-def _canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON value
+def canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON value
     """`value` as RFC 8785 JSON, in parts: joined at every level, tens of megabytes would be copied several times.
 
     orjson writes integers, texts, lists and arrays of them just so, many times faster than a serialiser in Python; it
@@ -38,13 +33,13 @@ def _canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON
             yield b"{"
             for index, (name, member) in enumerate(sorted(value.items(), key=_utf_16)):
                 yield b"%b%b:" % (b"," if index else b"", orjson.dumps(name))
-                yield from _canonical_parts(member)
+                yield from canonical_parts(member)
             yield b"}"
         case list() if not _DIFFERENT.isdisjoint(map(type, value)):
             yield b"["
             for index, item in enumerate(value):
                 yield b"," if index else b""
-                yield from _canonical_parts(item)
+                yield from canonical_parts(item)
             yield b"]"
         case float():
             yield rfc8785.dumps(value)

@@ -9,7 +9,7 @@ import numpy as np
 from aegis_provider import Plan, Requirement, find_configurations, load_plan
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.search.configurations import evaluation_of
-from aegis_provider.search.evaluation import Evaluation, every_node
+from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.monotone import search
 from aegis_provider.table import open_table
 from bench import example
@@ -66,8 +66,8 @@ def compared(name: str, source: Path, plan: Path) -> list[str]:
     """Search and exhaustive check of one lattice, without reading the table."""
     evaluation = evaluated(source, load(plan))
     seconds, pruned = timed(lambda: search(evaluation.lattice, evaluation.holds))
-    exhaustive, holds = timed(lambda: every_node(evaluation))
-    if not np.array_equal(pruned.holds, holds):
+    exhaustive, holds = timed(lambda: [evaluation.holds(node) for node in np.ndindex(evaluation.lattice.shape)])
+    if not np.array_equal(pruned.holds.ravel(), holds):
         raise RuntimeError("both ways must find the same")
     nodes = evaluation.lattice.nodes
     counts = (f"{nodes:,}", f"{pruned.evaluated:,}", f"{pruned.evaluated / nodes:.1%}")

@@ -1,8 +1,7 @@
-"""How fast references are reconstructed, in the time of 20 plain sweeps, and the two-margin problem beside packages."""
+"""How fast references are reconstructed, in the time of 20 plain sweeps."""
 
 from dataclasses import dataclass
 from statistics import median
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,6 @@ from threadpoolctl import threadpool_limits
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.reconstruction import DualNewton, fit
-from aegis_advisor.reconstruction.ipf import fit_two_margins
 from bench.measuring import MILLISECONDS, heading, run, table, timed, verdict
 
 
@@ -125,7 +123,6 @@ def main() -> None:
         table(columns, [_harder(name, case) for name, case in CASES.items()])
         heading("Views that cross, so that nothing has a closed form; medians of 5")
         table(_COLUMNS, [_row(name, case, 5) for name, case in CROSSING.items()])
-        two_margins()
 
 
 _COLUMNS = ("case", "values", "labels", "atoms", "method", "steps", "residual", "plain, ms", "ms", "ratio", "")
@@ -174,38 +171,6 @@ def _harder(name: str, case: Case) -> tuple[str, ...]:
 
 def _without_histogram(given: AttributeEvidence) -> AttributeEvidence:
     return AttributeEvidence(given.name, given.values, given.label_histogram, None, None, given.maskings)
-
-
-def two_margins() -> None:
-    """A random seed of 20,000 x 10 and random margins, by three programs to one tolerance."""
-    heading("Two margins, 20,000 x 10, tolerance 1e-9; medians of 5, taking turns")
-    # Heavy to import, and not of the service.
-    import ot  # noqa: PLC0415
-    from ipfn.ipfn import ipfn  # noqa: PLC0415
-
-    rng = np.random.default_rng(0)
-    seed, rows, columns = rng.random((20_000, 10)), rng.random(20_000), rng.random(10)
-    rows, columns = rows / rows.sum(), columns / columns.sum()
-    programs = {
-        "ours": lambda: fit_two_margins(seed, rows, columns).table,
-        "POT (ot.sinkhorn)": lambda: ot.sinkhorn(rows, columns, -np.log(seed), 1.0, stopThr=1e-9),
-        "ipfn": lambda: ipfn(seed.copy(), [rows, columns], [[0], [1]], convergence_rate=1e-9).iteration(),
-    }
-    taken: dict[str, list[float]] = {name: [] for name in programs}
-    tables = {}
-    with catch_warnings():
-        simplefilter("ignore")
-        for _ in range(5):
-            for name, program in programs.items():
-                seconds, tables[name] = timed(program)
-                taken[name].append(seconds)
-    ours = median(taken["ours"])
-    shown = []
-    for name, fitted in tables.items():
-        gap = max(np.abs(fitted.sum(axis=1) - rows).max(), np.abs(fitted.sum(axis=0) - columns).max())
-        time = median(taken[name])
-        shown.append((name, f"{time * MILLISECONDS:.1f}", f"{time / ours:.1f}", f"{gap:.0e}"))
-    table(("program", "ms", "times ours", "residual"), shown)
 
 
 if __name__ == "__main__":

@@ -124,13 +124,6 @@ def minimal_nodes(evaluation: Evaluation, source: str, most: int, progress: Prog
     return Minimal(lattice.minimal(holds), evaluated, complete=True)
 
 
-def every_node(evaluation: Evaluation) -> NDArray[np.bool_]:
-    """An array of the lattice's shape, which nodes hold, without pruning: what the search is compared with."""
-    shape = evaluation.lattice.shape
-    holding = [evaluation.holds(node) for node in np.ndindex(shape)]
-    return np.array(holding, dtype=np.bool_).reshape(shape)
-
-
 def _one_by_one(
     evaluation: Evaluation, source: str, candidates: NDArray[np.bool_], progress: Progress
 ) -> NDArray[np.bool_]:
