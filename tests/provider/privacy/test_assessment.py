@@ -21,10 +21,10 @@ from aegis_provider.privacy import (
     assess,
     classes_of,
     measure_privacy,
-    percent,
     plan_of_roles,
 )
 from aegis_provider.table import open_table
+from aegis_sdk.printable import Share
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import records_of
 
@@ -275,4 +275,4 @@ def test_an_unknown_name_cannot_be_required(table, plan):
     [(0, "0 %"), (1e-9, "< 0.1 %"), (0.001, "0.1 %"), (0.0123, "1.2 %"), (0.2414, "24.1 %"), (1, "100 %")],
 )
 def test_no_risk_is_shown_as_none(share, said):
-    assert percent(share) == said
+    assert str(Share(share)) == said
