@@ -130,9 +130,11 @@ def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Sect
     if release.id and release.risk is not None:
         compared[f"as {release.id} masks it"] = release
     yield Section("Risk of re-identification", list(_risk(compared)))
-    if release.sizes is not None and release.risk is not None:
-        yield Section("Equivalence classes", list(_classes(release.sizes, compared)))
-        yield Section("To suppress", [_suppression_table(release.sizes), _suppression_curves(assessment)])
+    name, measured = list(compared.items())[-1]
+    if measured.sizes is not None and measured.risk is not None:
+        yield Section(f"Equivalence classes, {name}", list(_classes(measured.sizes, compared)))
+        table = _suppression_table(measured.sizes)
+        yield Section(f"To suppress, {name}", [table, _suppression_curves(assessment)])
 
 
 def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]:
