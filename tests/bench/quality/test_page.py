@@ -12,6 +12,8 @@ from bench.quality.report import Section, figure_of, table, write
 from bench.quality.sections import costs
 from docs.generate import ROOT
 
+pytestmark = pytest.mark.long
+
 
 def test_figures_have_no_negative_zero():
     assert figure_of(-0.00001) == "0.0000"

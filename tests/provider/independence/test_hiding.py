@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import OutputError, ProviderError, TableError, open_table
@@ -73,7 +73,6 @@ def tables(draw):
     return rows, draw(st.integers(1, len(rows)))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(), st.booleans(), st.sampled_from(["best", "matching", "identical"]), st.sampled_from([",", ";", "\t"]))
 def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, several, solver, delimiter):
     rows, clusters = table
