@@ -53,9 +53,9 @@ def section(studies: Sequence[Study], *, short: bool) -> Section:
         "\n\n".join(parts),
         {FIGURE: plot(reconstructions)},
         [_finding(reconstructions)],
-        {
+        details={
             ERRORS: _with_head(*_error_table(reconstructions)),
-            OVERLAPPING: _with_head(*_distance_table(overlapping)),
+            **({OVERLAPPING: _with_head(*_distance_table(overlapping))} if overlapping else {}),
         },
     )
 

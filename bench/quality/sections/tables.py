@@ -69,8 +69,8 @@ def _list(outcomes: Sequence[Outcome]) -> str:
 def every_table(outcomes: Sequence[Outcome]) -> Section:
     """What each ranker's pick loses with each model, with intervals: a file, since it has hundreds of rows."""
     text = f"""\
-{link(EVERY_TABLE, "A file")} has a row for each table and ranker: means over the models and the three questions, each with
-the half-width of its 95 % interval over the splits.
+{link(EVERY_TABLE, "A file")} has a row for each table and ranker: means over the models and the three questions,
+each with the half-width of its 95 % interval over the splits.
 
 * **against the best of each split**: AUC lost, mean, where in each split the best is what happens to be best in it.
 * **tied**: how many configurations share the ranker's best utility, in each of the three questions; 1 is no tie."""
