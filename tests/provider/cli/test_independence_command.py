@@ -60,6 +60,8 @@ def test_it_says_what_was_masked_and_what_it_cost(aegis, table):
     words = [line.split() for line in lines]
     assert ["1", "4", "3", "values"] in words
     assert ["Age,", "Occupation", "Income", "2.054585", "0"] in words
+    meaning = "mutual information in bits: how much each side tells of the other; 0 means that it tells nothing"
+    assert meaning in lines
 
 
 def test_its_json_has_the_same_and_the_information_is_right(aegis, table):

@@ -10,6 +10,7 @@ from aegis_sdk.reading import shown, some
 _CLUSTERS = 12
 _VALUES = 6
 _PAIRS = 40
+_INFORMATION = "mutual information in bits: how much each side tells of the other; 0 means that it tells nothing"
 
 
 def report(hidden: Hidden) -> Iterator[str]:
@@ -91,7 +92,7 @@ def _stars(hidden: Hidden) -> Iterator[str]:
 def _associations(associations: Sequence[Association]) -> Iterator[str]:
     measured = [each for each in associations if each.before is not None or each.after is not None]
     rows = [(_names(each.first), _second(each), _bits(each.before), _bits(each.after)) for each in measured]
-    yield from ("", "mutual information in bits", *aligned(("of", "with", "before", "after"), rows[:_PAIRS]))
+    yield from ("", _INFORMATION, *aligned(("of", "with", "before", "after"), rows[:_PAIRS]))
     if len(rows) > _PAIRS:
         yield f"  and {len(rows) - _PAIRS} more: --json has all"
     unmeasured = [each for each in associations if each.before is None or each.after is None]
