@@ -78,7 +78,8 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}{better}"
     yield f"the ranking is {advice.ranking_basis}"
     if weights := advice.request.get("weights"):
-        yield f"weights: {', '.join(f'{shown(name)} {weight:g}' for name, weight in weights.items())} (1 unless named)"
+        named = ", ".join(f"{shown(name)} {weight:g}" for name, weight in sorted(weights.items()))
+        yield f"weights: {named} (1 unless named)"
     if len(advice.tied or []) > 1:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:
