@@ -27,6 +27,7 @@ configurations:
 """
 
 
+@pytest.mark.long
 def test_the_advice_says_what_hiding_costs(aegis, tmp_path):
     masked, plan, entry = tmp_path / "masked.csv", tmp_path / "plan.yaml", tmp_path / "entry.json"
     plan.write_text(PLAN)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import OutputError, ProviderError, TableError, open_table
@@ -74,7 +74,6 @@ def tables(draw):
     return rows, draw(st.integers(1, len(rows)))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     tables(),
     st.booleans(),
