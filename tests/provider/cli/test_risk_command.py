@@ -92,6 +92,34 @@ def test_one_configuration_is_told_in_full(aegis, people, plan):
     assert "k=5 4 100.0%" in lines
 
 
+def test_every_number_of_a_release_carries_a_sentence(aegis, people, plan):
+    out = aegis(people, "--plan", plan, "--configuration", "coarse")[1]
+    said = dict(
+        line.strip().split(": ", 1) for line in out.split("what that says of the worst class:\n")[1].splitlines()[:8]
+    )
+    # Age 1 only, 3 of 4 not sick; of the whole table 6 of 7.
+    assert list(said) == ["k", "l", "entropy_l", "t", "ordered_t", "alpha", "beta", "delta_disclosure"]
+    assert said["entropy_l"] == "guessing a value is as hard as among 1.75 equally frequent ones"
+    assert said["beta"] == "once the class is known, a value can be 1.75 times as likely as in the whole table"
+    assert (
+        said["delta_disclosure"] == "a value can be 1.75 times more or less likely in a class than in the whole table"
+    )
+
+
+def test_the_page_says_the_same_and_what_each_number_is(aegis, people, plan, tmp_path):
+    aegis(people, "--plan", plan, "--configuration", "fine", "--html", tmp_path / "risk.html")
+    texts = Page(tmp_path / "risk.html").texts
+    for said in (
+        "in some class there is nothing left to guess: all its records have one value",
+        "once the class is known, a value can be 3.5 times as likely as in the whole table",
+        "a value can be 3.5 times more or less likely in a class than in the whole table",
+    ):
+        assert said in texts
+    assert any(
+        text.startswith("how many equally frequent sensitive values would be as hard to guess") for text in texts
+    )
+
+
 def test_what_is_printed_as_json_is_what_was_measured(aegis, people, plan):
     code, out, _ = aegis(people, "--plan", plan, "--json")
     found = json.loads(out)

@@ -67,6 +67,7 @@ def _one_release(assessment: Assessment) -> Iterator[Section]:
         yield Section("", [f"suppressed: {release.suppressed} records"])
     if release.sizes is not None and release.risk is not None:
         yield Section("", [_privacy_table(release)])
+        yield Section("what that says of the worst class:", list(_consequences(release)))
         yield Section("re-identification:", [TextTable(("risk", ""), list(_risk_rows(release.risk)))])
         yield Section("equivalence classes:", [_band_table(release.sizes)])
         yield Section("to suppress, so that the others have:", [_suppression_table(release.sizes)])
@@ -79,6 +80,12 @@ def _privacy_table(release: ReleasePrivacy) -> TextTable:
         for name, reached in release.privacy.items()
     ]
     return TextTable(("privacy", "reached", "promised", ""), rows)
+
+
+def _consequences(release: ReleasePrivacy) -> Iterator[str]:
+    """What each number means, a sentence each."""
+    for name, reached in release.privacy.items():
+        yield f"  {name}: {CRITERIA[name].consequence(reached)}"
 
 
 def _band_table(sizes: ClassSizes) -> TextTable:
