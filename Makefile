@@ -9,7 +9,7 @@ SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-spark check format openapi migration figures docs bench evaluate clean
+.PHONY: help demo serve test test-long test-spark check format openapi migration figures docs bench evaluate clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -31,8 +31,11 @@ serve: $(STAMP) ## the service, its worker and its database, until Ctrl-C
 	@$(BIN)/aegis summarize examples/health/health.csv --plan examples/health/plan.yaml --name health-example --output .aegis/health.json --pairs
 	@$(BIN)/aegis-server serve --example .aegis/health.json
 
-test: $(STAMP) ## the whole test suite
+test: $(STAMP) ## the test suite, in minutes
 	@$(BIN)/python -m pytest
+
+test-long: $(STAMP) ## what is slow and rare, and ten times as many examples of each property
+	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long
 
 $(SPARK_STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
 	@java -version > /dev/null 2>&1 || { echo "Spark needs Java 17 or newer, and there is no java on the PATH."; exit 1; }
@@ -43,7 +46,7 @@ $(SPARK_STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provide
 	@touch $@
 
 test-spark: $(SPARK_STAMP) ## the provider's tools on Spark in local mode; needs Java 17
-	@$(SPARK_BIN)/python -m pytest --confcutdir=tests/spark tests/spark
+	@$(SPARK_BIN)/python -m pytest --override-ini=addopts=--import-mode=importlib --confcutdir=tests/spark tests/spark
 
 check: $(STAMP) ## ruff, mypy, import contracts, OpenAPI up to date
 	@$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 import inspect
 import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from uuid import uuid4
@@ -8,15 +9,43 @@ import httpx
 import pytest
 import structlog
 from anyio import fail_after, to_process
+from hypothesis import HealthCheck, settings
 
 from aegis_sdk.cli import main
 from app.catalog import migrations
 from app.catalog.session import Database
 from app.process.embedded import EmbeddedPostgres
+from tests.calibration import calibration_seconds
 from tests.postgres import create_database, drop_database, throwaway_postgres
 from tests.service import Worker, running_app
 
 TEMPLATE = "migrated"
+
+settings.register_profile(
+    "short",
+    max_examples=20,
+    deadline=None,  # a loaded machine is no fault
+    derandomize=True,
+    # A fixture for all examples of a test is what is meant.
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.register_profile("long", settings.get_profile("short"), max_examples=200, derandomize=False, print_blob=True)
+settings.load_profile("short")  # what `--hypothesis-profile` names is loaded later
+
+
+def pytest_configure() -> None:
+    """Let the processes that tests start be interrupted, also where whoever started the tests (`nohup`) cannot be.
+
+    A process inherits what its parent ignores, but no handler of its parent's.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Beside the seconds of this run, those of a fixed piece of work, by which machines can be compared."""
+    terminalreporter.write_line(f"{os.cpu_count()} cores; calibration: {calibration_seconds():.2f} s")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ from psycopg import sql
 
 from app.process.embedded import EmbeddedPostgres
 
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 """Server settings for data that nobody will miss."""
 
 

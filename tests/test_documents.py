@@ -71,6 +71,7 @@ def service() -> Iterator[tuple[Path, str]]:
         yield place_and_address
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if steps(text_of(d).splitlines())], ids=name_of)
 def test_the_commands_print_what_the_document_says(service, document):
     lines = text_of(document).splitlines()

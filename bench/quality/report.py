@@ -1,5 +1,6 @@
-"""The page: sections, each with its Markdown, its plots, and what it found."""
+"""The page: sections, each with its Markdown, its plots, its detail tables, and what it found."""
 
+import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from bench.quality.losses import Estimate
 
 FOLDER = "evaluation"
-"""Beside the page; the plots are in it."""
+"""Beside the page; its plots and detail tables are in it."""
 
 #: The same plot is the same file: ids from a fixed salt, letters as paths of the font that comes with the library.
 REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
@@ -31,6 +32,7 @@ class Section:
         markdown: what stands below the heading; plots are shown with `image`.
         figures: the plots by file name (without folder, ending in .svg).
         findings: sentences for the head of the page, each of them with its figures.
+        details: tables too long for the page, by file name (without folder, ending in .csv), the head first.
         shown: Markdown that stands below those sentences, such as a plot of the section; none if empty.
     """
 
@@ -38,17 +40,21 @@ class Section:
     markdown: str
     figures: Mapping[str, Figure] = field(default_factory=dict)
     findings: Sequence[str] = ()
+    details: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     shown: str = ""
 
 
 def write(output: Path, head: str, sections: Sequence[Section]) -> None:
-    """Write the page, and its plots into the folder beside it."""
+    """Write the page, and its plots and detail tables into the folder beside it."""
     folder = output.parent / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for name, figure in section.figures.items():
             with rc_context(REPRODUCIBLE):
                 figure.savefig(folder / name, format="svg", metadata=NO_METADATA)
+        for name, rows in section.details.items():
+            with (folder / name).open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(rows)
     output.write_text("\n\n".join(_parts(head, sections)) + "\n", encoding="utf-8")
 
 
@@ -73,9 +79,9 @@ def image(name: str, alt: str) -> str:
     return f"![{alt}]({FOLDER}/{name})"
 
 
-def folded(summary: str, markdown: str) -> str:
-    """Markdown that is shown when its summary is clicked."""
-    return f"<details>\n<summary>{summary}</summary>\n\n{markdown}\n\n</details>"
+def link(name: str, words: str) -> str:
+    """The Markdown that leads to a detail table of the section."""
+    return f"[{words}]({FOLDER}/{name})"
 
 
 def figure_of(value: float, digits: int = 4) -> str:

@@ -67,7 +67,7 @@ def upload_probed(service: Service, client: Client, entry: Mapping[str, Any]) ->
 def print_uploads(size: float, seconds: Sequence[float]) -> None:
     each = ", ".join(f"{one:.2f}" for one in seconds)
     speed = size / median(seconds)
-    print(f"published in {each} s: median {speed:.1f} MB/s", verdict(met=speed >= 15, target=">= 15 MB/s"))
+    print(f"published in {each} s: median {speed:.1f} MB/s", verdict(met=speed >= 20, target=">= 20 MB/s"))
 
 
 def print_probes(calm: Sequence[float], busy: Sequence[float]) -> None:

@@ -160,6 +160,7 @@ def test_the_whole_service_starts_answers_and_stops():
         assert [pid for pid in started if runs(pid)] == []
 
 
+@pytest.mark.long
 def test_an_operator_s_key_opens_a_running_service(run, database_url):
     key = run("keys", "create", "--tenant", "clinic", "--role", "operator", database_url=database_url).out.strip()
     with process("serve", "--port", "0", "--workers", "0", database_url=database_url) as served:

@@ -27,10 +27,12 @@ configurations:
 """
 
 
+@pytest.mark.long
 def test_the_advice_says_what_hiding_costs(aegis, tmp_path):
     masked, plan, entry = tmp_path / "masked.csv", tmp_path / "plan.yaml", tmp_path / "entry.json"
     plan.write_text(PLAN)
     asked = ("--hide", "physical_limitation,chronic_diseases", "--from", "coinsurance", "--clusters", "4")
+    asked += ("--keep", "health", "--ordered", "coinsurance")
     code, report, _ = aegis("independence", TABLE, *asked, "--output", masked, "--json")
     hidden = json.loads(report)
     assert code == 0

@@ -26,6 +26,7 @@ def advised(aegis, tmp_path_factory):
     return entry, advice
 
 
+@pytest.mark.long
 def test_an_advice_becomes_a_page_with_its_frontier(aegis, advised, tmp_path):
     entry, advice = advised
     page = tmp_path / "plot.html"

@@ -1,13 +1,8 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from aegis_provider import load_plan
-
-# How long an example takes depends on what else the machine does.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
 

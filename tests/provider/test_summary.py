@@ -2,7 +2,7 @@ from collections import Counter
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError
@@ -114,7 +114,6 @@ def test_a_table_larger_than_the_memory_allowed_is_read(plan_of, tmp_path):
 texts = st.one_of(st.integers(-99, 99).map(str), st.just(""))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 @given(st.lists(st.tuples(texts, st.sampled_from(["p", "q", ""])), min_size=1, max_size=30))
 def test_every_joint_table_is_that_of_a_row_by_row_count(write, plan_of, rows):
     rows = [*rows, ("1", "p"), ("1", "q")]

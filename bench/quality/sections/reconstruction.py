@@ -19,13 +19,15 @@ from bench.quality.reconstruction_distances import (
     Variant,
     regrouped,
 )
-from bench.quality.report import Section, image, table
+from bench.quality.report import Section, image, link, table
 from bench.quality.study import Study
 from bench.quality.utility_errors import ErrorSummary, UtilityError
 
 #: The distance that the paper reports of its reconstruction with summaries, on its own tables.
 PAPER = 0.55
 FIGURE = "reconstruction.svg"
+ERRORS = "errors-of-deviations.csv"
+OVERLAPPING = "overlapping-views.csv"
 INFORMATION = "mutual_information"
 
 
@@ -40,10 +42,9 @@ def section(studies: Sequence[Study], *, short: bool) -> Section:
     overlapping = [Reconstruction.of(study, 2) for study in map(regrouped, real) if study is not None]
     parts = [
         _about(orders),
-        _distance_table(reconstructions),
+        table(*_distance_table(reconstructions)),
         _distance_says(reconstructions),
         _error_about(),
-        _error_table(reconstructions),
         _error_says(reconstructions),
         *(_overlapping(overlapping) if overlapping else ()),
     ]
@@ -52,7 +53,15 @@ def section(studies: Sequence[Study], *, short: bool) -> Section:
         "\n\n".join(parts),
         {FIGURE: plot(reconstructions)},
         [_finding(reconstructions)],
+        details={
+            ERRORS: _with_head(*_error_table(reconstructions)),
+            **({OVERLAPPING: _with_head(*_distance_table(overlapping))} if overlapping else {}),
+        },
     )
+
+
+def _with_head(columns: list[str], rows: list[list[str]]) -> list[list[str]]:
+    return [columns, *rows]
 
 
 def _finding(reconstructions: Sequence[Reconstruction]) -> str:
@@ -79,21 +88,21 @@ finest view (masked value and class together by its counts, then one of the valu
 {image(FIGURE, "Total variation distance to the true counts against the number of views known")}"""
 
 
-def _distance_table(reconstructions: Sequence[Reconstruction]) -> str:
+def _distance_table(reconstructions: Sequence[Reconstruction]) -> tuple[list[str], list[list[str]]]:
     columns = ["table", "attributes (views of each)", "histograms", "independence", "1 view: mean (range)", "all views"]
     rows = [
         [one.name, f"{len(one.views)} ({_span(one.views)})", name, *_distances(variant)]
         for one in reconstructions
         for name, variant in one.variants.items()
     ]
-    return table([*columns, "sampling, histograms", "sampling, finest view", "information off by"], rows)
+    return [*columns, "sampling, histograms", "sampling, finest view", "information off by"], rows
 
 
 def _distances(variant: Variant) -> Iterator[str]:
     first = variant.by_views[:, min(1, variant.by_views.shape[1] - 1)]
     yield f"{variant.independent:.3f}"
     yield f"{first.mean():.3f} ({first.min():.3f} to {first.max():.3f})"
-    yield f"**{variant.complete:.3f}**"
+    yield f"{variant.complete:.3f}"
     yield f"{variant.sampled:.3f}"
     yield f"{variant.sampled_views:.3f}"
     yield f"{_information([variant]).relative:.0%}"
@@ -125,23 +134,23 @@ def _mean(variants: Sequence[Variant]) -> float:
 
 
 def _error_about() -> str:
-    return """\
+    return f"""\
 **Error of estimated deviations.** The utility of a masking is known from its counts, so what is off in its deviation is
 the utility of the unmasked attribute, |rho_ref - rho_true|. It is the same for all maskings of an attribute and, for
 measures with the guarantee `exact`, changes no ranking; it does change how large a loss is said to be. Over all
-attributes of all tables, with all views: mean signed error (positive: more than the truth), mean absolute error, and
-that over the mean true utility; then how many `bound_value`s are on the right side of the truth, of how many, and how
-many intervals from `lower_bound` to `upper_bound` hold it."""
+attributes of all tables, with all views, {link(ERRORS, "a file")} has for each measure the mean signed error (positive:
+more than the truth), the mean absolute error, and that over the mean true utility; then how many `bound_value`s are on
+the right side of the truth, of how many, and how many intervals from `lower_bound` to `upper_bound` hold it."""
 
 
-def _error_table(reconstructions: Sequence[Reconstruction]) -> str:
+def _error_table(reconstructions: Sequence[Reconstruction]) -> tuple[list[str], list[list[str]]]:
     columns = ["measure", "histograms", "signed", "absolute", "relative", "bounds hold", "intervals hold"]
     rows = [
         [measure, name, *_errors(summary)]
         for name in ("known", "unknown")
         for measure, summary in summaries([one.variants[name] for one in reconstructions]).items()
     ]
-    return table(columns, rows)
+    return columns, rows
 
 
 def summaries(variants: Sequence[Variant]) -> dict[str, ErrorSummary]:
@@ -186,8 +195,8 @@ def _overlapping(reconstructions: Sequence[Reconstruction]) -> Iterator[str]:
 **Views that overlap.** Merges of categories need not follow any order. Here each attribute of {FEWEST} values or more
 has {VIEWS} views in place of its own, in each of which values are merged at random, {MERGED} or so at a time, and
 references have to be iterated. Together such views have about as many masked values as the attribute has values: what
-each of them hides, all of them may tell, and whoever publishes several should know it."""
-    yield _distance_table(reconstructions)
+each of them hides, all of them may tell, and whoever publishes several should know it.
+{link(OVERLAPPING, "A file")} has the distances of each table."""
     known, unknown = ([one.variants[name] for one in reconstructions] for name in ("known", "unknown"))
     with_them, without = _information(known), _information(unknown)
     held, bounds = _bounds_held(reconstructions)

@@ -4,20 +4,18 @@ from collections.abc import Sequence
 
 from bench.quality.outcomes import Effect, Outcome, held_out, made_up, took_part
 from bench.quality.real_tables import STEPS
-from bench.quality.report import Section, folded, table, with_interval
+from bench.quality.report import Section, figure_of, link, table
 from bench.quality.training import MODELS
 
 TABLE_COLUMNS = ("table", "records", "attributes", "classes", "maskings", "configurations", "k", "AUC, worst to best")
-RANKER_COLUMNS = (
-    "ranker",
+LOSSES = (
     *(f"AUC lost, {model}" for model in MODELS),
     "AUC lost, mean",
     "against the best of each split",
     "accuracy lost, mean",
-    "Spearman, AUC",
-    "Spearman, accuracy",
-    "tied",
 )
+ORDERS = ("Spearman, AUC", "Spearman, accuracy")
+EVERY_TABLE = "every-table.csv"
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
@@ -69,23 +67,22 @@ def _list(outcomes: Sequence[Outcome]) -> str:
 
 
 def every_table(outcomes: Sequence[Outcome]) -> Section:
-    """What each ranker's pick loses with each model, with intervals."""
-    head = """\
-With 95 % intervals over the splits; means over the models, and over the three questions.
+    """What each ranker's pick loses with each model, with intervals: a file, since it has hundreds of rows."""
+    text = f"""\
+{link(EVERY_TABLE, "A file")} has a row for each table and ranker: means over the models and the three questions,
+each with the half-width of its 95 % interval over the splits.
 
-* **Against the best of each split**: AUC lost, mean, where in each split the best is what happens to be best in it.
-* **Tied**: how many configurations share the ranker's best utility, in each of the three questions; 1 is no tie."""
-    text = "\n\n".join([head, *map(_by_ranker, outcomes)])
-    return Section("Every table", text)
+* **against the best of each split**: AUC lost, mean, where in each split the best is what happens to be best in it.
+* **tied**: how many configurations share the ranker's best utility, in each of the three questions; 1 is no tie."""
+    measured = [words for name in (*LOSSES, *ORDERS) for words in (name, f"{name}: half-width")]
+    rows = [_ranker_row(outcome, effect) for outcome in outcomes for effect in outcome.in_full]
+    return Section(
+        "Every table", text, details={EVERY_TABLE: [["table", "splits", "ranker", *measured, "tied"], *rows]}
+    )
 
 
-def _by_ranker(outcome: Outcome) -> str:
-    summary = f"{outcome.study.name}: {outcome.study.table.about} ({outcome.splits} splits)"
-    return folded(summary, table(RANKER_COLUMNS, [_ranker_row(effect) for effect in outcome.in_full]))
-
-
-def _ranker_row(effect: Effect) -> list[str]:
-    estimates = [
+def _ranker_row(outcome: Outcome, effect: Effect) -> list[str]:
+    losses = [
         *(effect.mean_loss("AUC", model) for model in MODELS),
         effect.mean_loss(),
         effect.loss_in_split(),
@@ -93,8 +90,10 @@ def _ranker_row(effect: Effect) -> list[str]:
     ]
     orders = [effect.spearman(), effect.spearman("accuracy")]
     return [
+        outcome.study.name,
+        str(outcome.splits),
         effect.entrant.title,
-        *(with_interval(each) for each in estimates),
-        *(with_interval(each, 2) for each in orders),
+        *(figure_of(number) for each in losses for number in (each.mean, each.half_width)),
+        *(figure_of(number, 2) for each in orders for number in (each.mean, each.half_width)),
         " / ".join(map(str, effect.tied)),
     ]

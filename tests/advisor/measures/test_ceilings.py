@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_advisor.evidence import AttributeEvidence, Masking
@@ -88,7 +88,6 @@ def test_no_table_that_fits_has_more(histogram):
     assert min(attained[name] for name in ("mutual_information", "chi_square", "g3")) >= 5
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 5), st.integers(0, 200), st.booleans())
 def test_the_truth_is_below_its_ceiling(seed, values, labels, records, histogram):
     rng = np.random.default_rng(seed)
@@ -128,7 +127,7 @@ def test_without_views_the_margins_bound_it():
 
 @ALL
 def test_every_further_view_can_only_lower_it(measure):
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         table = random_table(rng, 7, 3, 60)
         views = overlapping(rng, table)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -17,7 +17,6 @@ LIMITS = {None: np.inf, "bit": np.log2(6) + 1e-9, "fraction": 1.0}
 
 
 @EVERY_MEASURE
-@settings(max_examples=80, deadline=None, derandomize=True)
 @given(table=TABLES)
 def test_values_are_finite_and_in_their_range(measure, table):
     """Empty rows and columns, single cells, one label, tables up to 2^53: numbers, and no warning."""
@@ -34,7 +33,6 @@ def test_values_are_finite_and_in_their_range(measure, table):
 
 
 @pytest.mark.parametrize("measure", [one for one in MEASURES.values() if one.monotone], ids=lambda one: one.id)
-@settings(max_examples=80, deadline=None, derandomize=True)
 @given(table=TABLES, data=st.data())
 def test_merging_two_rows_never_improves_what_is_monotone(measure, table, data):
     table = np.vstack([table, table[:1]]).astype(float)
@@ -47,7 +45,6 @@ def test_merging_two_rows_never_improves_what_is_monotone(measure, table, data):
 
 
 @EVERY_MEASURE
-@settings(max_examples=40, deadline=None, derandomize=True)
 @given(data=st.data(), atoms=st.integers(1, 4), labels=st.integers(1, 4))
 def test_atoms_stand_for_their_values(measure, data, atoms, labels):
     atom_of_value = np.concatenate(

@@ -1,6 +1,7 @@
 """Wherever the basis is exact, the ranking is the ranking by the true deviation (model, section 4)."""
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -52,6 +53,7 @@ def random_attribute(rng, at, records):
     return known, Truth(table, masked), (*masked, *extra)
 
 
+@cache
 def random_entry(seed):
     rng = np.random.default_rng(seed)
     records = rng.integers(5, 90, int(rng.integers(2, 4)))

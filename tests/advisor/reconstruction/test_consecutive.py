@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_advisor.evidence import AttributeEvidence, Masking
@@ -20,7 +20,6 @@ def problem_of(*margins, labels=2):
     return Problem(np.ones(6), None, built, labels, float(np.sum(margins[0][1])))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 6), st.booleans())
 def test_bins_of_an_ordered_domain_give_the_truth_between_their_cuts(seed, views, histogram):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_advisor.arrays import fold
@@ -87,7 +87,6 @@ def test_the_rows_bring_the_bound_that_the_divergence_is_at_least():
     assert sooner.information_bound <= found.information_bound
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 9), st.integers(1, 4), st.integers(2, 4), st.booleans())
 def test_degenerate_tables_end_converged_and_finite(seed, values, labels, views, histogram):
     rng = np.random.default_rng(seed)
@@ -148,7 +147,6 @@ def test_equations_that_are_singular_but_for_rounding_have_no_unique_table():
         np.testing.assert_allclose(full_table(moved, reference), expected[order], atol=1e-5 * table.sum())
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.integers(3, 9), st.integers(2, 4), st.booleans())
 def test_an_unique_table_is_one_whose_equations_have_full_rank(seed, values, views, histogram):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import hstack
@@ -91,7 +91,6 @@ def test_it_is_what_a_programme_per_cell_finds(histogram):
     assert implied_somewhere >= 3
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.data())
 def test_any_table_that_anybody_can_think_of(data):
     values, labels = data.draw(st.integers(2, 6)), data.draw(st.integers(1, 3))
@@ -214,6 +213,7 @@ def crowded_evidence(seed, *, histogram=True, values=36, views=7):
     return evidence_of(table, drawn, histogram=histogram)
 
 
+@pytest.mark.long
 @BOTH_VARIANTS
 def test_zeros_whose_proofs_are_no_small_fractions(histogram, monkeypatch):
     monkeypatch.setattr(zeros, "_common_multiple", lambda _: None)

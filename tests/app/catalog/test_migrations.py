@@ -82,6 +82,7 @@ def test_a_difference_would_be_found(database_url):
         command.check(migrations.configuration(database_url))
 
 
+@pytest.mark.long
 def test_two_that_migrate_at_once_do_not_disturb_each_other(empty_url):
     commands = [[*COMMAND, "migrate"]] * 2
     running = [subprocess.Popen(one, env=environment(database_url=empty_url)) for one in commands]

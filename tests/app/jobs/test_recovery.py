@@ -34,6 +34,7 @@ def runs(pid):
 BOTH_WORK = "SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' HAVING count(DISTINCT worker_id) = 2"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
 async def test_the_job_of_a_killed_worker_is_recovered_by_another(api, database_url):
     with (

@@ -13,6 +13,8 @@ from bench.quality.sections import costs as costs_section
 from bench.quality.sections.costs import FIGURE, ONE_RUN, as_long, duration, ratio
 from tests.provider.documents import summarize
 
+pytestmark = pytest.mark.long
+
 SMALL = Size(attributes=3, configurations=5, records=500)
 
 

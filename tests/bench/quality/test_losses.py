@@ -12,6 +12,8 @@ from bench.quality.outcomes import outcome
 from bench.quality.sections.joint import Difference, best_other
 from bench.quality.training import METRICS, MODELS, Results
 
+pytestmark = pytest.mark.long
+
 RNG = np.random.default_rng(5)
 
 

@@ -1,16 +1,21 @@
 """The page of the evaluation: its short form from end to end."""
 
+import csv
 import hashlib
 import re
 import subprocess
 import sys
+from collections import Counter
+from itertools import product
 
 import pytest
 
 from bench.quality.__main__ import evaluate
 from bench.quality.report import Section, figure_of, table, write
-from bench.quality.sections import costs
+from bench.quality.sections import costs, tables
 from docs.generate import ROOT
+
+pytestmark = pytest.mark.long
 
 
 def test_figures_have_no_negative_zero():
@@ -68,15 +73,20 @@ def test_the_short_form_writes_the_same_twice(pages):
 def test_every_plot_is_shown_and_every_entrant_listed(pages, by_id):
     text = (pages[0] / "evaluation.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"\]\(evaluation/(\S+\.svg)\)", text))
-    assert shown == {path.name for path in (pages[0] / "evaluation").iterdir()}
+    assert shown == {path.name for path in (pages[0] / "evaluation").glob("*.svg")}
     assert all(f"| {entrant.title} |" in text for entrant in by_id.values())
+    linked = set(re.findall(r"\]\(evaluation/(\S+\.csv)\)", text))
+    assert linked == {path.name for path in (pages[0] / "evaluation").glob("*.csv")}
+    with (pages[0] / "evaluation" / tables.EVERY_TABLE).open(encoding="utf-8", newline="") as file:
+        rankers = Counter((row["table"], row["ranker"]) for row in csv.DictReader(file))
+    assert rankers == Counter(product(("wine", "iris", "copies 4"), (entrant.title for entrant in by_id.values())))
     assert "nan" not in text.replace("finance", "")
     assert text.split("\n\n")[1].startswith("**This is the short form (3 tables, 2 splits)")
     assert "classes kept, 2 times, the same" in text
 
 
 def test_plots_are_drawn_with_paths_and_no_date(pages):
-    for path in (pages[0] / "evaluation").iterdir():
+    for path in (pages[0] / "evaluation").glob("*.svg"):
         text = path.read_text(encoding="utf-8")
         assert "<path" in text
         assert "<text" not in text

@@ -15,6 +15,8 @@ from bench.quality.outcomes import levels, outcome
 from bench.quality.rankers import DRAWS, KNOWLEDGE, Scores, ask, known, outside
 from bench.quality.training import METRICS, MODELS, Results, quality, sizes_of, splits_of
 
+pytestmark = pytest.mark.long
+
 RNG = np.random.default_rng(5)
 
 

@@ -28,6 +28,8 @@ from bench.quality.sections.reconstruction import FIGURE, summaries
 from bench.quality.utility_errors import ErrorSummary, UtilityError, utility_errors
 from tests.bench.quality.studies import random_study
 
+pytestmark = pytest.mark.long
+
 BOTH = pytest.mark.parametrize("histogram", [True, False])
 
 

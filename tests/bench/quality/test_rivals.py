@@ -16,6 +16,8 @@ from bench.quality.rivals.sampling import Sampler, finest_view, sampling, sampli
 from bench.quality.study import mapping_of
 from tests.bench.quality.studies import random_study
 
+pytestmark = pytest.mark.long
+
 INFORMATION = MEASURES["mutual_information"]
 SEEDS = pytest.mark.parametrize("seed", range(4))
 

@@ -12,6 +12,8 @@ from bench.quality import real_tables, synthetic_tables
 from bench.quality.real_tables import STEPS, quarters, texts, thirds
 from bench.quality.study import Study, mapping_of
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def example() -> Study:

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from collections import Counter
 from math import log2
+from pathlib import Path
 
 import pytest
 
 from tests.provider.independence.example_1 import EXAMPLE_1
+
+HEALTH = Path(__file__).parents[3] / "examples" / "health"
 
 
 @pytest.fixture
@@ -20,7 +23,19 @@ def table(tmp_path):
 
 
 def hidden(aegis, table, *more):
-    asked = ("--hide", "Age,Occupation", "--from", "Income", "--clusters", "3", *more)
+    asked = (
+        "--hide",
+        "Age,Occupation",
+        "--from",
+        "Income",
+        "--clusters",
+        "3",
+        "--keep",
+        "Food",
+        "--ordered",
+        "Income",
+        *more,
+    )
     return aegis("independence", table, *asked, *(() if "--output" in more else ("--output", table.parent / "m.csv")))
 
 
@@ -38,13 +53,15 @@ def test_it_says_what_was_masked_and_what_it_cost(aegis, table):
     assert (code, complaint) == (0, "")
     lines = report.splitlines()
     assert lines[0].endswith("m.csv: 12 records")
-    assert lines[1].endswith("m.clusters.csv: what Income is in each cluster")
+    assert lines[1].endswith("m.clusters.csv: what each cluster holds, without exact values, of Income")
     assert lines[2] == "exactly independent of the clusters of Income, as the file was checked: Age, Occupation"
     assert "6 of 24 values masked (25.0%), in 4 groups of 3" in lines
     assert "by `best`; no independent table of these clusters has fewer than 6" in lines
     words = [line.split() for line in lines]
-    assert ["1", "4", "[4,", "7]"] in words
+    assert ["1", "4", "3", "values"] in words
     assert ["Age,", "Occupation", "Income", "2.054585", "0"] in words
+    meaning = "mutual information in bits: how much each side tells of the other; 0 means that it tells nothing"
+    assert meaning in lines
 
 
 def test_its_json_has_the_same_and_the_information_is_right(aegis, table):
@@ -57,8 +74,9 @@ def test_its_json_has_the_same_and_the_information_is_right(aegis, table):
     assert printed["clusters"][2] == {
         "number": 3,
         "records": 4,
-        "values": [{"attribute": "Income", "least": "15", "most": "25"}],
+        "values": [{"attribute": "Income", "distinct": 4}],
     }
+    assert not printed["exact_values"]
     masked = table.parent / "m.csv"
     by_pair = {
         (*each["attributes"], *each["with"], each["in_clusters"]): each for each in printed["mutual_information"]
@@ -74,10 +92,52 @@ def test_its_json_has_the_same_and_the_information_is_right(aegis, table):
     assert len(by_pair) == 5
 
 
+def test_exact_values_are_printed_and_written_where_they_are_asked_for(aegis, table):
+    code, report, _ = hidden(aegis, table, "--exact-values")
+    lines = report.splitlines()
+    assert code == 0
+    assert lines[1].endswith("m.clusters.csv: the exact values of Income")
+    assert ["1", "4", "[4,", "7]"] in [line.split() for line in lines]
+    assert "1,4\n" in (table.parent / "m.clusters.csv").read_text()
+    _, report, _ = hidden(aegis, table, "--exact-values", "--json")
+    extent = {"attribute": "Income", "least": "15", "most": "25"}
+    assert json.loads(report)["clusters"][2]["values"] == [extent]
+
+
+def test_by_default_no_value_is_printed_or_written(aegis, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "".join(f"{n % 2},{1042 + 7 * n},{n % 2}\n" for n in range(20)))
+    asked = ("--hide", "a", "--from", "b", "--ordered", "b", "--clusters", 2, "--keep", "y")
+    for more in ((), ("--json",)):
+        _, report, _ = aegis("independence", path, *asked, "--output", tmp_path / "m.csv", *more)
+        told = report + (tmp_path / "m.clusters.csv").read_text()
+        assert [1042 + 7 * n for n in range(20) if str(1042 + 7 * n) in told] == []
+        assert "1108.5" in told
+
+
+def test_what_must_stay_has_to_be_said(aegis, table):
+    asked = ("--hide", "Age", "--from", "Income", "--clusters", "3", "--output", table.parent / "m.csv")
+    code, output, complaint = aegis("independence", table, *asked)
+    assert (code, output, complaint.count("\n")) == (2, "", 1)
+    assert "say what must stay as it is: --plan with its label, or --keep NAME,NAME" in complaint
+    assert aegis("independence", table, *asked, "--keep", "")[0] == 0
+
+
+def test_the_label_of_the_plan_is_never_replaced(aegis, tmp_path):
+    asked = ("--hide", "visits", "--from", "health", "--clusters", 4, "--output", tmp_path / "m.csv")
+    code, output, complaint = aegis("independence", HEALTH / "health.csv", *asked, "--plan", HEALTH / "start.yaml")
+    assert (code, output) == (2, "")
+    assert complaint == (
+        "aegis: 'health' is the label of start.yaml, and stays as it is: it can neither be hidden nor be hidden from\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_several_attributes_become_one_column(aegis, table):
     masked = table.parent / "masked.csv"
     code, report, _ = aegis(
         *("independence", table, "--hide", "Age", "--from", "Income,Occupation", "--clusters", 5, "--seed", 7),
+        *("--keep", "Food", "--exact-values"),
         *("--output", masked, "--clusters-output", table.parent / "values.csv", "--solver", "matching"),
     )
     assert code == 0
@@ -90,10 +150,23 @@ def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path)
     path = tmp_path / "t.csv"
     path.write_text("a,b,id\n" + "".join(f"{n % 3},{n % 4},{n}\n" for n in range(1500)))
     code, report, _ = aegis(
-        "independence", path, "--hide", "a", "--from", "b", "--clusters", 4, "--output", tmp_path / "m.csv"
+        *("independence", path, "--hide", "a", "--from", "b", "--clusters", 4, "--output", tmp_path / "m.csv"),
+        *("--keep", "id"),
     )
     assert code == 0
-    assert "not measured: too many values (a with id, b with id)" in report
+    lines = [line.split() for line in report.splitlines()]
+    assert "  not measured, since there are too many values: a with id, b with id" in report.splitlines()
+    assert [line for line in lines if "-" in line or "-," in line] == []
+
+
+def test_what_was_measured_on_one_side_only_says_so_on_the_other(aegis, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "".join(f"{n % 3},{n},{n % 5}\n" for n in range(1500)))
+    asked = ("--hide", "a", "--from", "b", "--ordered", "b", "--clusters", 4, "--keep", "y")
+    _, report, _ = aegis("independence", path, *asked, "--output", tmp_path / "m.csv")
+    lines = [line.split() for line in report.splitlines()]
+    assert [line[:4] for line in lines if line[:2] == ["b", "y"]] == [["b", "y", "not", "measured"]]
+    assert [line for line in lines if "-" in line or "-," in line] == []
 
 
 @pytest.mark.parametrize(
@@ -103,7 +176,10 @@ def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path)
         (("--clusters", "13"), "13 clusters need as many records, and there are 12"),
         (("--hide", "Age,"), "--hide: a name is missing beside a comma"),
         (("--hide", "Income"), "'Income' is named twice"),
-        (("--from", "Incom"), "no column 'Incom'; did you mean 'Income'?"),
+        (("--keep", "Income"), "'Income' is to be kept"),
+        (("--ordered", "Food"), "'Food' is called ordered, and is none of those that are hidden from"),
+        (("--plan", "none.yaml"), "none.yaml"),
+        (("--from", "Incom", "--ordered", "Incom"), "no column 'Incom'; did you mean 'Income'?"),
         (("--solver", "exact"), "exact"),
         (("--delimiter", ";"), "--delimiter"),
         (("--output", "."), ".: is a directory; name a file in it"),
@@ -132,7 +208,7 @@ def test_the_table_itself_is_never_written_over(aegis, table):
 )
 def test_without_its_libraries_it_says_what_to_install_before_it_works(table, library, message):
     block = f"import sys; sys.modules[{library!r}] = None; from aegis_sdk.cli import main; main()"
-    asked = ["--hide", "Age", "--from", "Income", "--clusters", "3", "--output", table.parent / "m.csv"]
+    asked = ["--hide", "Age", "--from", "Income", "--clusters", "3", "--keep", "", "--output", table.parent / "m.csv"]
     run = [sys.executable, "-c", block, "independence", table, *asked]
     ran = subprocess.run(run, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (1, "")

@@ -95,6 +95,31 @@ def test_one_configuration_is_told_in_full(aegis, people, plan):
     assert {"k=3 0 0 %", "k=5 4 100 %"} <= set(lines)
 
 
+def test_every_number_of_a_release_carries_a_sentence(aegis, people, plan):
+    out = aegis(people, "--plan", plan, "--configuration", "coarse")[1]
+    lines = [line.strip() for line in out.split("Privacy criteria:\n")[1].splitlines()[1:9]]
+    # Age 1 only, 3 of 4 not sick; of the whole table 6 of 7.
+    names = ["k", "l", "entropy_l", "t", "ordered_t", "alpha", "beta", "delta_disclosure"]
+    assert [line.split(":")[0] for line in lines] == names
+    assert lines[2].endswith("guessing a value is as hard as among 1.75 equally frequent ones")
+    assert lines[6].endswith("once the class is known, a value can be 1.75 times as likely as in the whole table")
+    assert lines[7].endswith("a value can be 1.75 times more or less likely in a class than in the whole table")
+
+
+def test_the_page_says_the_same_and_what_each_number_is(aegis, people, plan, tmp_path):
+    aegis(people, "--plan", plan, "--configuration", "fine", "--html", tmp_path / "risk.html")
+    texts = Page(tmp_path / "risk.html").texts
+    for said in (
+        "in some class there is nothing left to guess: all its records have one value",
+        "once the class is known, a value can be 3.5 times as likely as in the whole table",
+        "a value can be 3.5 times more or less likely in a class than in the whole table",
+    ):
+        assert said in texts
+    assert any(
+        text.startswith("how many equally frequent sensitive values would be as hard to guess") for text in texts
+    )
+
+
 def test_what_is_printed_as_json_is_what_was_measured(aegis, people, plan):
     code, out, _ = aegis(people, "--plan", plan, "--json")
     found = json.loads(out)

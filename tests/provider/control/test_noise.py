@@ -6,7 +6,7 @@ from math import exp, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -55,7 +55,6 @@ def test_no_split_has_less_variance_than_the_cube_root(cells, weights):
     assert variance(shares_of(1.0, cells, "cube_root")) <= variance(other) * (1 + 1e-9)
 
 
-@settings(max_examples=30)
 @given(EPSILONS)
 def test_the_library_proves_that_the_scale_takes_no_more_than_the_share(epsilon):
     scale = scale_for(epsilon)

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import TableError, load_plan
@@ -79,7 +79,6 @@ def counted(entry, pair):
     return {(row, text): n for row, line in cells for text, n in zip(domains[1], line, strict=True) if n}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(rows, plans())
 def test_what_configurations_use_together_is_written_or_follows_and_nothing_else_is_written(write, records, plan):
     tables, configurations = plan
@@ -111,6 +110,7 @@ def test_what_configurations_use_together_is_written_or_follows_and_nothing_else
         assert folded == Counter(zip(*columns[two], strict=True))
 
 
+@pytest.mark.long
 def test_pairs_of_the_example_are_those_of_its_records(health_table, health_plan):
     entry = summarize(health_table, health_plan, name="t", pairs=True)
     records = pd.read_csv(health_table, dtype=str, keep_default_na=False)
@@ -159,7 +159,7 @@ def test_texts_of_one_number_are_one_value(write, plan_of):
     assert pair == {"attributes": ["a", "b"], "maskings": ["identity"] * 2, "joint": [[0, 1], [1, 1], [0, 1]]}
 
 
-@pytest.mark.parametrize("values", [256, 257, 65_536, 65_537])
+@pytest.mark.parametrize("values", [256, 257, pytest.param(65_536, marks=pytest.mark.long), 65_537])
 def test_however_many_values_there_are_each_has_its_row(write, plan_of, values):
     places = np.r_[np.arange(values), values - 1]
     joints = pairs_of_numbers(plan_of, write, {"a": places, "b": places % 3}, "{a: {}, b: {}}", "{c: {}}")
@@ -185,6 +185,7 @@ def test_tables_with_few_cells_in_common_are_counted_each_by_itself(write, plan_
         assert np.array_equal(joints[f"w{width}", f"w{width}"], expected)
 
 
+@pytest.mark.long
 def test_more_attributes_than_are_looked_up_at_once_are_counted(write, plan_of):
     names = [f"a{place}" for place in range(125)]
     records = [[place * row % 5 // 3 for place in range(1, 126)] for row in range(40)]

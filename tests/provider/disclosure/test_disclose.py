@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, load_plan
@@ -71,7 +71,6 @@ def test_every_table_is_looked_at_by_itself(ages):
 counts = st.integers(0, 2)
 
 
-@settings(max_examples=10)
 @given(yes=st.tuples(*[counts] * 5), no=st.tuples(*[counts] * 5), within=st.integers(0, 3))
 def test_what_follows_is_what_all_tables_with_these_sums_have(tmp_path_factory, yes, no, within):
     labels = {"yes": yes, "no": no}

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -98,7 +98,6 @@ def test_maskings_and_attributes_have_chances_of_their_own():
 
 
 class TestNoise:
-    @settings(max_examples=50)
     @given(
         st.sampled_from(["laplace", "gaussian"]),
         st.decimals("0.1", 50, places=1),

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, apply
@@ -28,8 +28,6 @@ from aegis_sdk.printable import Share
 from tests.provider import oracle
 from tests.provider.privacy.privacy_tables import records_of
 
-QUICK = settings(max_examples=60, deadline=None)
-
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=40)
 
 
@@ -37,7 +35,6 @@ def sizes_of(sizes):
     return ClassSizes.of(Classes(np.array(sizes, dtype=np.int64), {}))
 
 
-@QUICK
 @given(SIZES, st.sampled_from([0.05, 0.1, 0.2, 0.5]))
 def test_risks_are_those_of_the_records_one_by_one(sizes, threshold):
     risks = [1 / size for size in sizes for _ in range(size)]
@@ -59,7 +56,6 @@ def test_no_record_has_no_risk():
     assert Risk.of(sizes_of([])) is None
 
 
-@QUICK
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=9), st.integers(1, 6))
 def test_no_fewer_records_can_be_suppressed_to_reach_a_k(classes, k):
     fewest = next(
@@ -72,7 +68,6 @@ def test_no_fewer_records_can_be_suppressed_to_reach_a_k(classes, k):
     assert sizes.suppressed_for([k]) == [fewest]
 
 
-@QUICK
 @given(SIZES)
 def test_the_sizes_between_two_bounds(sizes):
     between = [size for size in sizes if 3 <= size <= 9]

@@ -8,7 +8,7 @@ from math import exp, isclose, log
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pycanon import anonymity
 
@@ -17,8 +17,6 @@ from aegis_provider.plan.model import DROP, IDENTITY
 from aegis_provider.privacy import CRITERIA, breaks, classes_of, holds, measure_privacy, measured_names
 from aegis_provider.table import open_table
 from tests.provider.privacy.privacy_tables import groups_of, records_of, tables
-
-QUICK = settings(max_examples=60, deadline=None)
 
 
 def classes_of_rows(rows, quasi_identifiers, sensitive, mappings=None):
@@ -45,7 +43,6 @@ def assert_as_pycanon(found, frame, quasi_identifiers, sensitive):
     assert found["delta_disclosure"] == pytest.approx(anonymity.delta_disclosure(frame, who, what))
 
 
-@QUICK
 @given(tables(columns=4))
 def test_every_criterion_is_that_of_pycanon(rows):
     frame = pd.DataFrame(rows, columns=list("abst"), dtype="str")
@@ -53,7 +50,6 @@ def test_every_criterion_is_that_of_pycanon(rows):
     assert_as_pycanon(found, frame, "ab", "st")
 
 
-@QUICK
 @given(tables(columns=3, values=6))
 def test_the_ordered_distance_is_that_of_pycanon_for_numbers(rows):
     if len({row[2] for row in rows}) == 1:
@@ -81,7 +77,6 @@ def by_plain_python(group, everyone):
     }
 
 
-@QUICK
 @given(tables(columns=4))
 def test_the_worst_class_and_the_worst_attribute_count(rows):
     expected = [
@@ -96,7 +91,6 @@ def test_the_worst_class_and_the_worst_attribute_count(rows):
         assert found[name] == pytest.approx(float(worst), abs=1e-12), name
 
 
-@QUICK
 @given(tables(columns=3), st.data())
 def test_a_coarser_table_is_no_less_private(rows, data):
     mapping = data.draw(st.lists(st.integers(0, 2), min_size=4, max_size=4))
@@ -118,7 +112,6 @@ def test_delta_disclosure_is_not_monotone_with_absent_values_left_out():
     assert fine.max() == pytest.approx(log(17 / 4))
 
 
-@QUICK
 @given(tables(columns=3), st.integers(1, 6), st.floats(0.05, 1.0))
 def test_what_is_left_after_suppression_holds_the_promise(rows, k, t):
     promise = {"k": k, "t": t, "alpha": 0.9}
@@ -134,7 +127,6 @@ def test_what_is_left_after_suppression_holds_the_promise(rows, k, t):
     assert all(holds(name, reached[name], limit) for name, limit in promise.items() if reached)
 
 
-@QUICK
 @given(tables(columns=3))
 def test_classes_left_by_suppression_are_those_of_the_table_without_these_records(rows):
     classes = classes_of_rows(rows, [0, 1], [2])

@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import OutputError, apply, load_plan
@@ -35,7 +35,6 @@ def test_blocks_do_not_depend_on_how_the_engine_cuts(batches, size):
     assert blocks == [records[start : start + size] for start in range(0, len(records), size)]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=8), st.sampled_from([",", ";", "\t"]))
 def test_csv_holds_every_text(tmp_path, plan_of, rows, delimiter):
     table = tmp_path / "t.csv"

@@ -6,7 +6,7 @@ from itertools import permutations
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -58,7 +58,6 @@ def joint_of(entry, attribute, masking):
 
 
 class TestUrns:
-    @settings(max_examples=50)
     @given(st.data())
     def test_blocks_of_any_size_empty_every_urn(self, data):
         counts = np.array(data.draw(st.lists(st.integers(0, 5), min_size=24, max_size=24))).reshape(2, 3, 4)

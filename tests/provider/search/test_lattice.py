@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
@@ -64,7 +64,6 @@ def lattices(draw):
     return Lattice(tuple(choices_of(finest, *each, coarsest) for each in several))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
 @given(lattice=lattices(), data=st.data())
 def test_pruning_decides_every_node_as_the_predicate_does(lattice, data):
     node = st.tuples(*(st.integers(0, size - 1) for size in lattice.shape))
@@ -111,7 +110,6 @@ def tables(draw):
     return np.column_stack([codes, sensitive]), counts, groups
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
 @given(table=tables(), k=st.integers(1, 9), distinct=st.integers(1, 3))
 def test_the_fast_count_is_that_of_the_criteria(table, k, distinct):
     codes, counts, groups = table

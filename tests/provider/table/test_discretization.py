@@ -9,7 +9,7 @@ from math import floor
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider import PlanError, TableError, apply
@@ -40,10 +40,8 @@ def places_of(number):
 
 
 decimals = st.decimals(-50, 50, places=2).map(str)
-quiet = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 
 
-@quiet
 @given(
     st.lists(st.one_of(decimals, st.just("")), min_size=2, max_size=40),
     st.sampled_from(["0.1", "0.3", "7", "0.25", "1.1"]),
@@ -71,7 +69,6 @@ def test_bins_of_one_width_hold_what_exact_arithmetic_says(write, plan_of, texts
     }
 
 
-@quiet
 @given(
     st.lists(st.one_of(decimals, st.just("")), min_size=2, max_size=40),
     st.lists(st.decimals(-40, 40, places=1), min_size=2, max_size=9, unique=True).map(sorted),
@@ -98,7 +95,6 @@ def test_bins_are_in_the_order_of_numbers_and_open_ends_are_named(write, plan_of
     }
 
 
-@quiet
 @given(
     st.lists(st.integers(0, 10_000), min_size=20, max_size=400, unique=True),
     st.integers(2, 12),
@@ -112,7 +108,6 @@ def test_bins_of_equal_frequency_differ_by_a_tenth_at_most(write, plan_of, numbe
     assert all(abs(count - share) <= 0.1 * share + 1 for count in found["histogram"])
 
 
-@quiet
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=60), st.integers(2, 30))
 def test_records_with_one_number_share_a_bin_of_equal_frequency(write, plan_of, numbers, bins):
     found = attribute_of(

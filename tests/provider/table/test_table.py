@@ -40,8 +40,11 @@ def refusal(write, plan_of):
         ("a,a,y\n1,2,3\n", "line 1: two columns are called 'a'"),
         ("a,,y\n1,2,3\n", "line 1: column 2 has no name"),
         ("ages,y\n1,2\n", "no column 'a'; there is ages, y"),
-        ("a;y\n1;2\n", "one column found ('a;y') with delimiter ','; try --delimiter ';'"),
-        ("a\ty\n1\t2\n", "one column found ('a\\ty') with delimiter ','; try --delimiter '\\t'"),
+        ("a;y\n1;2\n", "looks separated by semicolons; add --delimiter ';'"),
+        ("a;b, c;y\n1;2,5;3\n", "looks separated by semicolons; add --delimiter ';'"),
+        ("a\ty\n1\t2\n", "looks separated by tabs; add --delimiter tab"),
+        ("a|y\n1|2\n", "looks separated by vertical bars; add --delimiter '|'"),
+        ("b;c,y\n1,2\n", "no column 'a'; there is b;c, y"),
         ("a\n1\n", "no column 'y'; there is a"),
         ("b\n1\n", "one column found ('b') with delimiter ','; say which --delimiter it has"),
         ("a,y\n1,n\n2,n\n", "the label 'y' is 'n' in every record"),
@@ -117,7 +120,7 @@ def test_two_columns_of_parquet_with_one_name_are_refused(plan_of, tmp_path):
 def test_a_broken_parquet_file_is_refused_with_a_reason(plan_of, tmp_path):
     sound = parquet_of(tmp_path / "t.parquet", ["a", "y"]).read_bytes()
     broken = tmp_path / "broken.parquet"
-    for place in range(4, len(sound), 5):
+    for place in range(4, len(sound), 15):
         broken.write_bytes(sound[:place] + bytes(5) + sound[place + 5 :])
         try:
             summarize(broken, plan_of("{a: {}}"), name="t")

@@ -19,7 +19,8 @@ SECTION = CommandSection(
         Command(
             "aegis_provider.cli.independence:independence",
             "Make attributes exactly independent of others.",
-            "aegis independence people.csv --hide age,occupation --from income --clusters 3 --output masked.csv",
+            "aegis independence people.csv --plan plan.yaml --hide age,occupation --from income --clusters 3 "
+            "--output masked.csv",
         ),
         Command(
             "aegis_provider.cli.summarize:summarize",

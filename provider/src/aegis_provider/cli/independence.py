@@ -7,7 +7,9 @@ from aegis_provider.cli.independence_report import as_document, report
 from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, TableArgument, names_of
 from aegis_provider.independence import STAR, Solver
 from aegis_provider.independence import hide as hide_attributes
+from aegis_provider.plan.reading import load_plan
 from aegis_provider.table import table_name
+from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
@@ -20,10 +22,25 @@ def independence(
     ],
     clusters: Annotated[int, typer.Option(min=1, help="How many clusters the latter become, all equally large.")],
     output: MaskedTableOption,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", help="Says what must stay, its label first, and which values have an order."),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="Columns that must stay, such as a label; without --plan. '' for none."),
+    ] = None,
+    ordered: Annotated[
+        str | None,
+        typer.Option(metavar="NAME,NAME", help="Attributes of --from that are numbers or dates, and no codes."),
+    ] = None,
     clusters_output: Annotated[
         Path | None,
-        typer.Option(help="The values of each cluster; by default masked.clusters.csv beside masked.csv."),
+        typer.Option(help="What each cluster holds; by default masked.clusters.csv beside masked.csv."),
     ] = None,
+    exact_values: Annotated[  # noqa: FBT002 - a flag
+        bool, typer.Option("--exact-values", help="Write and print exact values of the clusters, of every record.")
+    ] = False,
     solver: Annotated[Solver, typer.Option(help="`best` takes the better of both, then improves it.")] = "best",
     seed: Annotated[int, typer.Option(min=0, help="What every draw comes from.")] = 0,
     seconds: Annotated[
@@ -36,10 +53,15 @@ def independence(
 ) -> None:
     """Make attributes exactly independent of others. Few of their values are masked, and other columns stay.
 
-    The attributes that they are hidden from become the number of a cluster of records. Their values are written to a
-    file of their own, exactly, by cluster and sorted, so that it does not say whose is which; publish it if that is
-    meant. The masked table can be ranked with other maskings: a plan names it by `masked_table`.
+    The attributes that they are hidden from become the number of a cluster of records. What each cluster holds is
+    written to a file of its own: in words, or exactly (--exact-values), sorted so that it does not say whose is which.
+    Values are categories unless the plan's types or --ordered say that they are numbers or dates; of one attribute
+    with an order the clusters are intervals. The masked table can be ranked with other maskings: a plan names it by
+    `masked_table`.
     """
+    if plan is None and keep is None:
+        raise InputError("say what must stay as it is: --plan with its label, or --keep NAME,NAME ('' if nothing must)")
+    intended = None if plan is None else load_plan(plan, configurations_needed=False)
     say(f"hiding in {table_name(table)} ...")
     with progress_bar("masking") as progress:
         hidden = hide_attributes(
@@ -49,6 +71,10 @@ def independence(
             clusters=clusters,
             output=output,
             clusters_output=clusters_output,
+            exact_values=exact_values,
+            plan=intended,
+            keep=names_of("keep", keep),
+            ordered=names_of("ordered", ordered),
             solver=solver,
             seed=seed,
             seconds=seconds,

@@ -10,6 +10,7 @@ from aegis_sdk.reading import shown, some
 _CLUSTERS = 12
 _VALUES = 6
 _PAIRS = 40
+_INFORMATION = "mutual information in bits: how much each side tells of the other; 0 means that it tells nothing"
 
 
 def report(hidden: Hidden) -> Iterator[str]:
@@ -25,13 +26,14 @@ def as_document(hidden: Hidden) -> dict[str, Any]:
     return {
         "output": str(hidden.output),
         "clusters_output": str(hidden.clusters_output),
+        "exact_values": hidden.exact_values,
         "hidden": list(hidden.hidden),
         "from": list(hidden.from_),
         "records": hidden.records,
         "dropped": hidden.dropped,
         "seed": hidden.seed,
         "cluster": hidden.cluster,
-        "clusters": [_cluster(each) for each in hidden.clusters],
+        "clusters": [_cluster(each, exact=hidden.exact_values) for each in hidden.clusters],
         "groups": hidden.groups,
         "values": hidden.values,
         "stars": hidden.stars,
@@ -54,21 +56,23 @@ def as_document(hidden: Hidden) -> dict[str, Any]:
 def _head(hidden: Hidden) -> Iterator[str]:
     dropped = f", {hidden.dropped} dropped by a draw of seed {hidden.seed}" if hidden.dropped else ""
     yield f"{hidden.output}: {hidden.records} records{dropped}"
-    yield f"{hidden.clusters_output}: what {_names(hidden.from_)} is in each cluster"
+    values = "the exact values" if hidden.exact_values else "what each cluster holds, without exact values,"
+    yield f"{hidden.clusters_output}: {values} of {_names(hidden.from_)}"
     checked = f"exactly independent of the clusters of {_names(hidden.from_)}, as the file was checked"
     yield f"{checked}: {_names(hidden.hidden)}"
 
 
 def _clusters(hidden: Hidden) -> Iterator[str]:
     rows: list[tuple[str | float, ...]] = [
-        (each.number, each.records, *map(_extent, each.extents)) for each in hidden.clusters[:_CLUSTERS]
+        (each.number, each.records, *map(_exactly if hidden.exact_values else Extent.in_words, each.extents))
+        for each in hidden.clusters[:_CLUSTERS]
     ]
     yield from ("", *aligned(("cluster", "records", *map(shown, hidden.from_)), rows))
     if len(hidden.clusters) > _CLUSTERS:
         yield f"  and {len(hidden.clusters) - _CLUSTERS} more"
 
 
-def _extent(extent: Extent) -> str:
+def _exactly(extent: Extent) -> str:
     """`[4, 7]`, or the values that have no order; and how many are missing."""
     ordered = extent.is_ordered and extent.values
     values = f"[{extent.values[0]}, {extent.values[-1]}]" if ordered else some(extent.values, _VALUES)
@@ -88,12 +92,13 @@ def _stars(hidden: Hidden) -> Iterator[str]:
 def _associations(associations: Sequence[Association]) -> Iterator[str]:
     measured = [each for each in associations if each.before is not None or each.after is not None]
     rows = [(_names(each.first), _second(each), _bits(each.before), _bits(each.after)) for each in measured]
-    yield from ("", "mutual information in bits", *aligned(("of", "with", "before", "after"), rows[:_PAIRS]))
+    yield from ("", _INFORMATION, *aligned(("of", "with", "before", "after"), rows[:_PAIRS]))
     if len(rows) > _PAIRS:
         yield f"  and {len(rows) - _PAIRS} more: --json has all"
     unmeasured = [each for each in associations if each.before is None or each.after is None]
     if unmeasured:
-        yield f"  -, not measured: too many values ({some(sorted({_pair(each) for each in unmeasured}), _VALUES)})"
+        pairs = some(sorted({_pair(each) for each in unmeasured}), _VALUES)
+        yield f"  not measured, since there are too many values: {pairs}"
 
 
 def _pair(association: Association) -> str:
@@ -105,7 +110,7 @@ def _second(association: Association) -> str:
 
 
 def _bits(bits: float | None) -> str:
-    return "-" if bits is None else f"{bits:.6f}" if bits else "0"
+    return "not measured" if bits is None else f"{bits:.6f}" if bits else "0"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -116,12 +121,16 @@ def _percent(part: int, whole: int) -> str:
     return f"{part / whole:.1%}"
 
 
-def _cluster(cluster: Cluster) -> dict[str, Any]:
-    return {
-        "number": cluster.number,
-        "records": cluster.records,
-        "values": [_values(each) for each in cluster.extents],
-    }
+def _cluster(cluster: Cluster, *, exact: bool) -> dict[str, Any]:
+    told = _values if exact else _without_values
+    return {"number": cluster.number, "records": cluster.records, "values": [told(each) for each in cluster.extents]}
+
+
+def _without_values(extent: Extent) -> dict[str, Any]:
+    """As the file has it by default; an end of the interval that is `null` is none."""
+    ends = {} if extent.interval is None else {"above": extent.interval[0], "below": extent.interval[1]}
+    missing = {"missing": extent.missing} if extent.missing else {}
+    return {"attribute": extent.attribute, "distinct": extent.distinct, **ends, **missing}
 
 
 def _values(extent: Extent) -> dict[str, Any]:

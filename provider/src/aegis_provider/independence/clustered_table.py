@@ -1,21 +1,25 @@
 """The intermediate table of the paper: its records in clusters of equal size, before anything is masked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 
 import numpy as np
 import pyarrow as pa
 from numpy.random import Generator
 
-from aegis_provider.errors import TableError, shortened
+from aegis_provider.errors import TableError, UnmaskableValueError, shortened
 from aegis_provider.independence.clusters import balanced_clusters, quantile_clusters
 from aegis_provider.independence.model import Cluster, Extent
 from aegis_provider.independence.vectors import BoolArray, FloatArray, IntArray, distinct_rows
 from aegis_provider.progress import Progress
 from aegis_provider.table import Table
-from aegis_provider.table.values import MISSING, Domain, ValueType
+from aegis_provider.table.values import MISSING, Domain, Key, ValueType, infer_type
 
 _ORDERED = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
+
+#: Of fewer records an interval would say nearly exactly what they have.
+_FEWEST = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ class Basis:
 
     Attributes:
         column: As it was read.
-        domain: Its values, typed by their texts.
+        domain: Its values, typed.
         places: (n,) the place of each record's value in the domain.
     """
 
@@ -80,10 +84,17 @@ class Basis:
     places: IntArray
 
     @classmethod
-    def of(cls, column: Column) -> "Basis":
-        """Numbers are numbers if all its texts are; texts with a leading zero are none."""
+    def of(cls, column: Column, value_type: ValueType | None = ValueType.STRING) -> "Basis":
+        """The column, of values without order unless the type says otherwise; `None`: numbers or dates, by the texts.
+
+        Raises:
+            TableError: A text is not of the type.
+        """
         texts = column.texts.to_pylist()
-        domain = Domain.of(texts)
+        try:
+            domain = Domain.of(texts, value_type or _ordered_type(column.name, texts))
+        except UnmaskableValueError as error:
+            raise TableError(f"column {column.name!r}: {error}, as its type has it") from error
         places = np.array([domain.places[text] for text in texts], dtype=np.int64)
         return cls(column, domain, places[column.codes])
 
@@ -114,14 +125,46 @@ class Basis:
         if missing.any():
             yield missing.astype(np.int64)
 
-    def extent(self, records: BoolArray) -> Extent:
-        """What these records hold of the column."""
+    def extent(self, records: BoolArray, *, in_intervals: bool) -> Extent:
+        """What these records hold of the column; `in_intervals`: whether they are those of an interval of it."""
         places, counts = np.unique(self.places[records], return_counts=True)
         counted = {self.domain.texts[place]: int(n) for place, n in zip(places, counts, strict=True)}
         missing = counted.pop(MISSING, 0)
         texts = tuple(counted)
-        ends = dict.fromkeys((texts[0], texts[-1])) if texts else {}
-        return Extent(self.column.name, self.is_ordered, tuple(ends) if self.is_ordered else texts, missing)
+        values = tuple(dict.fromkeys((texts[0], texts[-1]))) if self.is_ordered and texts else texts
+        told = in_intervals and len(texts) > 0 and sum(counted.values()) >= _FEWEST
+        interval = self._interval(values) if told else None
+        return Extent(self.column.name, self.is_ordered, values, len(texts), missing, interval)
+
+    def _interval(self, values: tuple[str, ...]) -> tuple[str | None, str | None]:
+        """From below the first to above the last of the values: halfway to the next of the table, if there is one."""
+        keys, least = self.domain.keys, int(MISSING in self.domain.texts)  # what is missing comes first
+        first, last = self.domain.places[values[0]], self.domain.places[values[-1]]
+        before = _between(keys[first - 1], keys[first]) if first > least else None
+        after = _between(keys[last], keys[last + 1]) if last + 1 < len(keys) else None
+        return before, after
+
+
+def _ordered_type(name: str, texts: Sequence[str]) -> ValueType:
+    """The type of numbers or dates.
+
+    Raises:
+        TableError: A text is neither.
+    """
+    value_type = infer_type(texts)
+    if value_type not in _ORDERED:
+        odd = next((text for text in texts if text != MISSING and infer_type([text]) not in _ORDERED), None)
+        example = "it has no value" if odd is None else f"{shortened(odd)} is neither"
+        raise TableError(f"column {name!r}: only numbers and dates have an order, and {example}")
+    return value_type
+
+
+def _between(low: Key, high: Key) -> str:
+    """Halfway between two values, which is neither: of dates an hour of a day."""
+    if isinstance(low, date):
+        middle: datetime = datetime(low.year, low.month, low.day, 1) + (high - low) / 2  # noqa: DTZ001 - dates have no time zone
+        return middle.isoformat(sep=" ", timespec="minutes")
+    return str((low + high) / 2)
 
 
 def _number(key: object) -> float:
@@ -156,14 +199,25 @@ class ClusteredTable:
         clusters: int,
         random: Generator,
         progress: Progress,
+        types: Mapping[str, ValueType | None] | None = None,
     ) -> "ClusteredTable":
         """Reads the columns, and drops records until the clusters can be equal.
 
+        Args:
+            table: Where they are read.
+            hide: The columns to hide.
+            from_: Those that the clusters are made of.
+            clusters: How many to make.
+            random: What the draws come from.
+            progress: Is told of the records that are read.
+            types: Of columns in `from_`, as `Basis.of` takes them; others have values without order.
+
         Raises:
-            TableError: There are fewer records than clusters.
+            TableError: There are fewer records than clusters, or a value is not of the type of its column.
         """
         columns = read_columns(table, [*hide, *from_], progress)
-        basis = tuple(map(Basis.of, columns[len(hide) :]))
+        typed = types or {}
+        basis = tuple(Basis.of(each, typed.get(each.name, ValueType.STRING)) for each in columns[len(hide) :])
         kept = _kept(table, len(columns[0].codes), clusters, random)
         return cls(table, columns[: len(hide)], basis, kept, _cluster_of_record(basis, kept, clusters, random))
 
@@ -191,7 +245,8 @@ class ClusteredTable:
     def _cluster(self, number: int) -> Cluster:
         records = np.zeros(len(self.kept), dtype=np.bool_)
         records[self.kept] = self.cluster_of_record == number
-        extents = tuple(each.extent(records) for each in self.basis)
+        alone = len(self.basis) == 1 and self.basis[0].is_ordered
+        extents = tuple(each.extent(records, in_intervals=alone) for each in self.basis)
         return Cluster(number + 1, int(np.count_nonzero(records)), extents)
 
     def refuse_star(self, star: str) -> None:

@@ -1,6 +1,6 @@
 """Makes attributes of a table independent of others by masking as few values as it can (Tao et al. 2010)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -12,12 +12,20 @@ from aegis_provider.independence.association import associations
 from aegis_provider.independence.clustered_table import ClusteredTable, read_columns
 from aegis_provider.independence.grouping import SOLVERS, Grouping, Solver, group
 from aegis_provider.independence.model import STAR, Hidden
-from aegis_provider.independence.output_files import CLUSTER, MaskedRecords, is_parquet, write_cluster_values
+from aegis_provider.independence.output_files import (
+    CLUSTER,
+    MaskedRecords,
+    is_parquet,
+    write_cluster_extents,
+    write_cluster_values,
+)
 from aegis_provider.independence.transportation import require_ortools
 from aegis_provider.independence.vectors import is_independent
 from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.plan.model import IDENTITY, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
+from aegis_provider.table.values import ValueType
 
 
 def hide(
@@ -28,6 +36,10 @@ def hide(
     clusters: int,
     output: Path,
     clusters_output: Path | None = None,
+    exact_values: bool = False,
+    plan: Plan | None = None,
+    keep: Sequence[str] = (),
+    ordered: Sequence[str] = (),
     solver: Solver = "best",
     seed: int = 0,
     seconds: float | None = None,
@@ -44,6 +56,9 @@ def hide(
     most `clusters` - 1, drawn by the seed, are left out. A missing value is a value like others. What was written has
     been read again and found independent, by whole numbers; both files appear, or none.
 
+    Values are taken for categories, which have no order: a number may be a code. The attributes that the plan calls
+    `integer`, `number` or `date`, and those named `ordered`, make clusters that are intervals.
+
     Source: Tao et al., Correlation hiding by independence masking (ICDE 2010), section IV and problem 1.
 
     Args:
@@ -52,7 +67,12 @@ def hide(
         from_: Attributes that they are to be independent of.
         clusters: How many clusters the latter become.
         output: The masked table: Parquet where it ends in `.parquet`, CSV otherwise.
-        clusters_output: The values of each cluster, sorted; by default `masked.clusters.csv` beside `masked.csv`.
+        clusters_output: What each cluster holds; by default `masked.clusters.csv` beside `masked.csv`.
+        exact_values: Whether that is every value of each cluster, sorted; otherwise it is in words, without a value.
+        plan: Its label stays as it is, and so does an attribute that it shares unmasked and takes for neither a
+            quasi-identifier nor sensitive; its types say which values have an order.
+        keep: Other columns that stay as they are.
+        ordered: Attributes in `from_` of which the values are numbers or dates, not codes.
         solver: What groups the records (`group`).
         seed: What every draw comes from.
         seconds: How long the solver `best` may try to improve.
@@ -63,13 +83,15 @@ def hide(
         progress: Is told how far each pass over the table, and the search, is.
 
     Raises:
-        ProviderError: The attributes, the clusters, the solver or the seed make no sense.
-        TableError: The table cannot be read, or lacks a column.
+        ProviderError: The attributes, the clusters, the solver or the seed make no sense, or what is to stay would not.
+        TableError: The table cannot be read, lacks a column, or has a value that is not of its type.
         OutputError: The output has nowhere to go, or would overwrite an input.
         AegisError: The extra `independence` is not installed.
     """
     require_ortools()
     _refuse_unsound(hide, from_, clusters, solver, seed)
+    _refuse_kept((*hide, *from_), _stays(plan, keep))
+    types = _types(plan, from_, ordered)
     refuse_overwriting(output, table)
     values = values_beside(output) if clusters_output is None else clusters_output
     _refuse_values_output(output, values, table)
@@ -79,8 +101,9 @@ def hide(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened,
     ):
         _refuse_second_cluster(opened, from_)
+        opened.positions([*hide, *from_, *_stays(plan, keep)])
         random = np.random.default_rng(seed)
-        clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress)
+        clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress, types)
         clustered.refuse_star(star)
         grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
         records = MaskedRecords.of(clustered, grouping.group_of_record, star)
@@ -88,10 +111,13 @@ def hide(
         separator = opened.delimiter or ","
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as written:
             refuse_dependent(written, records, output)
-        write_cluster_values(
-            values_part, clustered.basis, clustered.kept, records.clusters, separator, parquet=is_parquet(values)
-        )
-    hidden = _hidden(clustered, records, grouping, output, values, seed)
+        if exact_values:
+            write_cluster_values(
+                values_part, clustered.basis, clustered.kept, records.clusters, separator, parquet=is_parquet(values)
+            )
+        else:
+            write_cluster_extents(values_part, clustered.clusters(), separator, parquet=is_parquet(values))
+    hidden = replace(_hidden(clustered, records, grouping, output, values, seed), exact_values=exact_values)
     if not measure:
         return hidden
     measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
@@ -123,6 +149,34 @@ def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, so
         raise ProviderError(f"a seed is 0 or more, not {seed}")
     if solver not in SOLVERS:
         raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
+
+
+def _stays(plan: Plan | None, keep: Sequence[str]) -> dict[str, str]:
+    """The columns that stay as they are, and why."""
+    stays = dict.fromkeys(keep, "is to be kept")
+    if plan is not None:
+        roles = {*plan.quasi_identifiers, *plan.sensitive}
+        shared = [each.name for each in plan.attributes if each.default == IDENTITY and each.name not in roles]
+        stays |= dict.fromkeys(shared, f"is shared as it is by {plan.source}")
+        stays[plan.label] = f"is the label of {plan.source}, and stays as it is"
+    return stays
+
+
+def _refuse_kept(names: Sequence[str], stays: Mapping[str, str]) -> None:
+    for name in names:
+        if name in stays:
+            raise ProviderError(f"{shortened(name)} {stays[name]}: it can neither be hidden nor be hidden from")
+
+
+def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> dict[str, ValueType | None]:
+    """Of attributes whose values may have an order their types; `None` where these are those of their texts."""
+    attributes = plan.attributes if plan is not None else ()
+    types = {each.name: ValueType.NUMBER for each in attributes if each.discretization is not None}
+    types |= {each.name: each.value_type for each in attributes if each.value_type is not None}
+    for name in ordered:
+        if name not in from_:
+            raise ProviderError(f"{shortened(name)} is called ordered, and is none of those that are hidden from")
+    return types | {name: types.get(name) for name in ordered}
 
 
 def _refuse_values_output(output: Path, values: Path, table: Source) -> None:
@@ -166,6 +220,7 @@ def _hidden(
         others=records.others,
         output=output,
         clusters_output=values,
+        exact_values=False,
         clusters=clusters,
         records=kept,
         dropped=clustered.dropped,

@@ -18,15 +18,34 @@ class Extent:
 
     Attributes:
         attribute: The column's name.
-        is_ordered: Whether its values are numbers or dates.
-        values: The least and the most of numbers and dates, else all that occur.
+        is_ordered: Whether its values are taken for numbers or dates.
+        values: The least and the most of numbers and dates, else all that occur. Exact: nothing of them is written or
+            printed unless that is asked for.
+        distinct: How many values occur.
         missing: How many of the cluster's records have no value there.
+        interval: The values lie between these two, none of which is a value of the table; `None` where there is no end.
+            The interval itself is `None` where it would say too much or nothing: of values without order, of several
+            columns, and of few records.
     """
 
     attribute: str
     is_ordered: bool
     values: tuple[str, ...]
+    distinct: int
     missing: int
+    interval: tuple[str | None, str | None] | None = None
+
+    def in_words(self) -> str:
+        """What may be published: an interval or a number of values, and how many are missing."""
+        told = f"{self.distinct} value{'s' * (self.distinct != 1)}" if self.interval is None else _within(self.interval)
+        return f"{told}; {self.missing} missing" if self.missing else told
+
+
+def _within(interval: tuple[str | None, str | None]) -> str:
+    above, below = interval
+    if above is None or below is None:
+        return f"below {below}" if below is not None else f"above {above}" if above is not None else "all values"
+    return f"{above} to {below}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +93,8 @@ class Hidden:
         cluster: The name of the column of clusters.
         others: The columns that stay as they are.
         output: The masked table.
-        clusters_output: The values of each cluster.
+        clusters_output: What each cluster holds.
+        exact_values: Whether that file has the exact values.
         clusters: What each cluster holds.
         records: How many are published.
         dropped: How many a draw of `seed` left out, so that all clusters are of one size.
@@ -94,6 +114,7 @@ class Hidden:
     others: tuple[str, ...]
     output: Path
     clusters_output: Path
+    exact_values: bool
     clusters: tuple[Cluster, ...]
     records: int
     dropped: int

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from aegis_provider.errors import OutputError, TableError
 from aegis_provider.independence.clustered_table import Basis, ClusteredTable, Column
+from aegis_provider.independence.model import Cluster
 from aegis_provider.independence.vectors import BoolArray, IntArray, starred
 from aegis_provider.progress import Progress
 from aegis_provider.release.blocks import RECORDS, block_schema, blocks_of
@@ -203,6 +204,29 @@ def write_cluster_values(
     blocks = _blocks_of_columns(columns)
     if parquet:
         write_parquet(path, names, blocks, [_numbers_to(int(numbers.max())), *(each.domain for each in basis)])
+    else:
+        write_csv(path, names, blocks, delimiter)
+
+
+def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: str, *, parquet: bool) -> None:
+    """A row for each cluster: its number, and what it holds of the columns that it is made of, in words.
+
+    Args:
+        path: What to write.
+        clusters: In the order of their numbers.
+        delimiter: Between the fields of a CSV file.
+        parquet: Whether to write Parquet instead.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    names = [CLUSTER, *(each.attribute for each in clusters[0].extents)]
+    rows = [(str(each.number), *(extent.in_words() for extent in each.extents)) for each in clusters]
+    columns = [pa.array(texts, pa.string()) for texts in zip(*rows, strict=True)]
+    blocks = _blocks_of_columns(columns)
+    if parquet:
+        domains = [Domain.of(texts.to_pylist(), ValueType.STRING) for texts in columns[1:]]
+        write_parquet(path, names, blocks, [_numbers_to(len(clusters)), *domains])
     else:
         write_csv(path, names, blocks, delimiter)
 

@@ -102,6 +102,9 @@ def _delta_disclosure(classes: Classes, counts: SensitiveCounts) -> Numbers:
     return _largest_of(classes, counts, np.abs(np.log(q / p)))
 
 
+#: What entropy l-diversity of one value may come to by rounding.
+_MORE_THAN_ONE = 1 + 1e-9
+
 # What merging does. A coarser class is a union of finer ones. Where it has fewer than `k` records or than `l` values,
 # so has each of those. `entropy_l`, `t`, `ordered_t`, `alpha` and `beta` are quasi-convex in the class's
 # distribution, which is a mean of those of the finer ones, so it is no worse than the worst (Machanavajjhala et al.
@@ -142,10 +145,14 @@ _CRITERIA = (
     Criterion(
         name="entropy_l",
         word="entropy l-diversity",
-        meaning="the same, with rare values counted for less: as many equally frequent values would be as hard to "
-        "guess. More is better. (Machanavajjhala et al. 2007)",
+        meaning="how many equally frequent sensitive values would be as hard to guess as those of the least diverse "
+        "class: as l, with rare values counted for less. More is better. (Machanavajjhala et al. 2007)",
         axis="entropy l: effective number of sensitive values in every class, at least",
-        consequence=lambda reached: f"guessing is as hard as among {reached:.3g} equally frequent values",
+        consequence=lambda reached: (
+            "in some class there is nothing left to guess: all its records have one value"
+            if reached < _MORE_THAN_ONE
+            else f"guessing a value is as hard as among {reached:.3g} equally frequent ones"
+        ),
         of_values=_entropy_l,
         survives_merged_classes=True,
     ),
@@ -189,7 +196,9 @@ _CRITERIA = (
         meaning="by how much a sensitive value can become more likely once the class is known: 0 means not at all, 1 "
         "twice as likely, 2 three times. Less is better. (Cao and Karras 2012)",
         axis="beta: largest relative gain in confidence in a sensitive value",
-        consequence=lambda reached: f"a value can be {1 + reached:.3g} times as likely as in the whole table",
+        consequence=lambda reached: (
+            f"once the class is known, a value can be {1 + reached:.3g} times as likely as in the whole table"
+        ),
         of_values=_beta,
         compares=True,
         survives_merged_classes=True,
@@ -202,7 +211,7 @@ _CRITERIA = (
         "natural logarithm: 0.7 is a factor of two. Less is better. (Brickell and Shmatikov 2008)",
         axis="delta: largest log ratio of a sensitive value's share in a class to the table's",
         consequence=lambda reached: (
-            f"a value can be {exp(reached):.3g} times more or less likely than in the whole table"
+            f"a value can be {exp(reached):.3g} times more or less likely in a class than in the whole table"
         ),
         of_values=_delta_disclosure,
         compares=True,

@@ -12,7 +12,14 @@ from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.reading import Reading, reading_of
 
 _RECORDS_PER_BATCH = 1 << 16
-_DELIMITERS = ";,\t|:"
+_DELIMITERS = {
+    ";": ("semicolons", "';'"),
+    ",": ("commas", "','"),
+    "\t": ("tabs", "tab"),
+    "|": ("vertical bars", "'|'"),
+    ":": ("colons", "':'"),
+}
+"""What tables are separated by: the word for it, and how the option names it."""
 
 # More at once would hold more groups in memory than any of them needs.
 _ATTRIBUTES_PER_READING = 60
@@ -71,12 +78,9 @@ class Table:
         Raises:
             TableError: the table lacks one.
         """
-        lacks_delimiter = self.delimiter is not None and len(self.columns) == 1 and self.columns[0] not in names
-        if lacks_delimiter and (len(set(names)) > 1 or self._likely_delimiter()):
-            raise TableError(self._one_column())
         for name in names:
             if name not in self.columns:
-                raise TableError(f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}")
+                raise TableError(self._lacking(name, names))
         return [self.columns.index(name) for name in names]
 
     def reading(self, name: str) -> Reading:
@@ -183,14 +187,29 @@ class Table:
             columns = [reading.canonical(each) for reading, each in zip(readings, batch.columns, strict=False)]
             yield pa.record_batch([*columns, *batch.columns[len(columns) :]], batch.schema.names)
 
-    def _likely_delimiter(self) -> str | None:
-        """What the only column's name may have been meant to be cut by."""
-        return next((mark for mark in _DELIMITERS if mark in self.columns[0] and mark != self.delimiter), None)
+    def _lacking(self, name: str, names: Sequence[str]) -> str:
+        """What to say of a column that is not there, one of `names`: the header may have been cut in wrong places."""
+        if mark := self._likely_delimiter(name):
+            word, option = _DELIMITERS[mark]
+            return f"{self.name}: looks separated by {word}; add --delimiter {option}"
+        if (
+            self.delimiter is not None
+            and len(self.columns) == 1
+            and self.columns[0] not in names
+            and len(set(names)) > 1
+        ):
+            found = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
+            return f"{self.name}: {found}; say which --delimiter it has"
+        return f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}"
 
-    def _one_column(self) -> str:
-        header, guess = self.columns[0], self._likely_delimiter()
-        hint = f"try --delimiter {guess!r}" if guess else "say which --delimiter it has"
-        return f"{self.name}: one column found ({shortened(header)}) with delimiter {self.delimiter!r}; {hint}"
+    def _likely_delimiter(self, name: str) -> str | None:
+        """What cuts the header into several columns, where one was read, or into one of this name."""
+        others = [mark for mark in _DELIMITERS if mark != self.delimiter] if self.delimiter is not None else []
+        for mark in others:
+            cut = [part.strip(' "') for column in self.columns for part in column.split(mark)]
+            if len(cut) > len(self.columns) and (len(self.columns) == 1 or name in cut):
+                return mark
+        return None
 
 
 def _chunk(column: pa.ChunkedArray) -> pa.Array:

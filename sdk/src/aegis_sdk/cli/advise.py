@@ -4,20 +4,28 @@ from typing import Annotated, Any
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
+from aegis_sdk.cli.options import (
+    EntryIdArgument,
+    JsonOption,
+    RequireOption,
+    WeightsOption,
+    requirements_of,
+    weights_of,
+)
 from aegis_sdk.cli.terminal import aligned, say
-from aegis_sdk.reading import maskings_of, promises_of, reference_known, utility_bounds
+from aegis_sdk.reading import maskings_of, promises_of, reference_known, shown, utility_bounds
 from aegis_sdk.wire import Advice, AttributeAdvice
 
 _MOST_NAMES = 3
 
 
 def advise(
-    entry_id: Annotated[str, typer.Argument(metavar="ENTRY_ID", help="What `aegis publish` printed.")],
+    entry_id: EntryIdArgument,
     measure: Annotated[
         str, typer.Option(help="mutual_information, chi_square, joint, g3, ...; GET /v1/measures lists all.")
     ],
     require: RequireOption = None,
+    weights: WeightsOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Rows of the ranking.")] = 20,
     bias: Annotated[
         bool | None,
@@ -30,11 +38,17 @@ def advise(
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Ask which configuration loses least. The ranking comes first, then the cost of the best per attribute."""
-    required = requirements_of(require)
+    required, weighted = requirements_of(require), weights_of(weights)
     with Client() as client:
         say(f"asking about {entry_id} ...")
         advice = client.advise(
-            entry_id, measure, require=required or None, limit=limit, bias_correction=bias, on_progress=_progress_said()
+            entry_id,
+            measure,
+            weights=weighted or None,
+            require=required or None,
+            limit=limit,
+            bias_correction=bias,
+            on_progress=_progress_said(),
         )
         if as_json:
             typer.echo(advice.model_dump_json(indent=2))
@@ -63,6 +77,9 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     better = f" ({advice.better} utility is better)" if advice.better else ""
     yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}{better}"
     yield f"the ranking is {advice.ranking_basis}"
+    if weights := advice.request.get("weights"):
+        named = ", ".join(f"{shown(name)} {weight:g}" for name, weight in sorted(weights.items()))
+        yield f"weights: {named} (1 unless named)"
     if len(advice.tied or []) > 1:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:

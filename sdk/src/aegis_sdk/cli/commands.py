@@ -16,9 +16,24 @@ SECTION = CommandSection(
             "aegis publish entry.json",
         ),
         Command(
+            "aegis_sdk.cli.listing:list",
+            "List the entries that you may see.",
+            "aegis list --keyword health",
+        ),
+        Command(
+            "aegis_sdk.cli.visibility:visibility",
+            "Say who sees an entry, or change it.",
+            "aegis visibility ENTRY_ID --tenant partner --tenant lab",
+        ),
+        Command(
             "aegis_sdk.cli.advise:advise",
             "Ask which configuration loses least.",
-            "aegis advise ENTRY_ID --measure mutual_information --require k=5",
+            "aegis advise ENTRY_ID --measure mutual_information --require k=5 --weights age=2,zip=0.5",
+        ),
+        Command(
+            "aegis_sdk.cli.delete:delete",
+            "Delete an entry with all its versions and advice.",
+            "aegis delete ENTRY_ID --yes",
         ),
     ),
 )

@@ -1,6 +1,8 @@
 """Arguments and options that several commands have, and how their texts are read."""
 
+import csv
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +16,19 @@ RequireOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 AttributeOption = Annotated[list[str] | None, typer.Option(help="This attribute only, in full; repeatable.")]
+WeightsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weights",
+        metavar="NAME=NUMBER",
+        help="How much attributes count, as age=2,zip=0.5; 1 where nothing is said; repeatable.",
+    ),
+]
+EntryIdArgument = Annotated[str, typer.Argument(metavar="ENTRY_ID", help="What `aegis publish` printed.")]
 EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")]
+
+
+_NUMBER = r"(\d+\.?\d*|\.\d+)"
 
 
 def requirements_of(texts: list[str] | None) -> dict[str, float]:
@@ -23,15 +37,27 @@ def requirements_of(texts: list[str] | None) -> dict[str, float]:
     Raises:
         InputError: A text is not NAME=NUMBER, or a name has two numbers.
     """
-    required: dict[str, float] = {}
-    for name, number in map(_requirement, texts or []):
-        if required.setdefault(name, number) != number:
-            raise InputError(f"--require: {name} is to be {required[name]:g} and {number:g}; say one of them")
-    return required
+    return _numbers_by_name("--require", "k=5", texts or [], r"\w+")
 
 
-def _requirement(text: str) -> tuple[str, float]:
-    match = re.fullmatch(r"(\w+)=(\d+\.?\d*|\.\d+)", text, re.ASCII)
-    if not match:
-        raise InputError(f"--require is NAME=NUMBER, as k=5, not {text!r}")
-    return match[1], float(match[2])
+def weights_of(texts: list[str] | None) -> dict[str, float]:
+    """Weights by attribute; between commas there may be several, and a name that holds a comma stands in quotes.
+
+    Raises:
+        InputError: A text is not NAME=NUMBER, or a name has two numbers.
+    """
+    parts = [part for text in texts or [] for part in next(csv.reader([text], skipinitialspace=True)) or [""]]
+    return _numbers_by_name("--weights", "age=2", parts, r".+")
+
+
+def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str) -> dict[str, float]:
+    """Numbers by what stands before the last `=` of each text, of which `name` is the pattern."""
+    numbers: dict[str, float] = {}
+    for text in texts:
+        match = re.fullmatch(f"({name})={_NUMBER}", text, re.ASCII)
+        if not match:
+            raise InputError(f"{option} is NAME=NUMBER, as {example}, not {text!r}")
+        number = float(match[2])
+        if numbers.setdefault(match[1], number) != number:
+            raise InputError(f"{option}: {match[1]} is to be {numbers[match[1]]:g} and {number:g}; say one of them")
+    return numbers

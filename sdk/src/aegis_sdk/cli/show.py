@@ -7,7 +7,7 @@ from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import AttributeOption, EntryArgument, JsonOption
 from aegis_sdk.cli.terminal import aligned, print_result
-from aegis_sdk.reading import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, shown, some
+from aegis_sdk.reading import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by, shown, some
 from aegis_sdk.wire import DROP, Attribute, EntryDocument
 
 _BAR = 40
@@ -65,14 +65,9 @@ def _head(outline: EntryOutline) -> Iterator[str]:
         yield f"  {shown(outline.description, _LINE)}"
     keywords = f"keywords {some(outline.keywords, _VALUES)}; " if outline.keywords else ""
     licence = f"licence {shown(outline.license)}; " if outline.license else ""
-    yield f"  {keywords}{licence}visible to {_seen_by(outline.visibility)}"
+    yield f"  {keywords}{licence}visible to {seen_by(outline.visibility)}"
     pairs = f", {outline.pairs} tables of pairs of attributes" if outline.pairs else ""
     yield f"  {outline.records} records, {outline.configurations} configurations{pairs}"
-
-
-def _seen_by(visibility: str) -> str:
-    others = {"private": "its own tenant only", "all": "every caller"}
-    return others.get(visibility, f"its own tenant and {shown(visibility, _LINE)}")
 
 
 def _label(outline: EntryOutline) -> Iterator[str]:

@@ -9,7 +9,7 @@ from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_know
 from aegis_sdk.reading.configurations import ids_of, maskings_in, maskings_of, promises_of, vouched_for
 from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
-from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of
+from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
 
 __all__ = [
     "AttributeOutline",
@@ -29,6 +29,7 @@ __all__ = [
     "outline_of",
     "promises_of",
     "reference_known",
+    "seen_by",
     "shown",
     "some",
     "stated_deviation",

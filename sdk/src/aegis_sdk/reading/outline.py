@@ -4,10 +4,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from aegis_sdk.printable import shown
 from aegis_sdk.reading.configurations import ids_of, suppressed_in, uses_of, vouched_for
 from aegis_sdk.reading.function_words import as_given, words_of
 from aegis_sdk.reading.lattice import lattice_of
-from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_CRITERIA, Attribute, EntryDocument, Masking
+from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_CRITERIA, Attribute, EntryDocument, Masking, SeenBy
+
+_LONGEST_LIST = 100
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,13 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         privacy=dict(_privacy(entry)),
         suppressed=_range(suppressed_in(entry)),
     )
+
+
+def seen_by(visibility: str | SeenBy) -> str:
+    """Who sees an entry, in words: `private`, `all`, or the tenants."""
+    others = {"private": "its own tenant only", "all": "every caller"}
+    named = visibility if isinstance(visibility, str) else ", ".join(visibility.tenants)
+    return others.get(named, f"its own tenant and {shown(named, _LONGEST_LIST)}")
 
 
 def _visibility(entry: EntryDocument) -> str:

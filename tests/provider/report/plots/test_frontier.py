@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -150,7 +150,6 @@ class TestFrontier:
         assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
         assert len(places) > 10
 
-    @settings(max_examples=15)
     @given(st.lists(st.integers(1, 3000), min_size=2, max_size=20, unique=True), st.data())
     def test_what_is_wanted_first_has_its_tick_unless_it_would_run_into_an_end(self, numbers, data):
         first = data.draw(st.sampled_from(numbers))

@@ -4,18 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
-from matplotlib.textpath import TextPath
 
 from aegis_provider.report.figures import Drawing, Subject
 from aegis_provider.report.model import Part, Plot
 from aegis_provider.report.page import drawing, figure_svg
 from aegis_provider.report.plots.layered import Layered, layered
-from aegis_provider.report.plots.shading import draw_key, fill_of, ink_on, losses_of
-from aegis_provider.report.plots.style import INK, LONGEST_NAME, few, left_out
+from aegis_provider.report.plots.shading import draw_key, fill_of, ink_on, key_width, losses_of
+from aegis_provider.report.plots.style import INK, LONGEST_NAME, few, left_out, text_width
 from aegis_sdk.reading import lattice_of, shown, unit_of
 from aegis_sdk.wire import Advice, Attribute, EntryDocument
 
@@ -33,9 +31,10 @@ _BEND = 0.3
 _LINE = 0.165
 _PADDING = 0.09
 _POINTS = 9
-_POINTS_PER_INCH = 72
+_TITLE_POINTS = 13
 
 _NAMES = 3
+_RULE = "a masking is a function of what is below and joined to it"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class _Panel:
     @property
     def width(self) -> float:
         aside = max((box.width + _BETWEEN_PANELS / 2 for box in self.aside), default=0.0)
-        return max(self.inner_width + aside, _text_width(self.name, _POINTS + 3))
+        return max(self.inner_width + aside, text_width(self.name, _POINTS + 3, bold=True))
 
     @property
     def height(self) -> float:
@@ -100,14 +99,15 @@ def lattice(entry: EntryDocument, advice: Advice | None = None, attributes: Sequ
     chosen = [each for each in entry.attributes if not attributes or each.name in attributes]
     panels = [_panel(each, losses_of(advice, each.name)) for each in few(chosen)]
     rows = _shelves(panels)
-    width = max(sum(panel.width + _BETWEEN_PANELS for panel in row) for row in rows) + 2 * _MARGIN
+    notes = _notes(entry, left_out(chosen))
+    width = max(*map(_row_width, rows), *_heading_widths(entry, advice, notes)) + 2 * _MARGIN
     head = _HEAD + (_KEY if advice else 0)
     height = head + _FOOT - _BETWEEN_PANELS + sum(max(panel.height for panel in row) + _BETWEEN_PANELS for row in rows)
-    figure = Figure(figsize=(max(width, 6.5), height))
+    figure = Figure(figsize=(width, height))
     figure.set_layout_engine("none")
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, max(width, 6.5)), ylim=(0, height))
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
     axes.set_axis_off()
-    _heading(axes, height, entry, advice, left_out(chosen))
+    _heading(axes, height, entry, advice, notes)
     top = height - head
     for row in rows:
         left = _MARGIN
@@ -141,7 +141,7 @@ def _box(
     names = [_named(each, units.get(each)) for each in maskings[:_NAMES]]
     more = [f"+{len(maskings) - _NAMES}"] if len(maskings) > _NAMES else []
     lines = (*names, *more, f"{values} value{'s' * (values != 1)}")
-    width = max(_text_width(line, _POINTS) for line in lines) + 2 * _PADDING
+    width = max(text_width(line, _POINTS) for line in lines) + 2 * _PADDING
     return _Box(lines, width, next((losses[each] for each in maskings if each in losses), None), dashed)
 
 
@@ -149,12 +149,6 @@ def _named(masking: str, unit: str | None) -> str:
     """The id, and of a level of a hierarchy of dates its unit."""
     name = shown(masking, LONGEST_NAME)
     return name if unit is None or unit in name else f"{name}: {shown(unit, LONGEST_NAME)}"
-
-
-def _text_width(text: str, points: float) -> float:
-    """Inches of a text, by the control points of its outline: no less than it takes."""
-    outline = TextPath((0, 0), text, size=points).vertices[:, 0]
-    return float(np.ptp(outline)) / _POINTS_PER_INCH if len(outline) else 0.0
 
 
 def _shelves(panels: Sequence[_Panel]) -> list[list[_Panel]]:
@@ -205,17 +199,33 @@ def _draw_box(axes: Axes, box: _Box, x: float, y: float, *, advised: bool) -> No
         axes.text(x, top - place * _LINE, line, fontsize=size, color=ink, ha="center", va="center", zorder=3)
 
 
-def _heading(axes: Axes, height: float, entry: EntryDocument, advice: Advice | None, note: str) -> None:
+def _row_width(row: Sequence[_Panel]) -> float:
+    return sum(panel.width + _BETWEEN_PANELS for panel in row)
+
+
+def _heading_widths(entry: EntryDocument, advice: Advice | None, notes: str) -> list[float]:
+    """Inches of each line of the heading, and of the notes at the foot."""
+    texts = [text_width(_title(entry), _TITLE_POINTS, bold=True), text_width(_RULE, _POINTS + 0.5)]
+    return [*texts, text_width(notes, _POINTS), key_width(advice) if advice is not None else 0.0]
+
+
+def _title(entry: EntryDocument) -> str:
+    return shown(f"Which masking follows from which: {entry.name}", 70)
+
+
+def _notes(entry: EntryDocument, note: str) -> str:
+    """What dashes mean, if there are any, and what is left out."""
+    unknown = any(each.mapping is None for attribute in entry.attributes for each in attribute.maskings)
+    return "; ".join([*(["dashed: without a mapping"] if unknown else []), *([note] if note else [])])
+
+
+def _heading(axes: Axes, height: float, entry: EntryDocument, advice: Advice | None, notes: str) -> None:
     """The title, what the boxes mean, and what is left out."""
-    title = shown(f"Which masking follows from which: {entry.name}", 70)
-    axes.text(_MARGIN, height - 0.2, title, fontsize=13, fontweight="bold", color=INK, va="top")
-    rule = "a masking is a function of what is below and joined to it"
-    axes.text(_MARGIN, height - 0.5, rule, fontsize=_POINTS + 0.5, color="#555555", va="top")
+    axes.text(_MARGIN, height - 0.2, _title(entry), fontsize=_TITLE_POINTS, fontweight="bold", color=INK, va="top")
+    axes.text(_MARGIN, height - 0.5, _RULE, fontsize=_POINTS + 0.5, color="#555555", va="top")
     if advice is not None:
         draw_key(axes, _MARGIN, height - 0.87, advice)
-    unknown = any(each.mapping is None for attribute in entry.attributes for each in attribute.maskings)
-    notes = [*(["dashed: without a mapping"] if unknown else []), *([note] if note else [])]
-    axes.text(_MARGIN, 0.15, "; ".join(notes), fontsize=_POINTS, color="#555555")
+    axes.text(_MARGIN, 0.15, notes, fontsize=_POINTS, color="#555555")
 
 
 def _figure(subject: Subject) -> Figure:

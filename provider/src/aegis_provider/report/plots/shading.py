@@ -6,7 +6,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from aegis_provider.report.plots.style import INK
+from aegis_provider.report.plots.style import INK, text_width
 from aegis_sdk.reading import reference_known, utility_bounds
 from aegis_sdk.wire import DROP, IDENTITY, Advice, AttributeAdvice, MaskingScore
 
@@ -17,6 +17,9 @@ _UNKNOWN = "#d6d6d6"
 _KEY = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Inches.
 _SWATCH, _HIGH = 0.5, 0.19
+_SPACE = 0.1
+_POINTS = 9
+_NOT_KNOWN = "not known"
 _SHADES = colormaps["Blues"]
 
 
@@ -66,16 +69,33 @@ def ink_on(loss: float | None) -> str:
     return "white" if loss is not None and loss > _WHITE_ON else INK
 
 
+def key_width(advice: Advice) -> float:
+    """Inches that `draw_key` takes."""
+    return _before_unknown(advice) + _SWATCH + _SPACE + text_width(_NOT_KNOWN, _POINTS)
+
+
 def draw_key(axes: Axes, left: float, middle: float, advice: Advice) -> None:
     """The shades from nothing lost to all of it, and that of what is not known; in inches, as the axes are."""
     for place, loss in enumerate(_KEY):
         _swatch(axes, left + place * _SWATCH, middle, f"{loss:.0%}", loss)
-    whole = "of the most that a masking loses" if advice.better == "lower" else "of its attribute's utility lost"
-    after = left + len(_KEY) * _SWATCH + 0.1
-    axes.text(after, middle, whole, fontsize=9, color="#555555", va="center")
-    unknown = after + 2.4
+    _word(axes, left + len(_KEY) * _SWATCH + _SPACE, middle, _whole(advice))
+    unknown = left + _before_unknown(advice)
     _swatch(axes, unknown, middle, "", None)
-    axes.text(unknown + _SWATCH + 0.1, middle, "not known", fontsize=9, color="#555555", va="center")
+    _word(axes, unknown + _SWATCH + _SPACE, middle, _NOT_KNOWN)
+
+
+def _whole(advice: Advice) -> str:
+    """What the shares of the key are shares of."""
+    return "of the most that a masking loses" if advice.better == "lower" else "of its attribute's utility lost"
+
+
+def _before_unknown(advice: Advice) -> float:
+    """Inches from the left of the key to the swatch of what is not known."""
+    return len(_KEY) * _SWATCH + _SPACE + text_width(_whole(advice), _POINTS) + _SWATCH
+
+
+def _word(axes: Axes, left: float, middle: float, text: str) -> None:
+    axes.text(left, middle, text, fontsize=_POINTS, color="#555555", va="center")
 
 
 def _swatch(axes: Axes, left: float, middle: float, text: str, loss: float | None) -> None:

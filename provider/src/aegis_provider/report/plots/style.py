@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from aegis_provider.errors import PlotError
 from aegis_provider.privacy import CRITERIA
@@ -19,6 +22,16 @@ MOST_ATTRIBUTES = 24
 MOST_MASKINGS = 24
 LONGEST_NAME = 32
 _VAST = 1e100
+_POINTS_PER_INCH = 72
+
+
+def text_width(text: str, points: float, *, bold: bool = False) -> float:
+    """Inches of a text, by the control points of its outline: no less than it takes."""
+    if not text:
+        return 0.0
+    font = FontProperties(weight="bold" if bold else "normal")
+    outline = TextPath((0, 0), text, size=points, prop=font).vertices[:, 0]
+    return float(np.ptp(outline)) / _POINTS_PER_INCH if len(outline) else 0.0
 
 
 def privacy_of(name: str) -> str:

@@ -1,0 +1,47 @@
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from aegis_sdk._client import Client
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.terminal import aligned, print_json
+from aegis_sdk.reading import seen_by, shown
+from aegis_sdk.wire import Head
+
+_COLUMNS = ("id", "name", "label", "version", "tenant", "visible to", "title")
+_TITLE = 60
+
+
+def list(  # noqa: A001 - what a person types
+    query: Annotated[str | None, typer.Option(help="In the name, the title or a keyword.")] = None,
+    keyword: Annotated[str | None, typer.Option(help="With this keyword.")] = None,
+    label: Annotated[str | None, typer.Option(help="With this class label.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="No more than so many, the newest.")] = 50,
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """List the entries that you may see. The newest come first."""
+    with Client() as client:
+        first = [*islice(client.entries(query, keyword, label), limit + 1)]
+    heads, is_all = first[:limit], len(first) <= limit
+    if as_json:
+        print_json({"items": [head.model_dump(mode="json") for head in heads], "more": not is_all})
+    else:
+        typer.echo("\n".join(_report(heads, is_all=is_all)))
+
+
+def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
+    """Lines: a row for each entry."""
+    if heads:
+        yield from aligned(_COLUMNS, [_row(head) for head in heads])
+    else:
+        yield "no entries"
+    if not is_all:
+        yield "and more: say --limit, or narrow it down by --query, --keyword or --label"
+
+
+def _row(head: Head) -> tuple[str | int, ...]:
+    names = (head.id, head.name, head.label)
+    rest = (shown(head.tenant), seen_by(head.visibility), shown(head.title, _TITLE) if head.title else "")
+    return (*(shown(name, _TITLE) for name in names), head.version, *rest)

@@ -1,0 +1,37 @@
+"""No word of a figure of an entry ends at the edge of the picture."""
+
+import pytest
+from matplotlib.text import Text
+
+from aegis_provider.report.page import drawing
+from aegis_provider.report.plots import costs, frontier, lattice
+from tests.provider.report.plots.plotting import PRIVACY, UTILITIES, advice_of, entry_of
+
+LONG = "a-name-of-an-entry-that-is-as-long-as-names-of-entries-may-well-be"
+
+
+def clipped(figure):
+    """The words, but for ticks out of range, which are not drawn."""
+    figure.draw_without_rendering()
+    ticks = {label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels()}
+    words = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text() and each not in ticks]
+    picture = figure.bbox.padded(1)  # a pixel for the pen
+    boxes = [(each.get_text(), each.get_window_extent()) for each in words]
+    return [text for text, box in boxes if not (picture.contains(*box.min) and picture.contains(*box.max))]
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+@pytest.mark.parametrize("name", ["short", LONG])
+@pytest.mark.parametrize("figure", [frontier, costs, lattice], ids=lambda figure: figure.__name__)
+def test_all_words_are_within_the_picture(figure, name, better):
+    entry, advice = entry_of(PRIVACY, name=name), advice_of(UTILITIES, better=better)
+    with drawing():
+        assert clipped(figure(entry, advice)) == []
+
+
+def test_a_note_about_what_is_left_out_is_within_the_picture_too():
+    entry = entry_of(PRIVACY)
+    maskings = entry.attributes[0].maskings[:1] * 30
+    many = entry.attributes[0].model_copy(update={"maskings": maskings})
+    with drawing():
+        assert clipped(lattice(entry.model_copy(update={"attributes": [many]}))) == []

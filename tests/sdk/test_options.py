@@ -1,0 +1,33 @@
+"""How the texts of options are read."""
+
+import pytest
+
+from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import requirements_of, weights_of
+
+
+@pytest.mark.parametrize(
+    ("texts", "weights"),
+    [
+        (None, {}),
+        (["age=2"], {"age": 2}),
+        (["age=2", "zip=.5"], {"age": 2, "zip": 0.5}),
+        (["age=2, zip=0.5", "sex=0"], {"age": 2, "zip": 0.5, "sex": 0}),
+        (["age=2", "age=2.0"], {"age": 2}),
+        (['"age, in years=2",a=b=3'], {"age, in years": 2, "a=b": 3}),
+        (["größe=1"], {"größe": 1}),
+    ],
+)
+def test_weights_are_numbers_by_name(texts, weights):
+    assert weights_of(texts) == weights
+
+
+@pytest.mark.parametrize("text", ["age", "=2", "age=", "age=two", "age=nan", "age=1,,zip=2", "age=1e3"])
+def test_what_is_no_weight_is_refused(text):
+    with pytest.raises(InputError, match="--weights is NAME=NUMBER, as age=2, not "):
+        weights_of([text])
+
+
+def test_requirements_are_one_each():
+    with pytest.raises(InputError, match="--require is NAME=NUMBER, as k=5, not 'k=5,l=2'"):
+        requirements_of(["k=5,l=2"])
