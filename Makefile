@@ -1,6 +1,8 @@
 # Every command a person or CI needs. Needs Python 3.11 or newer (with venv and pip) and make, nothing else.
 
 MAKEFLAGS += --no-print-directory
+# Tests start hundreds of processes: without bytecode each of them would compile the packages anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 BIN := .venv/bin
