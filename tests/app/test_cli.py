@@ -139,6 +139,7 @@ def test_the_door_stays_shut_to_others_without_a_key(run, database_url):
     assert "keys create" in refused.err.splitlines()[-1]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are counted in /proc")
 def test_the_whole_service_starts_answers_and_stops():
     with (

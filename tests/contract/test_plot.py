@@ -48,6 +48,7 @@ def test_an_advice_becomes_a_page_with_its_frontier(aegis, advised, tmp_path):
     assert asked.configuration in {each.configuration for each in edge}
 
 
+@pytest.mark.long
 def test_all_seventy_configurations_are_points(advised):
     document = EntryDocument.model_validate_json(advised[0].read_bytes())
     figure = frontier(document, Advice.model_validate_json(advised[1].read_bytes()))

@@ -98,6 +98,7 @@ def test_more_attributes_than_one_scan_takes_are_counted_each_by_itself(write, p
         assert counted == Counter(row[place] for row in rows)
 
 
+@pytest.mark.long
 def test_a_table_larger_than_the_memory_allowed_is_read(plan_of, tmp_path):
     path = tmp_path / "large.csv"
     duckdb.sql("SELECT i % 1000 AS a, md5(i::VARCHAR) AS b, i % 3 AS y FROM range(100_000) AS t(i)").write_csv(

@@ -48,6 +48,7 @@ def test_small_counts_are_told_of_without_controls_and_nothing_is_done(summarize
     assert "disclosure_control" not in entry
 
 
+@pytest.mark.long
 def test_the_example_with_a_minimum_is_what_apply_makes(aegis, summarized, tmp_path):
     controlled, masked = tmp_path / "controlled.yaml", tmp_path / "masked.csv"
     code, out, error, entry = summarized("--min-cell", 5, "--pairs", "--plan-output", controlled)

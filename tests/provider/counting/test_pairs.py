@@ -198,6 +198,7 @@ def test_more_attributes_than_are_looked_up_at_once_are_counted(write, plan_of):
         assert counted(entry, pair) == Counter(zip(*(columns[name] for name in pair["attributes"]), strict=True))
 
 
+@pytest.mark.long
 def test_a_table_larger_than_the_memory_allowed_is_counted(plan_of, tmp_path):
     path = tmp_path / "large.csv"
     duckdb.sql("SELECT i % 1000 AS a, md5(i::VARCHAR) AS b, i % 3 AS y FROM range(100_000) AS t(i)").write_csv(

@@ -182,6 +182,7 @@ def test_keys_of_many_wide_columns_do_not_overflow():
     assert 200**11 > 2**63
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [20, 40, 60])
 def test_configurations_of_the_example_are_measured_as_by_pycanon(health_table, health_plan, place):
     plan, configuration = health_plan, health_plan.configurations[place]
