@@ -32,16 +32,16 @@ class Section:
         markdown: what stands below the heading; plots are shown with `image`.
         figures: the plots by file name (without folder, ending in .svg).
         findings: sentences for the head of the page, each of them with its figures.
-        details: tables too long for the page, by file name (without folder, ending in .csv), the head first.
         shown: Markdown that stands below those sentences, such as a plot of the section; none if empty.
+        details: tables too long for the page, by file name (without folder, ending in .csv), the head first.
     """
 
     title: str
     markdown: str
     figures: Mapping[str, Figure] = field(default_factory=dict)
     findings: Sequence[str] = ()
-    details: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     shown: str = ""
+    details: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
 
 def write(output: Path, head: str, sections: Sequence[Section]) -> None:

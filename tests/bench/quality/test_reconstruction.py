@@ -176,7 +176,7 @@ def test_the_section_says_what_was_found_and_repeats():
     reconstructions = [Reconstruction.of(study, 2) for study in studies]
     for one in reconstructions:
         for variant in one.variants.values():
-            assert f"**{variant.complete:.3f}**" in section.markdown
+            assert f" {variant.complete:.3f} |" in section.markdown
     assert (
         f"{np.mean([one.histogram.complete for one in reconstructions]):.3f} from the true ones" in section.findings[0]
     )

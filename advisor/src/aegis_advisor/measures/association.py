@@ -189,7 +189,9 @@ def goodman_kruskal_tau_scale(table: FloatArray, atoms: AtomStatistics | None = 
         return 0.0
     share = table.sum(axis=0) / table.sum()
     # The trace of (diag p - p p')^2, without cancellation for a rare class.
-    covariance = np.sum((share * (1 - share)) ** 2) + np.sum(np.outer(share, share) ** 2) - np.sum(share**4)
+    between = np.outer(share, share) ** 2
+    np.fill_diagonal(between, 0.0)
+    covariance = np.sum((share * (1 - share)) ** 2) + np.sum(between)
     return float(np.sqrt(covariance / (labels - 1)) / impurity)
 
 
