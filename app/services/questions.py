@@ -15,7 +15,7 @@ from app.domain.entries import AttributeOutline, MaskingOutline
 from app.domain.errors import Fault, InvalidDocumentError, pointer
 from app.services.limits import CELLS
 
-#: A question can name any number of things that there are not.
+#: A question can name any number of unknown attributes.
 FAULTS_FOUND = 100
 
 

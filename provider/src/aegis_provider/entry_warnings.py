@@ -47,8 +47,8 @@ class Exposure:
             yield f"{attribute!r} is nearly unique, and the entry lists each of its values"
         if self.below_k:
             yield (
-                f"{self.below_k} masked values, or pairs of them, have fewer records than the k of a release that "
-                "leaves these out; the entry counts them all the same"
+                f"{self.below_k} masked values, or pairs of them, are published although below the k of a release that "
+                "suppresses them"
             )
 
 

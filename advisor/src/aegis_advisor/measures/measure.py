@@ -48,7 +48,7 @@ class Measure:
         unit: bit, fraction, or None.
         better: which direction means more utility.
         monotone: merging rows never improves it (data-processing inequality); the guarantee
-            that a ranking is exact hangs on it.
+            of an exact ranking relies on it.
         reason: one sentence: why it is monotone, or how it comes that it is not.
         formula: plain text.
         source: the work that it is taken from.

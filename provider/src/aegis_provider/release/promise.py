@@ -207,4 +207,4 @@ def _place(text: str, domain: Domain, keys: Mapping[Key, int]) -> int:
     try:
         return keys[key_of(text, domain.value_type)]
     except (KeyError, UnmaskableValueError):
-        raise OutputError(f"the masked table holds {text!r}, which it was not to hold; was it changed?") from None
+        raise OutputError(f"the masked table contains an unexpected value, {text!r}; was it changed?") from None

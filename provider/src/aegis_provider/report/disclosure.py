@@ -158,7 +158,7 @@ def _linked(disclosure: Disclosure) -> Iterator[Part]:
     rows = [_linked_row(each, within) for each in disclosure.attributes]
     yield TextTable((*header, *(f"within {k}" for k in within), "bounds"), rows)
     yield "groups: of values that no masking tells apart; of one label: whose records certainly have one value of it"
-    yield "cells: each group with each label value; follow: all tables together leave no choice of them"
+    yield "cells: each group with each label value; follow: cells determined exactly by all tables combined"
     yield "empty, in a table: the cells that follow and have no record, or stand in a table as they are"
     yield "within k: share of the cells that are known to within k records, up or down"
 

@@ -11,7 +11,7 @@ import typer
 from aegis_sdk.printable import Share, one_line
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how much is done, and of how much."""
+"""Called with (done, total)."""
 
 
 def say(progress: str) -> None:

@@ -127,7 +127,7 @@ class AttributeAdvice(Answer):
     knowledge: str = Field(description="What is known unmasked: `joint`, `histogram` or `no_histogram`")
     reference_utility: float = Field(description="The measure of the unmasked attribute, as well as it is known")
     reference_estimated: bool = Field(
-        default=False, description="The measure hangs on which cells are empty, which the reconstruction does not tell"
+        default=False, description="Depends on which cells are empty, which is uncertain here"
     )
     bound: str | None = Field(
         default=None,

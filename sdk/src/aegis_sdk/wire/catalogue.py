@@ -85,7 +85,7 @@ class Measure(Answer):
     id: str = Field(description="What a question names it by")
     unit: str | None = Field(default=None, description="`bit`, `fraction` or null")
     better: str = Field(description="Which values are better: `higher` or `lower`")
-    monotone: bool = Field(description="Whether masking can only make it worse: the exact ranking hangs on it")
+    monotone: bool = Field(description="Whether masking can only make it worse; exact rankings rely on that")
     formula: str = Field(description="Its formula, in terms of the joint counts")
     guarantee: str | None = Field(
         default=None, description="`exact`: rankings by it can be proven to be the true ones; `none`: they cannot"

@@ -1,4 +1,4 @@
-"""Tables of the same two attributes that contradict each other: one follows from another, and is not what follows."""
+"""Tables of the same two attributes that contradict each other: a table differs from what another implies."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
