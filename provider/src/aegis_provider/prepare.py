@@ -138,5 +138,5 @@ def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | 
     if not plan.files:
         raise ControlError("the plan was not read from a file, so that it cannot be written again")
     if plan_output.resolve() == output.resolve():
-        raise OutputError(f"{plan_output}: the entry and the plan name the same file; choose another for one of them")
+        raise OutputError(f"{plan_output}: the same file for the entry and the plan; choose another output")
     refuse_overwriting(plan_output, table, *plan.files)
