@@ -38,14 +38,15 @@ class AdviceQuestion:
     """What a consumer asks, defaults filled in; None means: all attributes, weight 1 each, nothing required.
 
     Attributes:
-        at_least: the guarantees that are required of which more is better; of the others less is.
+        at_least: what a configuration has to vouch for, by guarantee, where more is better.
+        at_most: where less is.
     """
 
     measure: str
     attributes: tuple[str, ...] | None = None
     weights: Mapping[str, float] | None = None
-    require: Mapping[str, float] | None = None
-    at_least: tuple[str, ...] = ()
+    at_least: Mapping[str, float] | None = None
+    at_most: Mapping[str, float] | None = None
     reference: ReferenceKind = ReferenceKind.POOLED
     rounding_seed: int | None = None
     limit: int | None = 20
@@ -59,12 +60,12 @@ class AdviceQuestion:
             measure=stored["measure"],
             attributes=None if names is None else tuple(names),
             weights=_floats(stored["weights"]),
-            require=_floats(stored["require"]),
-            at_least=tuple(stored.get("at_least", ())),
+            at_least=_floats(stored["at_least"]),
+            at_most=_floats(stored["at_most"]),
             reference=ReferenceKind(stored["reference"]),
             rounding_seed=stored["rounding_seed"],
             limit=stored["limit"],
-            bias_correction=stored.get("bias_correction", False),  # older questions have neither this nor `at_least`
+            bias_correction=stored.get("bias_correction", False),  # older questions have none
         )
 
     def digest(self) -> bytes:

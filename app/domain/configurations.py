@@ -1,6 +1,6 @@
 """Masking configurations as integer codes, and what the provider vouches for each of them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,33 +36,26 @@ class ConfigurationTable:
     codes: NDArray[np.integer[Any]]
     privacy: Mapping[str, NDArray[np.float64]]
 
-    def meeting(self, require: Mapping[str, float] | None, at_least: Collection[str]) -> NDArray[np.bool_]:
+    def meeting(self, at_least: Mapping[str, float] | None, at_most: Mapping[str, float] | None) -> NDArray[np.bool_]:
         """Which configurations vouch for what is required: a mask (configurations,).
 
         Args:
-            require: by guarantee, how much of it.
-            at_least: the guarantees of which more is better; of all others there may be at most as much.
+            at_least: by guarantee, where more is better.
+            at_most: by guarantee, where less is.
 
         Raises:
             InvalidDocumentError: none is left; it says how many fell to which requirement.
         """
-        kept = np.ones(len(self.ids), dtype=bool)
-        fell = {}
-        for guarantee, wanted in (require or {}).items():
-            more_is_better = guarantee in at_least
-            met = self._meets(guarantee, wanted, more_is_better=more_is_better)
-            fell[f"{guarantee} {'>=' if more_is_better else '<='} {wanted:g}"] = int((~met).sum())
-            kept &= met
+        # NaN compares false both ways: what is not vouched for is never met.
+        met = {f"{name} >= {wanted:g}": self._vouched(name) >= wanted for name, wanted in (at_least or {}).items()}
+        met |= {f"{name} <= {wanted:g}": self._vouched(name) <= wanted for name, wanted in (at_most or {}).items()}
+        kept = np.logical_and.reduce([np.ones(len(self.ids), dtype=bool), *met.values()])
         if not kept.any():
-            reasons = ", ".join(f"{count} do not vouch for {requirement}" for requirement, count in fell.items())
+            reasons = ", ".join(f"{int((~those).sum())} do not vouch for {what}" for what, those in met.items())
             raise InvalidDocumentError(
                 f"No configuration is left: of {len(self.ids)}, {reasons}.", code="no_configuration_left"
             )
-        return kept
+        return np.asarray(kept)
 
-    def _meets(self, guarantee: str, wanted: float, *, more_is_better: bool) -> NDArray[np.bool_]:
-        vouched = self.privacy.get(guarantee)
-        if vouched is None:
-            return np.zeros(len(self.ids), dtype=bool)
-        # NaN compares false both ways: what is not vouched for is never met.
-        return vouched >= wanted if more_is_better else vouched <= wanted
+    def _vouched(self, guarantee: str) -> NDArray[np.float64]:
+        return self.privacy.get(guarantee, np.full(len(self.ids), np.nan))

@@ -86,7 +86,7 @@ def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
     document = attach(decompress(given.schema), given.count_tables)
     table = unpack_configurations(given.configurations, given.outline)
-    meeting = table.meeting(given.question.require, given.question.at_least)
+    meeting = table.meeting(given.question.at_least, given.question.at_most)
     kept = np.flatnonzero(meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     recommendation = recommend(

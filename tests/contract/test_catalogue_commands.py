@@ -150,6 +150,8 @@ class TestWeights:
             (("age=-1",), "--weights is NAME=NUMBER, as age=2, not 'age=-1'"),
             (("age=1,",), "--weights is NAME=NUMBER, as age=2, not ''"),
             (("",), "--weights is NAME=NUMBER, as age=2, not ''"),
+            (("age=1\nage=2",), "--weights is one line, with commas between its parts, not 'age=1\\nage=2'"),
+            (("age=" + "9" * 400,), "--weights: the number of age is too large"),
             (("age=1", "age=2"), "--weights: age is to be 1 and 2; say one of them"),
             (("agee=1",), "agee"),
         ],

@@ -107,8 +107,8 @@ def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         measure=request.measure,
         attributes=None if request.attributes is None else tuple(request.attributes),
         weights=request.weights,
-        require=request.require,
-        at_least=tuple(name for name in request.require or () if wire.PRIVACY_CRITERIA[name] == "higher"),
+        at_least=_required(request, "higher"),
+        at_most=_required(request, "lower"),
         reference=ReferenceKind(request.reference),
         rounding_seed=request.rounding_seed,
         limit=request.limit,
@@ -116,9 +116,18 @@ def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
     )
 
 
+def _required(request: wire.AdviceRequest, better: str) -> dict[str, float] | None:
+    """What is required of the guarantees of which higher, or lower, numbers are better; None if nothing is said."""
+    if request.require is None:
+        return None
+    return {name: wanted for name, wanted in request.require.items() if wire.PRIVACY_CRITERIA[name] == better}
+
+
 def _request_of(question: AdviceQuestion) -> dict[str, Any]:
-    """A question in the contract's words, which say nothing of what the contract itself lays down."""
-    return {name: asked for name, asked in asdict(question).items() if name != "at_least"}
+    """A question in the contract's words, which knows of each guarantee what is better."""
+    asked = asdict(question)
+    at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
+    return asked | {"require": None if at_least is None else at_least | at_most}
 
 
 def _wants_correction(request: wire.AdviceRequest) -> bool:

@@ -1,6 +1,5 @@
 """Arguments and options of commands that take a table, and how their texts are read."""
 
-import csv
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from aegis_provider.output import refuse_overwriting
 from aegis_provider.report.model import Report
 from aegis_provider.table import Source
 from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import fields_of
 
 
 def delimiter_of(text: str) -> str:
@@ -44,9 +44,9 @@ def names_of(option: str, text: str | None) -> list[str]:
     """The names between commas; one that holds a comma stands in quotes.
 
     Raises:
-        InputError: A name is missing beside a comma.
+        InputError: A name is missing beside a comma, or the text has several lines.
     """
-    names = next(csv.reader([text], skipinitialspace=True), []) if text else []
+    names = fields_of(option, text) if text else []
     if not all(names):
         raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; say NAME,NAME")
     return names

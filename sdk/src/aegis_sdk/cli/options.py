@@ -1,6 +1,7 @@
 """Arguments and options that several commands have, and how their texts are read."""
 
 import csv
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,8 +47,20 @@ def weights_of(texts: list[str] | None) -> dict[str, float]:
     Raises:
         InputError: A text is not NAME=NUMBER, or a name has two numbers.
     """
-    parts = [part for text in texts or [] for part in next(csv.reader([text], skipinitialspace=True)) or [""]]
+    parts = [part for text in texts or [] for part in fields_of("weights", text) or [""]]
     return _numbers_by_name("--weights", "age=2", parts, r".+")
+
+
+def fields_of(option: str, text: str) -> list[str]:
+    """What stands between commas; a name that holds a comma stands in quotes.
+
+    Raises:
+        InputError: The text has several lines.
+    """
+    try:
+        return next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise InputError(f"--{option} is one line, with commas between its parts, not {text!r}") from error
 
 
 def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str) -> dict[str, float]:
@@ -58,6 +71,8 @@ def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str)
         if not match:
             raise InputError(f"{option} is NAME=NUMBER, as {example}, not {text!r}")
         number = float(match[2])
+        if not math.isfinite(number):
+            raise InputError(f"{option}: the number of {match[1]} is too large")
         if numbers.setdefault(match[1], number) != number:
             raise InputError(f"{option}: {match[1]} is to be {numbers[match[1]]:g} and {number:g}; say one of them")
     return numbers

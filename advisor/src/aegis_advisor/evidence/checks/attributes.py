@@ -154,10 +154,11 @@ def _united(table: IntArray, part: IntArray, size: int) -> IntArray:
     """The counts (size, labels) of the parts that the groups of a table belong to."""
     if np.array_equal(part, np.arange(size)):
         return table
-    # No sum is beyond 2^53, so that these are exact in doubles, and several times faster than a sparse product.
+    # For tables of hundreds of rows, of which an entry has thousands, that is several times faster than `fold`.
     labels = table.shape[1]
-    cells = (part[:, None] * labels + np.arange(labels)).ravel()
-    return np.bincount(cells, table.ravel(), minlength=size * labels).reshape(size, labels).astype(np.int64)
+    sums = np.zeros(size * labels, dtype=np.int64)
+    np.add.at(sums, (part[:, np.newaxis] * labels + np.arange(labels)).ravel(), table.ravel())
+    return sums.reshape(size, labels)
 
 
 def unmasked_faults(evidence: AttributeEvidence, joint: IntArray, comparable: list[int]) -> Iterator[Fault]:
