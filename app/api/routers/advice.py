@@ -127,7 +127,8 @@ def _request_of(question: AdviceQuestion) -> dict[str, Any]:
     """A question in the contract's words, which knows of each guarantee what is better."""
     asked = asdict(question)
     at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
-    return asked | {"require": None if at_least is None else at_least | at_most}
+    asked["require"] = None if at_least is None else at_least | at_most
+    return {name: asked[name] for name in wire.AdviceRequest.model_fields}
 
 
 def _wants_correction(request: wire.AdviceRequest) -> bool:

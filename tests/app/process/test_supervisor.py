@@ -52,7 +52,7 @@ subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
 print(sys.argv[1], "leaves a child behind", flush=True)
 """
 
-FAILING = "import sys; print('fails', flush=True); sys.exit(3)"
+FAILING = SAY + "say('fails'); sys.exit(3)"
 
 
 def child(name, script, **options):
