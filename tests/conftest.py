@@ -16,7 +16,7 @@ from app.catalog import migrations
 from app.catalog.session import Database
 from app.process.embedded import EmbeddedPostgres
 from tests.calibration import calibration_seconds
-from tests.postgres import create_database, drop_database, throwaway_postgres
+from tests.postgres import LentDatabase, create_database, drop_database, throwaway_postgres
 from tests.service import Worker, running_app
 
 TEMPLATE = "migrated"
@@ -97,12 +97,16 @@ async def _one_loop() -> AsyncIterator[None]:
         await process.aclose()
 
 
+@pytest.fixture(scope="session")
+def _lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
+    return LentDatabase(postgres.url, "lent", migrated)
+
+
 @pytest.fixture
-def database_url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
-    """A migrated, empty database of the test's own."""
-    name = f"test_{uuid4().hex}"
-    yield create_database(postgres.url, name, template=migrated)
-    drop_database(postgres.url, name)
+def database_url(_lent: LentDatabase) -> Iterator[str]:
+    """A migrated, empty database, the test's own until it ends."""
+    yield _lent.url
+    _lent.renew()
 
 
 @pytest.fixture(scope="module")

@@ -46,6 +46,44 @@ def drop_database(server_url: str, name: str) -> None:
     _execute(server_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
+_SHAPE = """
+SELECT (SELECT count(*) FROM pg_attribute), (SELECT count(*) FROM pg_constraint), (SELECT count(*) FROM pg_trigger)
+"""
+_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
+
+
+class LentDatabase:
+    """A database that tests use one after the other, each as if it were new: emptying is faster than copying.
+
+    A test may change its schema: then the next one gets a new copy.
+    """
+
+    def __init__(self, server_url: str, name: str, template: str) -> None:
+        self._server_url, self._name, self._template = server_url, name, template
+        self._create()
+
+    def _create(self) -> None:
+        self.url = create_database(self._server_url, self._name, self._template)
+        with psycopg.connect(self.url) as connection:
+            self._shape = connection.execute(_SHAPE).fetchone()
+
+    def renew(self) -> None:
+        """Cut the sessions in it and bring it back to its first state."""
+        if not self._emptied():
+            drop_database(self._server_url, self._name)
+            self._create()
+
+    def _emptied(self) -> bool:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(_OTHERS, [connection.info.backend_pid])
+            if connection.execute(_SHAPE).fetchone() != self._shape:
+                return False
+            tables = sql.SQL(", ").join(sql.Identifier(name) for (name,) in connection.execute(_TABLES))
+            connection.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE").format(tables))
+            return True
+
+
 def _execute(server_url: str, statement: sql.Composable) -> None:
     with psycopg.connect(server_url, autocommit=True) as connection:
         connection.execute(statement)
