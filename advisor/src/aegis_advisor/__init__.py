@@ -1,4 +1,4 @@
-"""The mathematics: evidence in, a recommendation out. Pure: no I/O, no clock, no global random state."""
+"""The mathematics: from evidence to a recommendation. Pure: no I/O, no clock, no global random state."""
 
 MODEL_VERSION = "3"
-"""Changes with anything that changes an answer: references and advice of another version are computed anew."""
+"""Changes whenever an answer can change. References and advice of another version are computed again."""

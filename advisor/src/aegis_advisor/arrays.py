@@ -1,4 +1,4 @@
-"""Array types, and the one operation everything here is made of: folding a table by a mapping."""
+"""Array types, and the basic operation of this package: folding a table by a mapping."""
 
 from typing import TypeVar
 
@@ -11,27 +11,27 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 AtomArray = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.integer]
-"""(configurations, attributes) each the index of an option of the attribute."""
+"""(configurations, attributes), each the index of an option of the attribute."""
 
 Number = TypeVar("Number", np.int64, np.float64)
 
 
 def indicator(group_of: npt.NDArray[np.integer], groups: int, dtype: type[Number]) -> csc_array:
-    """The sparse matrix (groups, n) that adds up, for each group, the rows of a table that belong to it.
+    """The sparse matrix (groups, n) that sums the rows of a table by group.
 
     Args:
         group_of: (n,) indices below `groups`.
-        groups: how many there are.
-        dtype: of the ones.
+        groups: the number of groups.
+        dtype: the type of the entries, which are 1.
     """
-    n = group_of.size  # a column holds a single one, so nothing needs sorting
+    n = group_of.size  # each column has a single entry, so nothing needs sorting
     return csc_array((np.ones(n, dtype=dtype), group_of, np.arange(n + 1)), shape=(groups, n))
 
 
 def fold(table: npt.NDArray[Number], group_of: npt.NDArray[np.integer], groups: int) -> npt.NDArray[Number]:
-    """Sum the rows of `table` (n, ...) by group: the masked table of a masking function.
+    """Sum the rows of `table` (n, ...) by group, which gives the masked table of a masking function.
 
-    Integers stay integers, so that counts fold exactly as long as their total is below 2^63.
+    Integers stay integers, so counts fold exactly as long as their total is below 2^63.
 
     Returns:
         (groups, ...), zero where a group has no row.

@@ -1,8 +1,8 @@
-"""Atoms: the values that no mapping tells apart.
+"""Atoms: sets of values that no mapping tells apart.
 
-Inside an atom the reference is proportional to the histogram (variant I) or uniform over the values
-(variant II), so a domain of a million values collapses to its common refinement at no loss. Measures that
-look at single values get a few sums per atom instead.
+Within an atom the reference is proportional to the histogram (variant I) or uniform over the values
+(variant II), so a domain of a million values collapses to its common refinement without loss. Measures that
+depend on single values get a few sums per atom instead.
 """
 
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ from aegis_advisor.arrays import AtomArray, FloatArray, IntArray, fold
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtomStatistics:
-    """What is left of the single values `f(a)` of each atom. All arrays are (atoms,).
+    """Sums over the single values of each atom, from their counts `f(a)`. All arrays are (atoms,).
 
     Attributes:
         values: int64, the number of values.
-        occupied: int64, the number of values that have records.
+        occupied: int64, the number of values with records.
         squares: float64, sum of f(a)^2, in records squared.
         logs: float64, sum of f(a) ln f(a), in records times nats.
     """
@@ -33,7 +33,7 @@ class AtomStatistics:
 
     @classmethod
     def counted(cls, atom_of_value: AtomArray, atoms: int, histogram: IntArray) -> Self:
-        """Statistics of values whose histogram (values,) is known (variant I)."""
+        """Return the statistics of values whose histogram (values,) is known (variant I)."""
         counts = histogram.astype(np.float64)
         return cls(
             values=_sizes(atom_of_value, atoms),
@@ -44,7 +44,7 @@ class AtomStatistics:
 
     @classmethod
     def uniform(cls, atom_of_value: AtomArray, records: FloatArray) -> Self:
-        """Statistics of atoms whose records (atoms,) spread evenly over their values (variant II)."""
+        """Return the statistics of atoms whose records (atoms,) are spread evenly over their values (variant II)."""
         values = _sizes(atom_of_value, records.size)
         each = records / np.maximum(values, 1)  # a masked value that no value maps to has no records
         return cls(
@@ -60,33 +60,33 @@ def common_refinement(mappings: Iterable[IntArray], values: int) -> AtomArray:
         values: the size of the domain.
 
     Returns:
-        (values,) the atom of each value, int32, numbered without gaps in the order of first occurrence, so
-        that atoms keep the order of the domain.
+        (values,) the atom of each value, int32, numbered without gaps in the order of first occurrence. Atoms thus
+        keep the order of the domain.
     """
     atom_of_value = np.zeros(values, dtype=np.int64)
     for mapping in mappings:
         groups = int(mapping.max(initial=0)) + 1
         atoms = int(atom_of_value.max(initial=0)) + 1
         if coarsening(atom_of_value, mapping, atoms) is not None:
-            continue  # it tells apart no values that those before do not, as coarser levels of a hierarchy
+            continue  # earlier mappings already tell apart all that this one does, as in levels of a hierarchy
         atom_of_value = _renumber(atom_of_value * groups + mapping, atoms * groups)
     return _in_order_of_occurrence(atom_of_value).astype(np.int32)
 
 
 def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | None:
-    """The function that makes one mapping of another, if there is one.
+    """Return the function that turns one mapping into another, if there is one.
 
-    Two mappings of the same partition are each a function of the other. The identity, whose mapping is
+    Two mappings with the same partition are functions of each other. The identity, whose mapping is
     `arange(values)`, is finer than every mapping.
 
     Args:
         finer: (values,) groups below `groups`.
         coarser: (values,) groups.
-        groups: how many the finer mapping has.
+        groups: the number of groups of the finer mapping.
 
     Returns:
-        (groups,) the coarser group of each finer one, 0 for those that no value maps to: they count nothing. None if
-        the coarser mapping tells values apart that the finer one does not.
+        (groups,) the coarser group of each finer one; 0 for groups that no value maps to, since they have no records.
+        None if the coarser mapping tells values apart that the finer one does not.
     """
     outer = np.zeros(groups, dtype=np.int64)
     outer[finer] = coarser
@@ -94,15 +94,15 @@ def coarsening(finer: IntArray, coarser: IntArray, groups: int) -> IntArray | No
 
 
 def per_atom(mapping: IntArray, atom_of_value: AtomArray, atoms: int) -> IntArray:
-    """The masked value (atoms,) of each atom, of a mapping (values,) that no atom straddles."""
+    """The masked value (atoms,) of each atom, by a mapping (values,) that splits no atom."""
     group_of_atom = np.zeros(atoms, dtype=np.int64)
     group_of_atom[atom_of_value] = mapping
     return group_of_atom
 
 
 def _renumber(codes: IntArray, span: int) -> IntArray:
-    """Number the codes (n,) below `span` from 0 without gaps, in their order."""
-    if span > 8 * codes.size:  # a table of all codes would be larger than sorting is slow
+    """Renumber the codes (n,) below `span` from 0 without gaps, in their order."""
+    if span > 8 * codes.size:  # a lookup table of all codes would cost more than sorting
         return np.unique(codes, return_inverse=True)[1].astype(np.int64)
     used = np.zeros(span, dtype=np.int64)
     used[codes] = 1
@@ -110,7 +110,7 @@ def _renumber(codes: IntArray, span: int) -> IntArray:
 
 
 def _in_order_of_occurrence(atom_of_value: IntArray) -> IntArray:
-    """The same partition (values,), renumbered."""
+    """Renumber the parts of a partition (values,) in the order of first occurrence."""
     values = atom_of_value.size
     first = np.full(int(atom_of_value.max(initial=-1)) + 1, values)
     first[atom_of_value[::-1]] = np.arange(values - 1, -1, -1)

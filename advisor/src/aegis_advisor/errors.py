@@ -1,13 +1,14 @@
-"""What can be wrong with a question, in the advisor's own terms.
+"""The errors that the advisor raises.
 
-`Exception` gets the arguments as they are, and texts are made from them: so errors survive the way between processes.
+Each error passes its arguments to `Exception` unchanged and builds its text from them, so it can be pickled and sent
+between processes.
 """
 
 from collections.abc import Sequence
 
 
 class AdvisorError(Exception):
-    """Root of everything the advisor raises on purpose."""
+    """Base class of all errors that the advisor raises on purpose."""
 
 
 class UnknownMeasureError(AdvisorError):
@@ -29,7 +30,7 @@ class NoConfigurationError(AdvisorError):
 
 
 class NoEvidenceError(AdvisorError):
-    """Configurations treat an attribute differently, but no joint counts tell what that costs."""
+    """Configurations treat an attribute differently, but no joint counts show what that costs."""
 
     def __init__(self, attribute: str) -> None:
         super().__init__(attribute)
@@ -38,12 +39,12 @@ class NoEvidenceError(AdvisorError):
     def __str__(self) -> str:
         return (
             f"configurations treat {self.attribute!r} differently, but no joint counts of it are known: "
-            "what they lose cannot be told"
+            "what they lose cannot be computed"
         )
 
 
 class OwnReferenceError(AdvisorError):
-    """The reference `own` needs mapping and exact counts of every masking that is used; one lacks them."""
+    """The reference `own` needs the mapping and the exact counts of every masking used, but one lacks them."""
 
     def __init__(self, attribute: str, masking: str) -> None:
         super().__init__(attribute, masking)
@@ -56,7 +57,7 @@ class OwnReferenceError(AdvisorError):
 
 
 class ContradictoryViewsError(AdvisorError):
-    """What is published of an attribute is true of no table."""
+    """No table has all the counts that are published of an attribute."""
 
     def __init__(self, attribute: str) -> None:
         super().__init__(attribute)
@@ -64,13 +65,13 @@ class ContradictoryViewsError(AdvisorError):
 
     def __str__(self) -> str:
         return (
-            f"the counts of {self.attribute!r} contradict each other: no table has all of them. They must be counted "
-            "on one table, and what was done to them (noise, rounding, records left out) must be declared"
+            f"the counts of {self.attribute!r} contradict each other: no table has all of them. Count them on one "
+            "table, and declare what was done to them (noise, rounding, records left out)"
         )
 
 
 class MissingCountsError(AdvisorError):
-    """A joint measure needs the exact joint counts of every masking with the label; one lacks them."""
+    """A joint measure needs the exact joint counts of every masking with the label, but one lacks them."""
 
     code = "missing_counts"
 
@@ -81,11 +82,11 @@ class MissingCountsError(AdvisorError):
 
     def __str__(self) -> str:
         what = f"{self.masking!r} of {self.attribute!r}"
-        return f"a joint measure needs the exact joint counts with the label of every masking that is used: {what}"
+        return f"a joint measure needs exact joint counts with the label for every masking used; {what} lacks them"
 
 
 class MissingPairsError(AdvisorError):
-    """A joint measure needs pair counts of any two maskings that a configuration uses together; some are not known."""
+    """A joint measure needs the pair counts of all maskings that a configuration uses together; some are missing."""
 
     code = "missing_pairs"
     shown = 3
@@ -99,25 +100,25 @@ class MissingPairsError(AdvisorError):
         some = ", ".join(f"{a!r} of {first!r} with {b!r} of {second!r}" for first, a, second, b in shown)
         more = f" and {len(self.missing) - self.shown} more" if len(self.missing) > self.shown else ""
         return (
-            f"a joint measure needs the pair counts of maskings that are used together; not known: {some}{more}. "
-            "They can be given, or those of finer maskings (`aegis summarize --pairs` writes all that are needed)"
+            f"a joint measure needs the pair counts of maskings that are used together; missing: {some}{more}. "
+            "Give these or those of finer maskings (`aegis summarize --pairs` writes all that are needed)"
         )
 
 
 class ContradictoryPairsError(AdvisorError):
-    """The pair counts of a configuration are those of no table."""
+    """No table has all the pair counts of a configuration."""
 
     code = "contradictory_pairs"
 
     def __str__(self) -> str:
         return (
-            "the pair counts contradict each other: no table has all of them. They must be counted on one table, "
-            "without noise or rounding"
+            "the pair counts contradict each other: no table has all of them. Count them on one table, without noise "
+            "or rounding"
         )
 
 
 class TooManyColumnsError(AdvisorError):
-    """The maskings that are used have more masked values than can be related to each other."""
+    """The maskings used have more masked values than a joint measure can handle."""
 
     code = "too_heavy"
 
@@ -128,6 +129,6 @@ class TooManyColumnsError(AdvisorError):
 
     def __str__(self) -> str:
         return (
-            f"the maskings that are used have {self.columns} masked values beside the first of each; a joint measure "
-            f"takes {self.most}: select fewer attributes, or require more privacy"
+            f"the maskings used have {self.columns} masked values, not counting the first of each; a joint measure "
+            f"takes at most {self.most}. Select fewer attributes, or require more privacy"
         )

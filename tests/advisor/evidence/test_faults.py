@@ -30,8 +30,8 @@ def view(joint, mapping=(0, 1, 1), groups=2, *, deterministic=True):
 
 
 SOUND = [[1, 0], [6, 4]]
-MANY = "too many; noise or rounded_to would allow it, if declared"
-FEW = "too few; noise, rounded_to or records would allow it, if declared"
+MANY = "too many; if noise or rounded_to explains this, declare it"
+FEW = "too few; if noise, rounded_to or records explains this, declare it"
 
 FAULTS = {
     "histogram of wrong length": (
@@ -40,14 +40,14 @@ FAULTS = {
     ),
     "histogram total": (
         evidence(histogram=(1, 5, 6)),
-        [(("histogram",), "adds up to 12, there are 11 (1 too many)")],
+        [(("histogram",), "adds up to 12, but the number of records is 11 (1 too many)")],
     ),
     "negative count": (
         evidence(view([[1, 0], [-6, 4]])),
         [
             (
                 ("maskings", 0, "joint", 1, 0),
-                "-6 is not a count from 0 to 9007199254740991; noise would allow it, if declared",
+                "-6 is not a count from 0 to 9007199254740991; if noise explains this, declare it",
             )
         ],
     ),
@@ -62,22 +62,22 @@ FAULTS = {
     "column sums": (
         evidence(view([[0, 1], [6, 4]])),
         [
-            (("maskings", 0, "joint"), f"column 0 adds up to 6, the label's histogram counts 7 (1 {FEW})"),
-            (("maskings", 0, "joint"), f"column 1 adds up to 5, the label's histogram counts 4 (1 {MANY})"),
+            (("maskings", 0, "joint"), f"column 0 adds up to 6, but the label's histogram counts 7 (1 {FEW})"),
+            (("maskings", 0, "joint"), f"column 1 adds up to 5, but the label's histogram counts 4 (1 {MANY})"),
         ],
     ),
     "total": (
         evidence(view([[1, 0], [6, 6]])),
         [
-            (("maskings", 0, "joint"), f"adds up to 13, there are 11 (2 {MANY})"),
-            (("maskings", 0, "joint"), f"column 1 adds up to 6, the label's histogram counts 4 (2 {MANY})"),
+            (("maskings", 0, "joint"), f"adds up to 13, but the number of records is 11 (2 {MANY})"),
+            (("maskings", 0, "joint"), f"column 1 adds up to 6, but the label's histogram counts 4 (2 {MANY})"),
         ],
     ),
     "row sums": (
         evidence(view([[2, 0], [5, 4]])),
         [
-            (("maskings", 0, "joint", 0), f"adds up to 2, the histogram of its values counts 1 (1 {MANY})"),
-            (("maskings", 0, "joint", 1), f"adds up to 9, the histogram of its values counts 10 (1 {FEW})"),
+            (("maskings", 0, "joint", 0), f"adds up to 2, but the histogram of its values counts 1 (1 {MANY})"),
+            (("maskings", 0, "joint", 1), f"adds up to 9, but the histogram of its values counts 10 (1 {FEW})"),
         ],
     ),
     "mapping of wrong length": (
@@ -97,7 +97,7 @@ FAULTS = {
     ),
     "nothing known": (
         evidence(view(None, mapping=None)),
-        [(("maskings", 0), "neither a mapping nor joint counts: nothing can be said of this masking")],
+        [(("maskings", 0), "has neither a mapping nor joint counts; give at least one of them")],
     ),
     "a mapping that claims to be no function": (
         evidence(view(SOUND, deterministic=False)),
@@ -106,17 +106,17 @@ FAULTS = {
     "unmasked counts against the histogram": (
         evidence(joint=TABLE, histogram=(2, 4, 5)),
         [
-            (("joint", 0), "adds up to 1, the histogram counts 2 (1 too few)"),
-            (("joint", 1), "adds up to 5, the histogram counts 4 (1 too many)"),
+            (("joint", 0), "adds up to 1, but the histogram counts 2 (1 too few)"),
+            (("joint", 1), "adds up to 5, but the histogram counts 4 (1 too many)"),
         ],
     ),
     "unmasked counts against a view": (
         evidence(view([[0, 1], [7, 3]]), joint=TABLE),
         [
-            (("maskings", 0, "joint", 0, 0), f"is 0, the unmasked counts add up to 1 (1 {FEW})"),
-            (("maskings", 0, "joint", 0, 1), f"is 1, the unmasked counts add up to 0 (1 {MANY})"),
-            (("maskings", 0, "joint", 1, 0), f"is 7, the unmasked counts add up to 6 (1 {MANY})"),
-            (("maskings", 0, "joint", 1, 1), f"is 3, the unmasked counts add up to 4 (1 {FEW})"),
+            (("maskings", 0, "joint", 0, 0), f"is 0, but the unmasked counts add up to 1 (1 {FEW})"),
+            (("maskings", 0, "joint", 0, 1), f"is 1, but the unmasked counts add up to 0 (1 {MANY})"),
+            (("maskings", 0, "joint", 1, 0), f"is 7, but the unmasked counts add up to 6 (1 {MANY})"),
+            (("maskings", 0, "joint", 1, 1), f"is 3, but the unmasked counts add up to 4 (1 {FEW})"),
         ],
     ),
 }
@@ -135,7 +135,8 @@ def test_two_views_that_disagree_on_their_common_coarsening_are_named():
     faults = find_faults(evidence_of(table, [fine, coarse], histogram=False))
     assert {fault.path for fault in faults} == {("maskings", 1, "joint")}
     assert faults[0].detail == (
-        f"masked values 0 count in column 0 6, masking 'fine' counts in 0, 1, which hold the same values, 7 (1 {FEW})"
+        "column 0 of masked values 0 adds up to 6, but masked values 0, 1 of 'fine', which hold the same values, "
+        f"add up to 7 (1 {FEW})"
     )
 
 
@@ -180,7 +181,8 @@ def test_sums_beyond_64_bits_are_told_exactly():
     joint = np.full((2000, 1), 2**53 - 1)
     masking = Masking("m", 2000, None, joint, deterministic=True)
     (fault,) = find_faults(AttributeEvidence("a", 2, np.array([7]), None, None, (masking,)))
-    assert fault.detail == f"adds up to {2000 * (2**53 - 1)}, there are 7 ({2000 * (2**53 - 1) - 7} {MANY})"
+    counted = 2000 * (2**53 - 1)
+    assert fault.detail == f"adds up to {counted}, but the number of records is 7 ({counted - 7} {MANY})"
 
 
 def test_a_label_beyond_counting_is_one_fault():

@@ -20,23 +20,23 @@ def view(joint, *, mapping=(0, 1, 1), histogram=HISTOGRAM, transition=None, dete
     return AttributeEvidence("a", 3, LABEL, histogram, None, (masking,))
 
 
-MANY = "too many; noise or rounded_to would allow it, if declared"
-FEW = "too few, where at most {} can be explained by what is declared"
-EXPLAINED = "too many, where at most {} can be explained by what is declared"
+MANY = "too many; if noise or rounded_to explains this, declare it"
+FEW = "too few; what is declared explains at most {}"
+EXPLAINED = "too many; what is declared explains at most {}"
 
 FAULTS = {
     "noise beyond reason": (
         view([[10, 0], [60, 240]], noise_scale=2.0),
         [
-            ("joint", f"adds up to 310, there are 110 (200 {EXPLAINED.format(67)})"),
-            ("joint", f"column 1 adds up to 240, the label's histogram counts 40 (200 {EXPLAINED.format(59)})"),
+            ("joint", f"adds up to 310, but the number of records is 110 (200 {EXPLAINED.format(67)})"),
+            ("joint", f"column 1 adds up to 240, but the label's histogram counts 40 (200 {EXPLAINED.format(59)})"),
         ],
     ),
     "a row beyond reason": (
         view([[70, 40], [0, 0]], noise_scale=2.0),
         [
-            ("joint/0", f"adds up to 110, the histogram of its values counts 10 (100 {EXPLAINED.format(59)})"),
-            ("joint/1", f"adds up to 0, the histogram of its values counts 100 (100 {FEW.format(59)})"),
+            ("joint/0", f"adds up to 110, but the histogram of its values counts 10 (100 {EXPLAINED.format(59)})"),
+            ("joint/1", f"adds up to 0, but the histogram of its values counts 100 (100 {FEW.format(59)})"),
         ],
     ),
     "a negative count beyond reason": (
@@ -49,24 +49,24 @@ FAULTS = {
     ),
     "more than rounding": (
         view([[10, 0], [60, 50]], rounded_to=5),
-        [("joint", f"column 1 adds up to 50, the label's histogram counts 40 (10 {EXPLAINED.format(8)})")],
+        [("joint", f"column 1 adds up to 50, but the label's histogram counts 40 (10 {EXPLAINED.format(8)})")],
     ),
     "another total than it says": (
         view([[10, 0], [60, 39]], records=108),
-        [("joint", f"adds up to 109, its `records` says 108 (1 {MANY})")],
+        [("joint", f"adds up to 109, but its `records` says 108 (1 {MANY})")],
     ),
     "more of a class than there is, and less than was left": (
         view([[11, 0], [60, 38]], records=109),
         [
-            ("joint", f"column 0 adds up to 71, the label's histogram counts 70 (1 {MANY})"),
-            ("joint", f"column 1 adds up to 38, the label's histogram counts 40 (2 {FEW.format(1)})"),
+            ("joint", f"column 0 adds up to 71, but the label's histogram counts 70 (1 {MANY})"),
+            ("joint", f"column 1 adds up to 38, but the label's histogram counts 40 (2 {FEW.format(1)})"),
         ],
     ),
     "more of a value than there is, and less than was left": (
         view([[11, 0], [59, 39]], records=109),
         [
-            ("joint/0", f"adds up to 11, the histogram of its values counts 10 (1 {MANY})"),
-            ("joint/1", f"adds up to 98, the histogram of its values counts 100 (2 {FEW.format(1)})"),
+            ("joint/0", f"adds up to 11, but the histogram of its values counts 10 (1 {MANY})"),
+            ("joint/1", f"adds up to 98, but the histogram of its values counts 100 (2 {FEW.format(1)})"),
         ],
     ),
     "less of a class than was left out": (
@@ -76,8 +76,8 @@ FAULTS = {
     "declarations that mean nothing": (
         view([[10, 0], [60, 40]], noise_scale=float("inf"), rounded_to=1, records=111),
         [
-            ("noise/scale", "inf is not a scale: it is above 0, and at most 9007199254740991"),
-            ("rounded_to", "1 is no base to round to: it is from 2 to 9007199254740991"),
+            ("noise/scale", "inf is not a scale: it must be above 0 and at most 9007199254740991"),
+            ("rounded_to", "1 is not a base for rounding: it must be from 2 to 9007199254740991"),
             ("records", "111 records are counted, but there are 110"),
         ],
     ),
@@ -109,8 +109,8 @@ FAULTS = {
     "drawn counts that do not add up": (
         view([[10, 0], [60, 41]], mapping=None, transition=EVEN),
         [
-            ("joint", f"adds up to 111, there are 110 (1 {MANY})"),
-            ("joint", f"column 1 adds up to 41, the label's histogram counts 40 (1 {MANY})"),
+            ("joint", f"adds up to 111, but the number of records is 110 (1 {MANY})"),
+            ("joint", f"column 1 adds up to 41, but the label's histogram counts 40 (1 {MANY})"),
         ],
     ),
     "drawn from values without records only": (

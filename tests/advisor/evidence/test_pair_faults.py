@@ -44,8 +44,8 @@ def pair(maskings, joint, attributes=(0, 1)):
 
 SOUND = pair(("age-2", "counted"), [[4, 2], [1, 3]])
 HIDDEN = (
-    "are declared inexact (noise, rounded_to or records), and pair counts are exact: "
-    "they would give away what the declaration hides"
+    "are declared inexact (noise, rounded_to or records), but pair counts are exact "
+    "and would give away what the declaration hides"
 )
 
 FAULTS = {
@@ -57,30 +57,30 @@ FAULTS = {
     "total": (
         [SOUND, pair(("age-1", "counted"), [[5, 6]])],
         [
-            ((1, "joint"), "adds up to 11, there are 10 (1 too many)"),
-            ((1, "joint", 0), "adds up to 11, the histogram of its values counts 10 (1 too many)"),
-            ((1, "joint"), "column 1 adds up to 6, the counts of 'counted' add up to 5 (1 too many)"),
+            ((1, "joint"), "adds up to 11, but the number of records is 10 (1 too many)"),
+            ((1, "joint", 0), "adds up to 11, but the histogram of its values counts 10 (1 too many)"),
+            ((1, "joint"), "column 1 adds up to 6, but the counts of 'counted' add up to 5 (1 too many)"),
         ],
     ),
     "rows": (
         [pair(("age-2", "counted"), [[4, 1], [1, 4]])],
         [
-            ((0, "joint", 0), "adds up to 5, the counts of 'age-2' add up to 6 (1 too few)"),
-            ((0, "joint", 1), "adds up to 5, the counts of 'age-2' add up to 4 (1 too many)"),
+            ((0, "joint", 0), "adds up to 5, but the counts of 'age-2' add up to 6 (1 too few)"),
+            ((0, "joint", 1), "adds up to 5, but the counts of 'age-2' add up to 4 (1 too many)"),
         ],
     ),
     "columns": (
         [pair(("age-2", "counted"), [[3, 3], [1, 3]])],
         [
-            ((0, "joint"), "column 0 adds up to 4, the counts of 'counted' add up to 5 (1 too few)"),
-            ((0, "joint"), "column 1 adds up to 6, the counts of 'counted' add up to 5 (1 too many)"),
+            ((0, "joint"), "column 0 adds up to 4, but the counts of 'counted' add up to 5 (1 too few)"),
+            ((0, "joint"), "column 1 adds up to 6, but the counts of 'counted' add up to 5 (1 too many)"),
         ],
     ),
     "rows against the histogram": (
         [pair(("identity", "counted"), [[2, 1], [3, 1], [0, 3]])],
         [
-            ((0, "joint", 1), "adds up to 4, the histogram counts 3 (1 too many)"),
-            ((0, "joint", 2), "adds up to 3, the histogram counts 4 (1 too few)"),
+            ((0, "joint", 1), "adds up to 4, but the histogram counts 3 (1 too many)"),
+            ((0, "joint", 2), "adds up to 3, but the histogram counts 4 (1 too few)"),
         ],
     ),
     "a margin that only another pair tells": (
@@ -89,8 +89,8 @@ FAULTS = {
             pair(("zip-2", "age-1"), [[4], [6]], attributes=(1, 0)),
         ],
         [
-            ((1, "joint", 0), "adds up to 4, pair 0 counts 5 (1 too few)"),
-            ((1, "joint", 1), "adds up to 6, pair 0 counts 5 (1 too many)"),
+            ((1, "joint", 0), "adds up to 4, but pair 0 counts 5 (1 too few)"),
+            ((1, "joint", 1), "adds up to 6, but pair 0 counts 5 (1 too many)"),
         ],
     ),
     "a margin that a coarser masking tells": (
@@ -98,11 +98,11 @@ FAULTS = {
         [
             (
                 (0, "joint"),
-                "masked value 0 of 'counted' adds up to 4, the counts of 'counted' add up to 5 (1 too few)",
+                "masked value 0 of 'counted' adds up to 4, but the counts of 'counted' add up to 5 (1 too few)",
             ),
             (
                 (0, "joint"),
-                "masked value 1 of 'counted' adds up to 6, the counts of 'counted' add up to 5 (1 too many)",
+                "masked value 1 of 'counted' adds up to 6, but the counts of 'counted' add up to 5 (1 too many)",
             ),
         ],
     ),
@@ -112,30 +112,30 @@ FAULTS = {
             ((0, "joint"), "no value is mapped to masked value 3 of 'zip-3', yet it counts 1 records"),
             (
                 (0, "joint"),
-                "masked value 0 of 'counted' adds up to 6, the counts of 'counted' add up to 5 (1 too many)",
+                "masked value 0 of 'counted' adds up to 6, but the counts of 'counted' add up to 5 (1 too many)",
             ),
             (
                 (0, "joint"),
-                "masked value 1 of 'counted' adds up to 4, the counts of 'counted' add up to 5 (1 too few)",
+                "masked value 1 of 'counted' adds up to 4, but the counts of 'counted' add up to 5 (1 too few)",
             ),
         ],
     ),
     "a table that does not follow from a finer one": (
         [pair(("counted", "again"), [[2, 3], [2, 3]], attributes=(1, 0)), SOUND],
         [
-            ((1, "joint", 0, 0), "is 4, pair 0, from which it follows, adds up to 3 (1 too many)"),
-            ((1, "joint", 0, 1), "is 2, pair 0, from which it follows, adds up to 3 (1 too few)"),
-            ((1, "joint", 1, 0), "is 1, pair 0, from which it follows, adds up to 2 (1 too few)"),
-            ((1, "joint", 1, 1), "is 3, pair 0, from which it follows, adds up to 2 (1 too many)"),
+            ((1, "joint", 0, 0), "is 4, but pair 0, which determines it, adds up to 3 (1 too many)"),
+            ((1, "joint", 0, 1), "is 2, but pair 0, which determines it, adds up to 3 (1 too few)"),
+            ((1, "joint", 1, 0), "is 1, but pair 0, which determines it, adds up to 2 (1 too few)"),
+            ((1, "joint", 1, 1), "is 3, but pair 0, which determines it, adds up to 2 (1 too many)"),
         ],
     ),
     "a table that does not follow, the other attribute first": (
         [SOUND, pair(("counted", "again"), [[2, 3], [2, 3]], attributes=(1, 0))],
         [
-            ((1, "joint", 0, 0), "is 2, pair 0, from which it follows, adds up to 1 (1 too many)"),
-            ((1, "joint", 1, 0), "is 2, pair 0, from which it follows, adds up to 3 (1 too few)"),
-            ((1, "joint", 0, 1), "is 3, pair 0, from which it follows, adds up to 4 (1 too few)"),
-            ((1, "joint", 1, 1), "is 3, pair 0, from which it follows, adds up to 2 (1 too many)"),
+            ((1, "joint", 0, 0), "is 2, but pair 0, which determines it, adds up to 1 (1 too many)"),
+            ((1, "joint", 1, 0), "is 2, but pair 0, which determines it, adds up to 3 (1 too few)"),
+            ((1, "joint", 0, 1), "is 3, but pair 0, which determines it, adds up to 4 (1 too few)"),
+            ((1, "joint", 1, 1), "is 3, but pair 0, which determines it, adds up to 2 (1 too many)"),
         ],
     ),
     "noise": ([pair(("noisy", "zip-2"), [[1, 5], [2, 2]])], [((0, "maskings", 0), f"the counts of 'noisy' {HIDDEN}")]),
@@ -166,8 +166,8 @@ def test_a_margin_that_a_pair_of_a_finer_masking_tells():
     pairs = [pair(("age-2", "zip-3"), [[4, 1, 1, 0], [1, 1, 2, 0]]), pair(("age-1", "zip-2"), [[6, 4]])]
     found = find_pair_faults([AGE, bare], pairs)
     assert [(fault.path, fault.detail) for fault in found] == [
-        ((1, "joint"), "masked value 0 of 'zip-2' adds up to 6, pair 0 counts 5 (1 too many)"),
-        ((1, "joint"), "masked value 1 of 'zip-2' adds up to 4, pair 0 counts 5 (1 too few)"),
+        ((1, "joint"), "masked value 0 of 'zip-2' adds up to 6, but pair 0 counts 5 (1 too many)"),
+        ((1, "joint"), "masked value 1 of 'zip-2' adds up to 4, but pair 0 counts 5 (1 too few)"),
     ]
 
 
@@ -175,7 +175,7 @@ def test_of_a_total_beyond_64_bits_only_the_total_is_named():
     wide = AttributeEvidence("wide", 40, np.array([4, 6]), np.array([10] + [0] * 39), None, ())
     [fault] = find_pair_faults([wide, wide], [pair((IDENTITY, IDENTITY), np.full((40, 40), 2**53 - 1))])
     assert fault.path == (0, "joint")
-    assert f"adds up to {1600 * (2**53 - 1)}, there are 10" in fault.detail
+    assert f"adds up to {1600 * (2**53 - 1)}, but the number of records is 10" in fault.detail
 
 
 def test_the_first_hundred_faults_are_named():

@@ -226,8 +226,8 @@ def published(*joints, label, **declared):
 def test_more_than_the_label_declares_is_refused():
     (beyond,) = find_faults(published(TABLE, label=[78, 40], rounded_to=5))
     assert beyond.path == ("maskings", 0, "joint")
-    said = "column 0 adds up to 70, the label's histogram counts 78"
-    assert beyond.detail == f"{said} (8 too few, where at most 4 can be explained by what is declared)"
+    said = "column 0 adds up to 70, but the label's histogram counts 78"
+    assert beyond.detail == f"{said} (8 too few; what is declared explains at most 4)"
     assert find_faults(published(TABLE, label=[74, 40], rounded_to=5)) == ()
     assert find_faults(published(TABLE, label=[78, 40], noise_scale=3.0)) == ()
 
@@ -240,13 +240,13 @@ def test_exact_tables_that_count_the_label_differently_contradict_each_other():
     assert [(fault.path, fault.detail) for fault in find_label_faults([evidence, other])] == [
         (
             (0, "maskings", 1, "joint"),
-            "column 0 adds up to 72, /attributes/0/maskings/0/joint counts 70 (2 too many)",
+            "column 0 adds up to 72, but /attributes/0/maskings/0/joint counts 70 (2 too many)",
         ),
         (
             (0, "maskings", 1, "joint"),
-            "column 1 adds up to 37, /attributes/0/maskings/0/joint counts 40 (3 too few)",
+            "column 1 adds up to 37, but /attributes/0/maskings/0/joint counts 40 (3 too few)",
         ),
-        ((1, "histogram"), "adds up to 113, /attributes/0/maskings/0/joint counts 110 (3 too many)"),
+        ((1, "histogram"), "adds up to 113, but /attributes/0/maskings/0/joint counts 110 (3 too many)"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What is known of an attribute."""
+"""What is known about an attribute."""
 
 from aegis_advisor.evidence.attribute import (
     DROP,

@@ -1,4 +1,4 @@
-"""What is known of an attribute: sizes, histograms, and its masked views; and of two of them: pair counts."""
+"""What is known about an attribute (sizes, histograms, masked views), and about two of them (pair counts)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation
 
 IDENTITY = "identity"
-"""The masking that leaves an attribute as it is."""
+"""The masking that leaves an attribute unchanged."""
 
 DROP = "drop"
 """The masking that does not share an attribute."""
@@ -22,12 +22,12 @@ class MaskingFlags:
     """Which parts of a masking are known, without the parts themselves.
 
     Attributes:
-        occupied: the masked values that have records; 0 where there are no counts.
-        mapped: its mapping is known.
-        counted: its counts are known.
-        deterministic: it is a function of the value.
-        perturbed: its counts are declared not to be those of the table.
-        drawn: its transition matrix is known, and tells values apart.
+        occupied: the number of masked values with records; 0 without counts.
+        mapped: whether its mapping is known.
+        counted: whether its counts are known.
+        deterministic: whether it is a function of the value.
+        perturbed: whether its counts are declared to differ from those of the table.
+        drawn: whether its transition matrix is known and tells values apart.
     """
 
     occupied: int
@@ -39,29 +39,29 @@ class MaskingFlags:
 
     @property
     def exact(self) -> bool:
-        """Its counts are those of a function of the value: the data-processing inequality holds for them."""
+        """Whether its counts are those of a function of the value, so that the data-processing inequality holds."""
         return self.counted and not self.perturbed and (self.mapped or self.deterministic)
 
     @property
     def constrains(self) -> bool:
-        """Its counts are margins of the attribute's table: exact, and it is known which values they belong to."""
+        """Whether its counts are margins of the attribute's table: exact, and with a known mapping."""
         return self.mapped and self.counted and not self.perturbed
 
     @property
     def informs(self) -> bool:
-        """Its counts tell something of what the attribute tells about the label."""
+        """Whether its counts show something of what the attribute tells about the label."""
         return self.occupied > 1 and (self.exact or (self.counted and (self.mapped or self.drawn)))
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFlags:
-    """Which parts of an attribute's evidence are known, cheap enough to look at before anything is loaded.
+    """Which parts of an attribute's evidence are known; cheap to check before any counts are loaded.
 
     Attributes:
-        values: how many have records; without a histogram all may have some.
-        labels: how many label values have records.
-        has_joint: the unmasked counts are known.
-        maskings: which parts of each are known.
+        values: the number of values with records; without a histogram, of all values.
+        labels: the number of label values with records.
+        has_joint: whether the unmasked counts are known.
+        maskings: which parts of each masking are known.
     """
 
     values: int
@@ -72,17 +72,17 @@ class EvidenceFlags:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masking:
-    """One masking function of an attribute: a view of the unknown table, or a promise of one.
+    """A masking function of an attribute: a view of the unknown table, or only its mapping.
 
     Attributes:
         id: its name within the attribute.
         groups: the number of masked values.
         mapping: (values,) the masked value of each value, below `groups`; None if it is not known.
         joint: (groups, labels) int64 counts of masked value and label; None if they are not known.
-        deterministic: it is a function of the value. A mapping makes it so.
+        deterministic: whether it is a function of the value. A masking with a mapping is.
         perturbation: how the counts are declared to differ from those of the table.
-        transition: (values, groups) float64, the probability of each masked value given the value, where chance
-            decides (randomised response, PRAM); None if it is not known, or there is a mapping.
+        transition: (values, groups) float64, the probability of each masked value given the value, for a random
+            masking (randomised response, PRAM); None if it is not known, or if there is a mapping.
     """
 
     id: str
@@ -95,7 +95,7 @@ class Masking:
 
     @property
     def flags(self) -> MaskingFlags:
-        """Which parts of it are known."""
+        """Which parts of the masking are known."""
         occupied = 0 if self.joint is None else int(np.count_nonzero(self.joint.any(axis=1)))
         known = self.mapping is not None, self.joint is not None, self.deterministic
         drawn = self.transition is not None and bool((self.transition != self.transition[:1]).any())
@@ -103,28 +103,31 @@ class Masking:
 
     @property
     def exact(self) -> bool:
-        """Counts of a function of the value: its utility is exact, and no better than the attribute's."""
+        """Whether its counts are those of a function of the value.
+
+        Then its utility is exact and, by a monotone measure, no better than the attribute's.
+        """
         is_function = self.mapping is not None or self.deterministic
         return self.joint is not None and is_function and self.perturbation.is_none
 
     @property
     def constrains(self) -> bool:
-        """Mapping and exact counts are known: the counts are margins of the attribute's table."""
+        """Whether its mapping and exact counts are known, so that the counts are margins of the attribute's table."""
         return self.mapping is not None and self.joint is not None and self.perturbation.is_none
 
     @property
     def is_traceable(self) -> bool:
-        """Its counts belong to known values: it is known which a masked value comes from, or how likely."""
+        """Whether its counts can be traced to values, by a mapping or by the probabilities of a transition matrix."""
         return self.joint is not None and (self.mapping is not None or self.transition is not None)
 
     @property
     def is_fitted(self) -> bool:
-        """Its counts are not those of its table, which is therefore taken from a fit to them."""
+        """Whether its counts differ from those of its table, which is therefore estimated by a fit to them."""
         return self.joint is not None and not self.perturbation.is_none
 
     @property
     def partition(self) -> IntArray | None:
-        """(values,) the class of each value; it treats those of one class alike. None if nothing is known of that."""
+        """(values,) the class of each value; the masking treats the values of a class alike. None if unknown."""
         if self.transition is not None:
             classes: IntArray = np.unique(self.transition, axis=0, return_inverse=True)[1].reshape(-1)
             return classes
@@ -133,14 +136,14 @@ class Masking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeEvidence:
-    """All that is known of one attribute against the label.
+    """All that is known about one attribute and the label.
 
     Attributes:
         name: the attribute.
         values: the size of its domain.
         label_histogram: (labels,) int64, as published.
         histogram: (values,) int64 counts of the values; None in variant II of the problem.
-        joint: (values, labels) int64, the unmasked counts, if the provider gives them.
+        joint: (values, labels) int64, the unmasked counts; None unless the provider gives them.
         maskings: its masking functions, in the provider's order.
         label_perturbation: how the label's histogram is declared to differ from that of the table.
     """
@@ -155,18 +158,18 @@ class AttributeEvidence:
 
     @property
     def records(self) -> int:
-        """The number of records, as well as it is known."""
+        """The number of records; an estimate if `knows_label` is false."""
         return int(self.label_counts.sum())
 
     @property
     def exact_tables(self) -> list[IntArray]:
-        """Counts (groups, labels) of the table as it is: each adds up to the true label histogram."""
+        """The exact tables of counts (groups, labels); the columns of each add up to the true label histogram."""
         masked = [masking.joint for masking in self.maskings if masking.perturbation.is_none]
         return [table for table in (self.joint, *masked) if table is not None]
 
     @property
     def label_slack(self) -> tuple[int, int]:
-        """The most that a count of the label's histogram, and all together, may differ from the table's."""
+        """How far a single count of the label's histogram, and its total, may at most be from those of the table."""
         sums = self.labels + 1
         return self.label_perturbation.slack(1, sums), self.label_perturbation.slack(self.labels, sums)
 
@@ -177,7 +180,7 @@ class AttributeEvidence:
 
     @property
     def label_counts(self) -> IntArray:
-        """(labels,) the records of each label value: exact where `knows_label`, else the histogram as published."""
+        """(labels,) the records of each label value: exact if `knows_label`, else the histogram as published."""
         if self.label_perturbation.is_none or not (exact := self.exact_tables):
             return self.label_histogram
         counts: IntArray = exact[0].sum(axis=0)
@@ -190,22 +193,22 @@ class AttributeEvidence:
 
     @property
     def traceable(self) -> list[Masking]:
-        """The maskings whose counts belong to known values, in order."""
+        """The maskings whose counts can be traced to values, in order."""
         return [masking for masking in self.maskings if masking.is_traceable]
 
     @property
     def is_drawn(self) -> bool:
-        """Chance decides some of the counts that belong to known values."""
+        """Whether a traceable masking is random."""
         return any(masking.transition is not None for masking in self.traceable)
 
     @property
     def partitions(self) -> list[IntArray]:
-        """Each (values,): how a masking tells values apart, for every masking of which that is known."""
+        """The known partitions (values,) of the domain by the maskings."""
         return [partition for masking in self.maskings if (partition := masking.partition) is not None]
 
     @property
     def value_counts(self) -> IntArray | None:
-        """(values,) the histogram, given or read off the unmasked counts; None in variant II."""
+        """(values,) the histogram, given or summed from the unmasked counts; None in variant II."""
         if self.histogram is None and self.joint is not None:
             counts: IntArray = self.joint.sum(axis=1)
             return counts
@@ -213,14 +216,14 @@ class AttributeEvidence:
 
     @property
     def knowledge(self) -> Knowledge:
-        """How much is known of the unmasked attribute."""
+        """How much is known about the unmasked attribute."""
         if self.joint is not None:
             return "joint"
         return "no_histogram" if self.histogram is None else "histogram"
 
     @property
     def flags(self) -> EvidenceFlags:
-        """Which parts of it are known."""
+        """Which parts of the evidence are known."""
         maskings = tuple(masking.flags for masking in self.maskings)
         counts = self.value_counts
         values = self.values if counts is None else int(np.count_nonzero(counts))
@@ -228,10 +231,10 @@ class AttributeEvidence:
         return EvidenceFlags(values, labels, self.joint is not None, maskings)
 
     def masking(self, masking_id: str) -> Masking:
-        """The masking of that id.
+        """Return the masking with this id.
 
         Raises:
-            KeyError: the attribute has none.
+            KeyError: the attribute has no such masking.
         """
         for masking in self.maskings:
             if masking.id == masking_id:
@@ -239,11 +242,11 @@ class AttributeEvidence:
         raise KeyError(masking_id)
 
     def groups_of(self, masking_id: str) -> int:
-        """How many masked values a masking has, or the identity."""
+        """The number of masked values of a masking or the identity."""
         return self.values if masking_id == IDENTITY else self.masking(masking_id).groups
 
     def mapping_of(self, masking_id: str) -> IntArray | None:
-        """The masked value (values,) of each value, of a masking or the identity; None if it is not known."""
+        """The mapping (values,) of a masking or the identity; None if it is not known."""
         return np.arange(self.values) if masking_id == IDENTITY else self.masking(masking_id).mapping
 
 
@@ -252,9 +255,9 @@ class PairCounts:
     """Joint counts of two masked attributes.
 
     Attributes:
-        attributes: the places of the two, in the order of the evidence.
+        attributes: the indices of the two attributes in the evidence.
         maskings: the id of the masking of each, or `identity`.
-        joint: (groups of the first, groups of the second) int64 counts of their masked values together.
+        joint: (groups of the first, groups of the second) int64 joint counts of their masked values.
     """
 
     attributes: tuple[int, int]

@@ -1,6 +1,6 @@
 """Declared differences between the counts of a view and those of the table: noise, rounding, records left out.
 
-What is declared bounds how far the counts may plausibly be off, and says how much they are worth to a fit.
+The declarations bound how far the counts may plausibly be off, and determine their weight in a fit.
 """
 
 import math
@@ -11,24 +11,24 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 
 IMPLAUSIBLE = 1e-9
-"""A view is refused if noise as declared would explain any of its sums with at most this probability altogether."""
+"""A view is rejected if the declared noise explains one of its sums with at most this probability, over all sums."""
 
 LEAST_SCALE = 1e-6
-"""Below this scale the chance of any noise at all, exp(-1 / scale), is 0 in doubles."""
+"""Below this scale, exp(-1 / scale) is 0 in doubles, and so is the probability of any noise."""
 
 _EXPONENTS = np.linspace(0.001, 0.999, 999)
-"""Exponents of Chernoff's bound that are tried, in units of 1 / scale. Each gives a bound; the least is taken."""
+"""The exponents tried in Chernoff's bound, in units of 1 / scale. Each gives a bound; the least is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Perturbation:
-    """How the counts of a view differ from those of the table; nothing declared means not at all.
+    """How the counts of a view differ from those of the table; without declarations they do not differ.
 
     Attributes:
-        noise_scale: each count has discrete Laplace noise added, P(k) in proportion to exp(-|k| / scale)
-            (Ghosh, Roughgarden & Sundararajan 2012), independent of the others.
+        noise_scale: each count has independent discrete Laplace noise added, with P(k) proportional to
+            exp(-|k| / scale) (Ghosh, Roughgarden & Sundararajan 2012).
         rounded_to: each count was rounded to a multiple of this base, up or down.
-        records: so many records are counted, the others left out.
+        records: the number of records counted; the others were left out.
     """
 
     noise_scale: float | None = None
@@ -37,29 +37,29 @@ class Perturbation:
 
     @property
     def is_none(self) -> bool:
-        """The counts are those of the table."""
+        """Whether the counts are those of the table."""
         return self.noise_scale is None and self.is_complete and self.rounded_to is None
 
     @property
     def is_noisy(self) -> bool:
-        """Noise may have changed a count: for the least of scales, exp(-1 / scale), it is too unlikely to hide any."""
+        """Whether noise may have changed a count; at the smallest scales its probability exp(-1 / scale) is too low."""
         return self.noise_scale is not None and math.exp(-1.0 / max(self.noise_scale, LEAST_SCALE)) > IMPLAUSIBLE
 
     @property
     def is_complete(self) -> bool:
-        """No record was left out."""
+        """Whether no record was left out."""
         return self.records is None
 
     @property
     def keeps_sums(self) -> bool:
-        """Sums of counts are sums of records: nothing was added to single counts."""
+        """Whether sums of counts are numbers of records: no single count has noise or was rounded."""
         return self.noise_scale is None and self.rounded_to is None
 
     def slack(self, cells: int, sums: int) -> int:
-        """The most that a sum of `cells` counts may differ from the records that it counts.
+        """The most that a sum of `cells` counts may differ from the number of records that it counts.
 
-        Rounding moves a count by less than the base. Noise has no such bound; one of `sums` such sums exceeds the
-        slack with a probability of at most `IMPLAUSIBLE`.
+        Rounding changes a count by less than the base. Noise has no such bound; the probability that any of `sums`
+        such sums exceeds the slack is at most `IMPLAUSIBLE`.
         """
         rounding = 0 if self.rounded_to is None else (self.rounded_to - 1) * cells
         noise = 0 if self.noise_scale is None else largest_noise(self.noise_scale, cells, IMPLAUSIBLE / max(sums, 1))
@@ -67,21 +67,21 @@ class Perturbation:
 
     @property
     def count_variance(self) -> float:
-        """The variance of a single count, in records squared, before any record was left out.
+        """The variance of a single count, in records squared, without that of left-out records.
 
-        Rounding counts as unbiased random rounding, base^2 / 6 for a uniform remainder. Rounding to the nearest
-        multiple would be half of that; which of them it was is not declared, and too large a variance costs less than
-        too small a one.
+        Rounding is taken to be unbiased random rounding, with base^2 / 6 for a uniform remainder. Rounding to the
+        nearest multiple would give half of that. Which of the two was used is not declared, and too large a variance
+        costs less than too small a one.
         """
         noise = 0.0 if self.noise_scale is None else noise_variance(self.noise_scale)
         return noise + (0.0 if self.rounded_to is None else self.rounded_to**2 / 6)
 
     def restored(self, joint: IntArray, label_histogram: IntArray) -> tuple[FloatArray, FloatArray]:
-        """What the counts (groups, labels) say of all records: expectations and variances, both (groups, labels).
+        """Estimate the counts of all records: expectations and variances, both (groups, labels).
 
-        Records that were left out are taken for a random choice: given those of their class that are counted, they
-        fall into the groups as the next draws from an urn do (Dirichlet-multinomial with a uniform prior, Laplace's
-        rule of succession). So a group without records may have had some.
+        The records left out are taken to be a random choice. Given the counted records of their label value, they
+        fall into the groups like the next draws from an urn (Dirichlet-multinomial with a uniform prior, Laplace's
+        rule of succession). So a group without counted records may have had some.
         """
         counts = joint.astype(np.float64)
         variance = np.full(counts.shape, self.count_variance)
@@ -96,15 +96,15 @@ class Perturbation:
         return counts + missing * share, variance * (1.0 + missing / weight) ** 2 + spread + unknown
 
     def _missing(self, counts: FloatArray, label_histogram: IntArray) -> FloatArray:
-        """The records (labels,) of each class that were left out: known, or in proportion where noise hides them."""
+        """The left-out records (labels,) of each label value: known, or in proportion to all where noise hides them."""
         label = label_histogram.astype(np.float64)
         if self.keeps_sums:
             missing: FloatArray = label - counts.sum(axis=0)
-            return np.maximum(missing, 0.0)  # of a label's histogram that is inexact, too, there may seem to be less
+            return np.maximum(missing, 0.0)  # an inexact label histogram can be below the counts
         return label * (self._left_out(label) / max(float(label.sum()), 1.0))
 
     def _missing_variance(self, label_histogram: IntArray) -> FloatArray:
-        """The variance (labels,) of what of each class was left out, where only the sum of it is known."""
+        """The variance (labels,) of the left-out records of each label value, where only their total is known."""
         label = label_histogram.astype(np.float64)
         if self.keeps_sums:
             return np.zeros(label.shape)
@@ -113,7 +113,7 @@ class Perturbation:
         return variance
 
     def _left_out(self, label: FloatArray) -> float:
-        """How many records were left out."""
+        """The number of records left out."""
         return max(float(label.sum()) - float(self.records or 0), 0.0)
 
 
@@ -128,10 +128,10 @@ def noise_variance(scale: float) -> float:
 
 
 def largest_noise(scale: float, terms: int, probability: float) -> int:
-    """What the sum of independent discrete Laplace noise exceeds, on either side, with at most this probability.
+    """The bound that a sum of independent discrete Laplace noise exceeds, on either side, with at most `probability`.
 
-    Chernoff's bound, `P(|S| >= t) <= 2 exp(-x t) M(x)^terms` for every x in (0, 1 / scale), with the moment generating
-    function `M(x) = (1 - q)^2 / ((1 - q e^x) (1 - q e^-x))`.
+    It is Chernoff's bound, `P(|S| >= t) <= 2 exp(-x t) M(x)^terms` for every x in (0, 1 / scale), with the moment
+    generating function `M(x) = (1 - q)^2 / ((1 - q e^x) (1 - q e^-x))` and `q = exp(-1 / scale)`.
     """
     inverse = 1.0 / max(scale, LEAST_SCALE)
     up, down = (np.expm1(-inverse) / np.expm1(-inverse * (1.0 + sign * _EXPONENTS)) for sign in (-1, 1))

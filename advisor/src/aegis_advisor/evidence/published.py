@@ -1,4 +1,4 @@
-"""From an entry as it is published to the evidence: the advisor's side of the contract's field names."""
+"""Conversion of a published entry to evidence; the field names are those of the contract."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from aegis_advisor.evidence.perturbation import Perturbation
 
 
 def attribute_evidence(attribute: Mapping[str, Any], label: Mapping[str, Any]) -> AttributeEvidence:
-    """The evidence on one attribute of a validated entry, whose counts are lists or arrays.
+    """Return the evidence on one attribute of a validated entry, whose counts are lists or arrays.
 
     Args:
         attribute: an item of the entry's `attributes`.
@@ -45,10 +45,10 @@ def _masking(masking: Mapping[str, Any], records: int | None) -> Masking:
 
 
 def _perturbation(declared: Mapping[str, Any], records: int | None) -> Perturbation:
-    """What a masking or the label declares of its counts.
+    """Return what a masking or the label declares about its counts.
 
-    To say that all `records` are counted is to declare nothing; where it is not certain how many there are (None), it
-    may be something.
+    A declaration that all `records` are counted is dropped, since it says nothing. If the number of records is not
+    certain (None), it is kept.
     """
     noise, counted = declared.get("noise"), declared.get("records")
     return Perturbation(

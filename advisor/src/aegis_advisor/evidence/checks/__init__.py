@@ -1,4 +1,4 @@
-"""What of an attribute's evidence does not add up: the checks before anything is computed from it."""
+"""Checks of an attribute's evidence for inconsistencies, before anything is computed from it."""
 
 from aegis_advisor.evidence.checks.attributes import find_faults, find_label_faults
 from aegis_advisor.evidence.checks.pairs import find_pair_faults

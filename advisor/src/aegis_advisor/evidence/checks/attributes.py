@@ -1,7 +1,7 @@
-"""Everything in an attribute's evidence that does not add up, in plain words.
+"""Inconsistencies in an attribute's evidence, described in plain words.
 
-Which checks there are, and why no more: model, section 5. Views that agree pairwise may still admit no
-table; such evidence is accepted, and its reconstruction says that it did not converge.
+`docs/model.md` says which checks there are, and why no more. Views that agree pairwise may still admit no table.
+Such evidence is accepted, and its reconstruction reports that it did not converge.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,9 +35,9 @@ from aegis_advisor.evidence.checks.tables import (
 
 
 def find_faults(evidence: AttributeEvidence) -> tuple[Fault, ...]:
-    """Find everything that does not add up; an empty answer is evidence that can be reconstructed from.
+    """Find all inconsistencies; evidence without any can be used for a reconstruction.
 
-    Arrays may hold any integers and have any shape. At most 100 faults are named per table.
+    Arrays may hold any integers and have any shape. At most 100 faults are returned per table.
     """
     label = list(count_faults((), evidence.label_histogram, (evidence.label_histogram.size,)))
     label += [Fault((), fault.detail) for fault in declaration_faults((), evidence.label_perturbation)]
@@ -77,10 +77,10 @@ def _joint_faults(evidence: AttributeEvidence, *, histogram_is_sound: bool) -> I
 
 
 def agreement_faults(evidence: AttributeEvidence, comparable: list[int], histogram: IntArray | None) -> Iterator[Fault]:
-    """Pairs of views that disagree on their common coarsening.
+    """Faults of pairs of views that disagree on their common coarsening.
 
-    Two groups are linked when they share a value (that has records, where the histogram is known). Groups
-    of one view that are linked, directly or through others, hold the same records as those of the other.
+    Two groups are linked if they share a value (one with records, if the histogram is known). A connected set of
+    groups has the same records in both views.
     """
     views = {
         index: (mapping, joint)
@@ -102,9 +102,8 @@ def _comparisons(
 ) -> Iterator[tuple[tuple[int, int], tuple[IntArray, IntArray]]]:
     """The pairs of views to compare, with the part of the common coarsening that each of their groups belongs to.
 
-    Nesting views are the usual ones, and need no search for what is linked. Of those that nest in a chain only
-    neighbours are compared: where they agree, so do all. `cells` are the groups (atoms,) of each view, `rows` how many
-    it has.
+    Most views nest, and then no search for linked groups is needed. In a chain of nesting views only neighbours are
+    compared: if they agree, all do. `cells` are the groups (atoms,) of each view, `rows` their number.
     """
     order = sorted(cells, key=lambda view: -rows[view])
     nesting = {
@@ -138,23 +137,23 @@ def _coarsening_faults(
     if tables[0] is None or tables[1] is None:
         return
     size = int(max(part.max(initial=0) for part in parts)) + 1
-    if size == 1:  # everything is linked: both are the label's histogram, which each was compared with
+    if size == 1:  # everything is linked: both fold to the label's histogram, with which each was compared
         return
     ours, theirs = _united(tables[1], parts[1], size), _united(tables[0], parts[0], size)
     for part, label in places(ours != theirs):
         groups, others = (listing(parts[side] == part) for side in (1, 0))
-        counted = f"masked values {groups} count in column {label}"
-        other = f"masking {evidence.maskings[pair[0]].id!r} counts in {others}, which hold the same values,"
+        counted = f"column {label} of masked values {groups} adds up to"
+        other = f"masked values {others} of {evidence.maskings[pair[0]].id!r}, which hold the same values, add up to"
         here, there = int(ours[part, label]), int(theirs[part, label])
         detail = differ(counted, here, other, there, undeclared(here, there))
         yield Fault(("maskings", pair[1], "joint"), detail)
 
 
 def _united(table: IntArray, part: IntArray, size: int) -> IntArray:
-    """The counts (size, labels) of the parts that the groups of a table belong to."""
+    """Sum a table by the part that each of its groups belongs to: (size, labels)."""
     if np.array_equal(part, np.arange(size)):
         return table
-    # For tables of hundreds of rows, of which an entry has thousands, that is several times faster than `fold`.
+    # An entry has thousands of tables of hundreds of rows; for these this is several times faster than `fold`.
     labels = table.shape[1]
     sums = np.zeros(size * labels, dtype=np.int64)
     np.add.at(sums, (part[:, np.newaxis] * labels + np.arange(labels)).ravel(), table.ravel())
@@ -162,7 +161,7 @@ def _united(table: IntArray, part: IntArray, size: int) -> IntArray:
 
 
 def unmasked_faults(evidence: AttributeEvidence, joint: IntArray, comparable: list[int]) -> Iterator[Fault]:
-    """Cells of views that are not the fold of the unmasked counts."""
+    """Faults of cells of views that differ from the folded unmasked counts."""
     for index in comparable:
         masking = evidence.maskings[index]
         if masking.mapping is None or masking.joint is None:
@@ -175,10 +174,10 @@ def unmasked_faults(evidence: AttributeEvidence, joint: IntArray, comparable: li
 
 
 def find_label_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
-    """Find exact tables that count other records of the label than the first does, and histograms; at most 100.
+    """Find exact tables and histograms whose label counts differ from those of the first exact table; at most 100.
 
-    Where the label's histogram is exact each has been compared with it; where it is not, that told little. The
-    evidence is sound otherwise. Paths start at the list of attributes.
+    An exact label histogram was already compared with each of them. An inexact one allows differences, so they are
+    compared with each other here. The evidence has no other faults. Paths start at the list of attributes.
     """
     return tuple(islice(_label_faults(evidence), FAULTS_PER_TABLE))
 
@@ -205,7 +204,7 @@ def _pointer(path: Path) -> str:
 
 
 def _exact_tables(place: int, evidence: AttributeEvidence) -> Iterator[tuple[Path, IntArray]]:
-    """Every exact table (groups, labels) of an attribute, and where it is."""
+    """The exact tables (groups, labels) of an attribute, each with its path."""
     if evidence.joint is not None:
         yield (place, "joint"), evidence.joint
     for index, masking in enumerate(evidence.maskings):

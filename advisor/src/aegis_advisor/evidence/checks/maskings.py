@@ -1,4 +1,4 @@
-"""What can be wrong with one masking by itself: its declarations, its mapping or transition matrix, its counts."""
+"""Checks of a single masking: its declarations, its mapping or transition matrix, and its counts."""
 
 import math
 from collections.abc import Iterator
@@ -23,14 +23,14 @@ from aegis_advisor.evidence.checks.tables import (
 from aegis_advisor.evidence.perturbation import Perturbation
 
 SUM_TOLERANCE = 1e-9
-"""How far the probabilities of a value may add up to something else than 1."""
+"""How far the sum of a value's probabilities may be from 1."""
 
 
 def masking_faults(evidence: AttributeEvidence, index: int, histogram: IntArray | None) -> Iterator[Fault]:
-    """Faults of one masking by itself; `histogram` (values,) is None where it is unknown or unsound."""
+    """Faults of a single masking; `histogram` (values,) is None if it is unknown or has faults."""
     masking, path = evidence.maskings[index], ("maskings", index)
     if masking.mapping is None and masking.joint is None:
-        yield Fault(path, "neither a mapping nor joint counts: nothing can be said of this masking")
+        yield Fault(path, "has neither a mapping nor joint counts; give at least one of them")
     declared = [
         *declaration_faults(path, masking.perturbation),
         *_records_faults(path, masking.perturbation.records, evidence),
@@ -46,16 +46,17 @@ def masking_faults(evidence: AttributeEvidence, index: int, histogram: IntArray 
 
 
 def declaration_faults(path: Path, declared: Perturbation) -> Iterator[Fault]:
-    """Declarations of noise and rounding that mean nothing."""
+    """Faults of declarations of noise and rounding that are out of range."""
     scale, base = declared.noise_scale, declared.rounded_to
     if scale is not None and not (math.isfinite(scale) and 0 < scale <= LARGEST_COUNT):
-        yield Fault((*path, "noise", "scale"), f"{scale} is not a scale: it is above 0, and at most {LARGEST_COUNT}")
+        detail = f"{scale} is not a scale: it must be above 0 and at most {LARGEST_COUNT}"
+        yield Fault((*path, "noise", "scale"), detail)
     if base is not None and not 1 < base <= LARGEST_COUNT:
-        yield Fault((*path, "rounded_to"), f"{base} is no base to round to: it is from 2 to {LARGEST_COUNT}")
+        yield Fault((*path, "rounded_to"), f"{base} is not a base for rounding: it must be from 2 to {LARGEST_COUNT}")
 
 
 def _records_faults(path: Path, counted: int | None, evidence: AttributeEvidence) -> Iterator[Fault]:
-    """As many records as a masking says that it counts, there have to be."""
+    """A fault if a masking declares that it counts more records than there are, or less than one."""
     records, (_, slack) = total(evidence.label_histogram), evidence.label_slack
     if counted is not None and not 1 <= counted <= records + slack:
         yield Fault((*path, "records"), f"{counted} records are counted, but there are {records}")
@@ -91,7 +92,7 @@ def _transition_faults(path: Path, masking: Masking, values: int) -> Iterator[Fa
 
 
 def _probability_faults(path: Path, transition: FloatArray) -> Iterator[Fault]:
-    # Not a number is neither within the range nor outside of it.
+    # Written as a negation, so that it also finds NaN, which fails every comparison.
     wrong = ~((transition >= 0) & (transition <= 1))
     for place in places(wrong):
         yield Fault((*path, *place), f"{transition[place]} is not a probability")
@@ -101,7 +102,7 @@ def _probability_faults(path: Path, transition: FloatArray) -> Iterator[Fault]:
 
 
 def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: AttributeEvidence) -> Iterator[Fault]:
-    """Faults of masked joint counts (groups, labels) against the label's histogram, as far as is declared."""
+    """Faults of masked joint counts (groups, labels) against the label's histogram, beyond what is declared."""
     malformed = list(_cell_faults(path, table, masking, evidence.labels))
     yield from malformed
     if malformed:
@@ -109,7 +110,7 @@ def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: Attri
     declared, (column, whole), sums = masking.perturbation, evidence.label_slack, _sums(*table.shape)
     counted, source = declared.records, "its `records` says"
     if counted is None:
-        counted, source = total(evidence.label_histogram), "there are"
+        counted, source = total(evidence.label_histogram), "the number of records is"
     known = declared.records is not None
     allowed = allowance(declared, table.size, sums, 0, label=0 if known else whole)
     yield from total_faults(path, table, counted, allowed, source)
@@ -122,9 +123,9 @@ def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: Attri
 def _cell_faults(path: Path, table: IntArray, masking: Masking, labels: int) -> Iterator[Fault]:
     declared, shape = masking.perturbation, (masking.groups, labels)
     noisy = declared.noise_scale is not None
-    # More than that below 0 no noise can plausibly take a count, and no count is larger than is counted.
+    # Noise cannot plausibly take a count further below 0 than this, nor is any count larger than `LARGEST_COUNT`.
     least = -min(declared.slack(1, _sums(*shape)), LARGEST_COUNT) if noisy else 0
-    malformed = list(count_faults(path, table, shape, least, "" if noisy else "; noise would allow it, if declared"))
+    malformed = list(count_faults(path, table, shape, least, "" if noisy else "; if noise explains this, declare it"))
     yield from malformed
     if malformed or noisy or declared.rounded_to is None:
         return
@@ -133,7 +134,7 @@ def _cell_faults(path: Path, table: IntArray, masking: Masking, labels: int) -> 
 
 
 def _preimage_faults(path: Path, table: IntArray, masking: Masking, histogram: IntArray | None) -> Iterator[Fault]:
-    """Rows of a masked table that no value, or not as many records, can stand behind."""
+    """Faults of rows of a masked table that no value can have, or that disagree with the histogram."""
     declared = masking.perturbation
     missing = 0 if declared.records is None or histogram is None else max(int(histogram.sum()) - declared.records, 0)
     allowed = allowance(declared, table.shape[1], _sums(*table.shape), missing)
@@ -144,14 +145,14 @@ def _preimage_faults(path: Path, table: IntArray, masking: Masking, histogram: I
         detail = f"no value {what} masked value {place[0]}, yet it counts {rows[place]} records"
         yield Fault((*path, *place), detail)
     if histogram is not None and masking.mapping is not None:
-        # Its total is a count, so that these sums are exact in doubles, and several times faster than a sparse product.
+        # The total is a count, so these sums are exact in doubles, and several times faster than a sparse product.
         folded = np.bincount(masking.mapping, histogram, minlength=table.shape[0]).astype(np.int64)
         expected = np.where(reached, folded, rows)
         yield from row_faults(path, table, expected, "the histogram of its values counts", allowed)
 
 
 def _reached(masking: Masking, histogram: IntArray | None) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Which masked values (groups,) some value becomes; all may be where neither mapping nor transition is known."""
+    """Which masked values (groups,) can occur; all of them if neither mapping nor transition matrix is known."""
     if masking.mapping is not None:
         return np.asarray(np.bincount(masking.mapping, minlength=masking.groups) > 0)
     if masking.transition is not None:
@@ -161,5 +162,5 @@ def _reached(masking: Masking, histogram: IntArray | None) -> np.ndarray[tuple[i
 
 
 def _sums(groups: int, labels: int) -> int:
-    """How many sums of a table are looked at: its cells, its columns, its rows, its total."""
+    """The number of sums of a table that are checked: its cells, its columns, its rows and its total."""
     return (groups + 1) * (labels + 1)

@@ -1,4 +1,4 @@
-"""Tables of the same two attributes that contradict each other: a table differs from what another implies."""
+"""Checks that tables of the same two attributes agree, where one follows from another."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,16 +13,16 @@ from aegis_advisor.evidence.attribute import AttributeEvidence, PairCounts
 from aegis_advisor.evidence.checks.tables import Fault, differ, places
 
 Group = list[tuple[int, PairCounts]]
-"""Tables of the same two attributes, in the same order of these, each with its place in the list of pairs."""
+"""Tables of the same two attributes, in the same order of attributes, each with its index in the list of pairs."""
 
 
 def refinement_faults(
     evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], sound: Sequence[int]
 ) -> Iterator[Fault]:
-    """Cells of tables that are not what a finer table of the same two attributes adds up to.
+    """Faults of cells that differ from the sums of a finer table of the same two attributes.
 
-    Each table is compared with one that refines it, the smallest, which has itself been compared: so tables agree
-    along every chain. Only the pairs at the places `sound` are looked at.
+    Each table is compared with the smallest table that refines it. That one is compared in the same way, so tables
+    agree along every chain. Only the pairs with an index in `sound` are compared.
     """
     groups = _by_attributes(pairs, sound)
     used: defaultdict[int, set[str]] = defaultdict(set)
@@ -40,12 +40,12 @@ def refinement_faults(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Nesting:
-    """Which maskings of an attribute, those that pairs use, are functions of which.
+    """Which maskings of an attribute are functions of which, among those that pairs use.
 
     Attributes:
-        code: their numbers, by id; those of one partition have one number.
-        finer: by number, the numbers of all that are as fine; its own among them.
-        outer: by a finer and a coarser one, the coarser group (groups,) of each finer one.
+        code: the number of each masking, by id; maskings with the same partition share a number.
+        finer: by number, the numbers of all maskings that refine this one, including itself.
+        outer: by a finer and a coarser masking, the coarser group (groups,) of each finer group.
     """
 
     code: Mapping[str, int]
@@ -54,7 +54,7 @@ class _Nesting:
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, maskings: Collection[str]) -> Self:
-        """Compare every two maskings; one without mapping is a function of itself only."""
+        """Compare every two maskings; one without a mapping is a function of itself only."""
         mappings = {masking: evidence.mapping_of(masking) for masking in maskings}
         groups = {masking: evidence.groups_of(masking) for masking in maskings}
         outer = {(masking, masking): np.arange(groups[masking]) for masking in maskings}
@@ -71,7 +71,7 @@ class _Nesting:
 
 
 def _by_attributes(pairs: Sequence[PairCounts], sound: Sequence[int]) -> dict[tuple[int, int], Group]:
-    """The tables of each two attributes that have several, turned so that the attributes are in order."""
+    """The tables of each two attributes with more than one table, transposed so that the attributes are in order."""
     groups = defaultdict(list)
     for index in sound:
         pair = pairs[index]
@@ -82,9 +82,9 @@ def _by_attributes(pairs: Sequence[PairCounts], sound: Sequence[int]) -> dict[tu
 
 
 def _refined(group: Group, nesting: tuple[_Nesting, _Nesting]) -> Iterator[tuple[int, int]]:
-    """The place of each table that another refines, and that of the smallest of these.
+    """For each table that another one refines: its index in the group, and that of the smallest table refining it.
 
-    Tables of the same partitions are compared with the first of them, and only that one with others.
+    Tables with the same partitions are compared with the first of them, and only that one with others.
     """
     place_of: dict[tuple[int, int], int] = {}
     sizes = np.full([len(one.finer) for one in nesting], np.iinfo(np.int64).max)
@@ -106,14 +106,14 @@ def _refined(group: Group, nesting: tuple[_Nesting, _Nesting]) -> Iterator[tuple
 def _table_faults(
     ours: tuple[int, PairCounts], theirs: tuple[int, PairCounts], nesting: tuple[_Nesting, _Nesting], *, turned: bool
 ) -> Iterator[Fault]:
-    """Cells of one table that are not what the other, which refines it, adds up to."""
+    """Faults of cells of one table that differ from the sums of the other, which refines it."""
     (index, table), (other, finer) = ours, theirs
     rows, columns = (one.outer[finer.maskings[side], table.maskings[side]] for side, one in enumerate(nesting))
     cells = (rows[:, np.newaxis] * table.joint.shape[1] + columns).ravel()
-    # The total is a count, so that these sums are exact in doubles, and several times faster than sparse products.
+    # The total is a count, so these sums are exact in doubles, and several times faster than sparse products.
     sums = np.bincount(cells, finer.joint.ravel(), minlength=table.joint.size)
     expected = sums.astype(np.int64).reshape(table.joint.shape)
     for place in places(table.joint != expected):
         here, there = int(table.joint[place]), int(expected[place])
-        detail = differ("is", here, f"pair {other}, from which it follows, adds up to", there)
+        detail = differ("is", here, f"pair {other}, which determines it, adds up to", there)
         yield Fault((index, "joint", *(place[::-1] if turned else place)), detail)

@@ -1,4 +1,4 @@
-"""What of pair counts does not add up: against what is known of each attribute, and against each other."""
+"""Checks of pair counts against the evidence on each attribute, and against each other."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,11 +24,11 @@ from aegis_advisor.evidence.checks.tables import (
 )
 
 MOST_FAULTS = 100
-"""Of tens of thousands of tables all can be wrong, and nobody reads on."""
+"""All of tens of thousands of tables can be wrong; nobody reads more faults than this."""
 
 
 Place = tuple[int, str]
-"""An attribute, by its place in the evidence, and a masking of it, by its id or `identity`."""
+"""An attribute, by its index in the evidence, and one of its maskings, by id or `identity`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class MaskedMargin:
 
     Attributes:
         counts: (groups,) int64.
-        source: the words for where they are known from.
+        source: words that name where they come from.
     """
 
     counts: IntArray
@@ -46,28 +46,28 @@ class MaskedMargin:
 
 @dataclass(slots=True)
 class MaskedMargins:
-    """What each masking counts: known from its attribute's evidence, or else learnt from the first pair that has it.
+    """The margin of each masking: from its attribute's evidence, or else from the first pair that has it.
 
     Attributes:
-        evidence: of the attributes.
+        evidence: the evidence on the attributes.
     """
 
     evidence: Sequence[AttributeEvidence]
     _known: dict[Place, MaskedMargin | None] = field(default_factory=dict)
 
     def of(self, place: Place) -> MaskedMargin | None:
-        """What is known now."""
+        """The margin as far as it is known now."""
         if place not in self._known:
             self._known[place] = _known_margin(self.evidence[place[0]], place[1])
         return self._known[place]
 
     def learn(self, place: Place, margin: MaskedMargin) -> None:
-        """Keep what a pair counts, if nothing is known yet."""
+        """Keep the margin of a pair, if none is known yet."""
         if self.of(place) is None:
             self._known[place] = margin
 
     def faults(self, path: Path, place: Place, counts: IntArray) -> Iterator[Fault]:
-        """Faults of counts (groups,) of which nothing is known directly, against those of nesting maskings."""
+        """Faults of counts (groups,) without a known margin of their own, against the margins of nesting maskings."""
         evidence = self.evidence[place[0]]
         mapping = evidence.mapping_of(place[1])
         if mapping is None:
@@ -84,11 +84,11 @@ class MaskedMargins:
 
 
 def find_pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
-    """Find what of pair counts does not add up, the first 100 faults; paths start at the list of pairs.
+    """Find the first 100 inconsistencies of pair counts; paths start at the list of pairs.
 
-    The evidence is known to be sound, and attributes and maskings of the pairs to exist. Arrays may hold any integers
-    and have any shape. Tables that agree with everything they are compared with may still admit no table of all
-    attributes; such evidence is accepted.
+    The evidence must have no faults, and the attributes and maskings of the pairs must exist. Arrays may hold any
+    integers and have any shape. Tables that agree with everything they are compared with may still admit no table of
+    all attributes. Such evidence is accepted.
     """
     return tuple(islice(_all_faults(evidence, pairs), MOST_FAULTS))
 
@@ -104,7 +104,7 @@ def _all_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCount
 
 
 def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iterator[Fault]:
-    """Faults of one table by itself; the margins of a sound one become known."""
+    """Faults of a single table; the margins of a table without faults become known."""
     sides = tuple(zip(pair.attributes, pair.maskings, strict=True))
     malformed = [*_inexact_faults(margins.evidence, index, pair)]
     malformed += count_faults((index, "joint"), pair.joint, tuple(margins.evidence[a].groups_of(m) for a, m in sides))
@@ -121,7 +121,7 @@ def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Itera
 
 
 def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """A fault unless the counts add up to the records, as far as these are known."""
+    """A fault unless the counts add up to the number of records, as far as it is known."""
     known = next((evidence[place] for place in pair.attributes if evidence[place].knows_label), None)
     if known is not None:
         yield from total_faults(path, pair.joint, known.records)
@@ -131,18 +131,21 @@ def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvid
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, pair: PairCounts) -> Iterator[Fault]:
-    """Exact counts beside inexact ones of the same masking give away what these hide, and contradict them."""
+    """Faults of pair counts, which are exact, of a masking with inexact counts.
+
+    They would give away what the inexact counts hide, and contradict them.
+    """
     for side, (attribute, masking) in enumerate(zip(pair.attributes, pair.maskings, strict=True)):
         if masking != IDENTITY and not evidence[attribute].masking(masking).perturbation.is_none:
             detail = (
-                f"the counts of {masking!r} are declared inexact (noise, rounded_to or records), and pair counts are "
-                "exact: they would give away what the declaration hides"
+                f"the counts of {masking!r} are declared inexact (noise, rounded_to or records), but pair counts are "
+                "exact and would give away what the declaration hides"
             )
             yield Fault((index, "maskings", side), detail)
 
 
 def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iterator[Fault]:
-    """Rows and columns that count otherwise than what is known of their masking."""
+    """Faults of rows and columns that differ from the known margin of their masking."""
     path, (first, second) = (index, "joint"), zip(pair.attributes, pair.maskings, strict=True)
     rows, columns = margins.of(first), margins.of(second)
     if rows is None:
@@ -158,7 +161,7 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
 def _nesting_faults(
     path: Path, names: tuple[str, str], mappings: tuple[IntArray, IntArray], counts: IntArray, known: MaskedMargin
 ) -> Iterator[Fault]:
-    """Groups of the coarser of two mappings (values,) of which they count otherwise; none where they do not nest."""
+    """Faults of groups of the coarser of two mappings (values,) with different counts; none if they do not nest."""
     ours, theirs, coarser = counts, known.counts, names[1]
     if (outer := coarsening(*mappings, ours.size)) is not None:
         ours = fold(ours, outer, theirs.size)
@@ -172,7 +175,7 @@ def _nesting_faults(
 
 
 def _known_margin(evidence: AttributeEvidence, masking: str) -> MaskedMargin | None:
-    """What an attribute's own evidence says of the records (groups,) of each masked value."""
+    """The records (groups,) of each masked value by the attribute's own evidence, or None if it does not say."""
     counts = evidence.value_counts
     if masking == IDENTITY:
         source = "the unmasked counts add up to" if evidence.histogram is None else "the histogram counts"

@@ -1,4 +1,4 @@
-"""What can be wrong with a table of counts against the sums that are known; a fault, and the words for it."""
+"""Checks of a table of counts against known sums, and the faults that they return."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that does not add up.
+    """An inconsistency.
 
     Attributes:
-        path: where, relative to the attribute in the wire document, e.g. ("maskings", 2, "joint", 3);
-            () is the label's histogram, which every attribute shares. Of pair counts: relative to their list.
-        detail: what, with the sums and by how much they differ.
+        path: where it is, relative to the attribute in the wire document, e.g. ("maskings", 2, "joint", 3);
+            () is the label's histogram, which every attribute shares. For pair counts, relative to their list.
+        detail: what is wrong, with the sums and by how much they differ.
     """
 
     path: Path
@@ -31,31 +31,31 @@ class Fault:
 
 
 def differ(ours: str, here: int, theirs: str, there: int, remark: str = "") -> str:
-    """Two sums that should be equal, and by how much they are not."""
-    return f"{ours} {here}, {theirs} {there} ({abs(here - there)} too {'many' if here > there else 'few'}{remark})"
+    """Describe two sums that should be equal, and by how much they differ."""
+    return f"{ours} {here}, but {theirs} {there} ({abs(here - there)} too {'many' if here > there else 'few'}{remark})"
 
 
 def undeclared(here: int, there: int) -> str:
-    """Which declarations would allow a masked table to have `here` records where there are `there`."""
+    """Name the declarations that would allow a masked table to have `here` records instead of `there`."""
     known = "noise or rounded_to" if here > there else "noise, rounded_to or records"
-    return f"; {known} would allow it, if declared"
+    return f"; if {known} explains this, declare it"
 
 
 def listing(chosen: BoolArray, most: int = 10) -> str:
-    """The places that are chosen, the first of them."""
+    """List the first `most` indices that are chosen."""
     indices = np.flatnonzero(chosen)
     return ", ".join(map(str, indices[:most])) + (", ..." if indices.size > most else "")
 
 
 def places(wrong: BoolArray) -> list[tuple[int, ...]]:
-    """The first places where an array is wrong."""
+    """The indices of the first true cells of an array."""
     if not wrong.any():
         return []
     return [tuple(map(int, place)) for place in np.argwhere(wrong)[:FAULTS_PER_TABLE]]
 
 
 def total(counts: IntArray) -> int:
-    """The sum of counts up to 2^53 - 1 in size, also where it is beyond 64 bits."""
+    """The sum of counts up to 2^53 - 1 in size, even if it exceeds 64 bits."""
     if _is_bounded(counts):
         return int(counts.sum())
     high, low = counts >> 32, counts & 0xFFFFFFFF
@@ -64,12 +64,12 @@ def total(counts: IntArray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """By how much a sum of counts may miss what it should be.
+    """How far a sum of counts may be from its expected value.
 
     Attributes:
-        above: it may be so much larger.
-        below: or so much smaller.
-        masked: it is of a masked table, of which something can be declared.
+        above: how much larger it may be.
+        below: how much smaller it may be.
+        masked: whether it belongs to a masked table, which can have declarations.
     """
 
     above: int = 0
@@ -77,38 +77,38 @@ class Allowance:
     masked: bool = False
 
     def remark(self, here: int, there: int) -> str:
-        """Words for a fault: what the declarations allow, or which one would be needed."""
+        """Say in a fault what the declarations allow, or which declaration would be needed."""
         most = self.above if here > there else self.below
         if most:
-            return f", where at most {most} can be explained by what is declared"
+            return f"; what is declared explains at most {most}"
         return undeclared(here, there) if self.masked else ""
 
     def excludes(self, sums: IntArray, expected: IntArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        """Which sums are too far from what is expected, arrays of one shape."""
+        """Which sums are too far from the expected ones; both arrays have the same shape."""
         difference = sums - expected
         return np.asarray((difference > self.above) | (difference < -self.below))
 
 
 EXACT = Allowance()
-"""Unmasked counts are what they are."""
+"""No difference is allowed, as for unmasked counts."""
 
 
 def allowance(perturbation: Perturbation, cells: int, sums: int, missing: int, label: int = 0) -> Allowance:
-    """What a masking declares of its sums.
+    """Return the allowance for the sums of a masking.
 
     Args:
-        perturbation: what it declares.
-        cells: the counts that each sum adds up.
-        sums: how many such sums there are.
-        missing: the records that may have been left out.
-        label: by how much what they are compared with may be off itself.
+        perturbation: what the masking declares.
+        cells: the number of counts in each sum.
+        sums: the number of such sums.
+        missing: the number of records that may have been left out.
+        label: how far the expected values themselves may be off.
     """
     slack = perturbation.slack(cells, sums) + label
     return Allowance(slack, slack + missing, masked=True)
 
 
 def label_allowances(evidence: AttributeEvidence) -> tuple[Allowance, Allowance]:
-    """By how much exact counts of a label value, and of all records, may miss the label's histogram."""
+    """How far exact counts of a label value, and of all records, may be from the label's histogram."""
     column, total = evidence.label_slack
     return Allowance(column, column), Allowance(total, total)
 
@@ -116,7 +116,7 @@ def label_allowances(evidence: AttributeEvidence) -> tuple[Allowance, Allowance]
 def count_faults(
     path: Path, counts: IntArray, shape: tuple[int, ...], least: int = 0, hint: str = ""
 ) -> Iterator[Fault]:
-    """Faults of an array that should have this shape, and hold counts from `least` up."""
+    """Faults of an array that should have this shape and hold counts of at least `least`."""
     if counts.shape != shape:
         yield Fault(path, f"has shape {counts.shape}, not {shape}")
     elif counts.size and (counts.min() < least or counts.max() > LARGEST_COUNT):
@@ -125,9 +125,9 @@ def count_faults(
 
 
 def total_faults(
-    path: Path, counts: IntArray, records: int, allowed: Allowance = EXACT, source: str = "there are"
+    path: Path, counts: IntArray, records: int, allowed: Allowance = EXACT, source: str = "the number of records is"
 ) -> Iterator[Fault]:
-    """A fault unless the counts add up to the records."""
+    """A fault unless the counts add up to the number of records."""
     counted = total(counts)
     if not -allowed.below <= counted - records <= allowed.above:
         yield Fault(path, differ("adds up to", counted, source, records, allowed.remark(counted, records)))
@@ -164,7 +164,7 @@ def is_summable(table: IntArray) -> bool:
 
 
 def _is_bounded(counts: IntArray) -> bool:
-    """Whether the sums of counts fit into 64 bits because none of them is large: so it is with nearly all tables."""
+    """Whether all sums fit into 64 bits because no count is large, which is true of nearly all tables."""
     return counts.size * max(-int(counts.min(initial=0)), int(counts.max(initial=0))) <= _LARGEST_SUM
 
 
