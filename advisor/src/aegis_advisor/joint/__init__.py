@@ -1,4 +1,4 @@
-"""Configurations scored by all of their attributes together, from counts of pairs of masked attributes."""
+"""Scores of configurations by all of their attributes together, from pair counts of masked attributes."""
 
 from aegis_advisor.joint.scores import JointScores, is_counted_function, score_jointly
 

@@ -1,4 +1,4 @@
-"""The correlations that configurations are made of: of all maskings with each other and with the label."""
+"""The correlations that joint measures use: of all maskings with each other and with the label."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from aegis_advisor.joint.pair_tables import PairTables
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """An orthonormal basis of the functions of a masked value that are 0 on average.
+    """An orthonormal basis of the functions of a masked value with mean 0.
 
-    With shares `p` of the masked values, the columns of `Q diag(p)^-1/2` are such a basis where those of `Q` are
-    orthonormal and orthogonal to `sqrt(p)`. `Q` is a Householder reflection without one of its columns, and is applied
-    without being formed: it would be square in the number of masked values.
+    With shares `p` of the masked values, the columns of `Q diag(p)^-1/2` are such a basis if those of `Q` are
+    orthonormal and orthogonal to `sqrt(p)`. `Q` is a Householder reflection without one of its columns. It is applied
+    without being formed, since its size would be the square of the number of masked values.
 
     Attributes:
-        held: (n,) the masked values that have records.
+        held: (n,) the masked values with records.
         root: (n,) `sqrt(p)` of each.
-        axis: (n,) along which the reflection takes the unit vector of `pivot` to minus `root`.
+        axis: (n,) the axis of the reflection, which takes the unit vector of `pivot` to minus `root`.
         pivot: the most frequent of them.
     """
 
@@ -36,21 +36,21 @@ class Basis:
 
     @classmethod
     def of(cls, counts: IntArray) -> Self:
-        """The basis of a masked attribute with these counts (groups,), which have records."""
+        """Return the basis of a masked attribute with these counts (groups,), which must have records."""
         held = np.flatnonzero(counts)
         root = np.sqrt(counts[held] / counts.sum())
         pivot = int(root.argmax())
         axis = root.copy()
-        axis[pivot] += 1.0  # of both signs the one that cancels no digits
+        axis[pivot] += 1.0  # the other sign would cancel digits
         return cls(held, root, axis, pivot)
 
     @property
     def size(self) -> int:
-        """How many dimensions it has: masked values with records, less one."""
+        """The number of dimensions: masked values with records, less one."""
         return self.held.size - 1
 
     def project(self, table: FloatArray) -> FloatArray:
-        """The table (groups, n) with its rows in this basis: (size, n)."""
+        """Express the rows of a table (groups, n) in this basis: (size, n)."""
         scaled = table[self.held] / self.root[:, np.newaxis]
         scaled -= np.outer(self.axis * (2 / (self.axis @ self.axis)), self.axis @ scaled)
         return np.delete(scaled, self.pivot, axis=0)
@@ -59,14 +59,14 @@ class Basis:
 def correlation(joint: IntArray, rows: Basis, columns: Basis) -> FloatArray:
     """The correlations (size of rows, size of columns) of two masked attributes, from their joint counts.
 
-    No mean is subtracted: both bases are orthogonal to what it would take away.
+    No mean needs to be subtracted, since both bases are orthogonal to it.
     """
     projected = rows.project(joint / joint.sum())
     return columns.project(projected.T).T
 
 
 MOST_COLUMNS = 6_000
-"""Dimensions of all maskings together; all that is computed from them takes up to 1 GB then."""
+"""The most dimensions of all maskings together; the computation then takes up to 1 GB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +74,8 @@ class Masked:
     """A masking that a configuration uses.
 
     Attributes:
-        id: of the masking.
-        basis: of the functions of its masked values.
+        id: the id of the masking.
+        basis: the basis of the functions of its masked value.
         joint: (groups, labels) its joint counts with the label.
     """
 
@@ -85,19 +85,19 @@ class Masked:
 
 
 _Combination = tuple[int, int, int, int, Masked, Masked]
-"""Two attributes, a code of each, and what these stand for."""
+"""Two attributes, a code of each, and the maskings that the codes stand for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """What the trace of every configuration is made of, computed once for all of them.
+    """The correlations that the traces of all configurations are computed from.
 
     Attributes:
-        columns: per attribute and code, the columns of the masking in `correlations`; none for those that tell nothing.
-        correlations: (columns, columns); two maskings that no configuration uses together have zeros.
-        labels: (columns, dimensions of the label).
-        unknown: by two attributes, (options, options) whether configurations use two maskings whose pair counts are not
-            known.
+        columns: per attribute and code, the columns of the masking in `correlations`; empty if it tells nothing.
+        correlations: (columns, columns); 0 for two maskings that no configuration uses together.
+        labels: (columns, dimensions of the label), the correlations with the label.
+        unknown: by two attributes, (options, options) which maskings configurations use together although their pair
+            counts are not known.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
@@ -113,7 +113,7 @@ class Design:
         codes: Codes,
         pairs: Sequence[PairCounts],
     ) -> Self:
-        """The design of configurations with these codes (configurations, attributes).
+        """Return the design of configurations with these codes (configurations, attributes).
 
         Raises:
             MissingCountsError: a masking that is used has no exact joint counts with the label.
@@ -136,7 +136,7 @@ class Design:
         return cls(columns, correlations, labels, unknown)
 
     def lacking(self, codes: Codes) -> BoolArray:
-        """(configurations,) which of them use two maskings together whose pair counts are not known."""
+        """(configurations,) which configurations use two maskings together whose pair counts are not known."""
         lacking = np.zeros(len(codes), dtype=bool)
         for (first, second), unknown in self.unknown.items():
             lacking |= unknown[codes[:, first], codes[:, second]]
@@ -144,12 +144,12 @@ class Design:
 
 
 def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
-    """The records (labels,) of each label value, from an attribute of which they are certain, if there is one."""
+    """The records (labels,) of each label value, if possible from an attribute for which they are certain."""
     return next((known for known in evidence if known.knows_label), evidence[0]).label_counts
 
 
 def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
-    """A masking with its basis; None where all records have one masked value: such a masking has no dimension.
+    """Return a masking with its basis; None if all records have one masked value, so that it has no dimension.
 
     Raises:
         MissingCountsError: its joint counts with the label are not known.
@@ -164,14 +164,14 @@ def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
 
 
 def _label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
-    """The joint counts of a masking with the label, if they are those of its table, be it a function of the value."""
+    """The exact joint counts of a masking with the label, even if it is no function of the value; None if not known."""
     masking = evidence.masking(option)
     counts = exact_counts(evidence, masking)
     return masking.joint if counts is None and masking.perturbation.is_none else counts
 
 
 def _number(sizes: Sequence[Sequence[int]]) -> tuple[tuple[tuple[IntArray, ...], ...], int]:
-    """Consecutive columns for each masking of each attribute, and how many there are."""
+    """Consecutive columns for each masking of each attribute, and the total number of columns."""
     flat = [size for each in sizes for size in each]
     ends = np.cumsum(flat)
     runs = iter([np.arange(end - size, end) for end, size in zip(ends.tolist(), flat, strict=True)])
@@ -194,7 +194,7 @@ def _correlations(
     used: Iterable[_Combination],
     size: int,
 ) -> tuple[FloatArray, dict[tuple[int, int], BoolArray]]:
-    """The correlations of maskings that are used together, and of which of them nothing is known."""
+    """The correlations of maskings that are used together, and which of these have no known pair counts."""
     whole = np.eye(size)
     unknown: dict[tuple[int, int], BoolArray] = {}
     for first, second, code, other, one, two in used:
@@ -214,7 +214,7 @@ def _run(columns: IntArray) -> slice:
 
 
 def _combinations_used(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[_Combination]:
-    """Every two attributes with every two of their codes that a configuration uses together and that tell something."""
+    """All combinations of two attributes and their codes that a configuration uses together and that tell something."""
     wide = codes.T.astype(np.int64, order="C")
     for first, second in combinations(range(len(masked)), 2):
         across = len(masked[second])

@@ -1,4 +1,4 @@
-"""Which pair counts are known: those given, and those that follow from finer ones by folding."""
+"""The known pair counts: those given, and those that follow from finer ones by folding."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,8 +20,9 @@ class PairTables:
     """The pair counts of an entry by their two attributes.
 
     Attributes:
-        evidence: of the attributes.
-        given: by two attributes, of which the one that comes first in the entry is in the rows, and their maskings.
+        evidence: the evidence on the attributes.
+        given: the tables by their two attributes, then by their maskings; the attribute that comes first in the entry
+            is in the rows.
     """
 
     evidence: Sequence[AttributeEvidence]
@@ -31,7 +32,7 @@ class PairTables:
 
     @classmethod
     def of(cls, evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> Self:
-        """Those given."""
+        """Index the given pair counts by their attributes."""
         given: dict[tuple[int, int], dict[_Maskings, IntArray]] = {}
         for pair in pairs:
             (first, second), (masking, other), joint = pair.attributes, pair.maskings, pair.joint
@@ -53,14 +54,14 @@ class PairTables:
         return None
 
     def _rows_folded(self, first: int, second: int, finer: _Maskings, masking: str) -> IntArray:
-        """A table with its rows folded; the last one is kept, since the same is often asked for next."""
+        """A table with its rows folded; the last one is cached, since the next request is often the same."""
         key = first, second, finer, masking
         if self._folded is None or self._folded[0] != key:
             self._folded = key, fold(self.given[first, second][finer], *self._finer(first, masking)[finer[0]])
         return self._folded[1]
 
     def _finer(self, attribute: int, masking: str) -> dict[str, _Folding]:
-        """How the groups of each masking that refines this one, itself among them, go into its groups."""
+        """How the groups of each masking that refines this one, including itself, fold into its groups."""
         key = attribute, masking
         if key not in self._foldings:
             evidence = self.evidence[attribute]
@@ -73,12 +74,12 @@ class PairTables:
 def _shorter(
     tables: dict[_Maskings, IntArray], rows: dict[str, _Folding], columns: dict[str, _Folding]
 ) -> Iterator[_Maskings]:
-    """Where to look: through the tables, or through what would do."""
+    """The candidates to search, whichever are fewer: the given tables, or the finer pairs of maskings."""
     return iter(tables) if len(tables) <= len(rows) * len(columns) else product(rows, columns)
 
 
 def _folding(evidence: AttributeEvidence, finer: str, coarser: str) -> _Folding | None:
-    """How the groups of one masking of an attribute go into those of another; None if they do not."""
+    """How the groups of one masking of an attribute fold into those of another; None if they do not."""
     groups = evidence.groups_of(coarser)
     if finer == coarser:
         return np.arange(groups), groups

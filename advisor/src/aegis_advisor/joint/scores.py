@@ -1,4 +1,4 @@
-"""The joint measure of every configuration, and the most that is known to be there."""
+"""The joint measure of every configuration, and the most utility that is known."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from aegis_advisor.joint.trace import Traces, traces
 from aegis_advisor.measures.association import trace_bias
 
 MORE = 10_000
-"""Configurations that are looked at besides those asked about: all that an entry has, but for the very large."""
+"""The most configurations scored besides those asked about: all of an entry, unless it is very large."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointScores:
-    """What configurations keep, all attributes together.
+    """The utility of configurations, all attributes together.
 
     Attributes:
         utility: (configurations,) Pillai's trace of each, less its bias if that was asked for.
         dimensions: (configurations,) the rank of its masked attributes: masked values with records, less one for each
-            attribute, less what depends on the others.
-        doubt: about how far rounding may have moved a utility; infinite where that cannot be told.
-        best_known: the most utility of any of them, and of others whose counts are known.
+            attribute, less those that depend on the others.
+        doubt: roughly how far rounding may have moved a utility; infinite if that is not known.
+        best_known: the most utility of these configurations, and of others whose counts are known.
     """
 
     utility: FloatArray
@@ -44,18 +44,19 @@ def score_jointly(
     corrected: bool,
     others: Codes | None = None,
 ) -> JointScores:
-    """Pillai's trace `tr(Sxx^+ Sxy Syy^+ Syx)` of the masked attributes' indicators and the label's.
+    """Score configurations by Pillai's trace `tr(Sxx^+ Sxy Syy^+ Syx)` of the indicators of masked values and label.
 
-    Of one attribute it is chi-square / N. It grows with what an attribute adds to the others, so that redundant ones
-    count once; what attributes tell only together (interactions) it does not see.
+    For a single attribute it is chi-square / N. It grows with what an attribute adds to the others, so redundant
+    attributes count once. It does not see what attributes tell only in combination (interactions).
 
     Args:
-        evidence: of the attributes.
-        options: per attribute the masking ids, `identity` and `drop`, that codes stand for.
+        evidence: the evidence on the attributes.
+        options: per attribute, the masking ids, `identity` and `drop` that codes stand for.
         codes: (configurations, attributes).
         pairs: pair counts; those that follow by folding may be left out.
-        corrected: less the bias of the trace (`trace_bias`), which grows with the number of masked values.
-        others: (others, attributes) configurations that are not scored, but tell, too, what is there.
+        corrected: whether to subtract the bias of the trace (`trace_bias`), which grows with the number of masked
+            values.
+        others: (others, attributes) configurations whose scores are not returned, but count for `best_known`.
 
     Raises:
         MissingCountsError: a masking that is used has no exact joint counts with the label.
@@ -83,7 +84,7 @@ def score_jointly(
 
 
 def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:
-    """The configurations whose maskings are all counted functions of the value: what they tell is there."""
+    """The configurations whose maskings are all counted functions of the value: their utility is a certain bound."""
     sound = np.ones(len(codes), dtype=bool)
     for known, names, column in zip(evidence, options, codes.T, strict=True):
         sound &= np.array([is_counted_function(known, name) for name in names])[column]
@@ -91,7 +92,7 @@ def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[st
 
 
 def is_counted_function(evidence: AttributeEvidence, option: str) -> bool:
-    """Whether a masking is a function of the value, and its joint counts with the label are known."""
+    """Whether a masking is a function of the value with known exact joint counts with the label."""
     if option == DROP:
         return True
     if option == IDENTITY:
@@ -102,7 +103,7 @@ def is_counted_function(evidence: AttributeEvidence, option: str) -> bool:
 def _missing(
     design: Design, evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Attribute and masking, twice, of every two whose pair counts configurations need."""
+    """Attribute and masking of each side of the pair counts that configurations need and that are not known."""
     for (first, second), unknown in design.unknown.items():
         needed = np.unique(codes[:, [first, second]], axis=0)
         for code, other in needed[unknown[needed[:, 0], needed[:, 1]]].tolist():
@@ -110,7 +111,7 @@ def _missing(
 
 
 def _promising(design: Design, codes: Codes) -> Codes:
-    """The configurations that tell most if attributes are added up, `MORE` at most."""
+    """At most `MORE` configurations: those with the largest sum over the traces of single attributes."""
     if len(codes) <= MORE:
         return codes
     single = np.square(design.labels).sum(axis=1)

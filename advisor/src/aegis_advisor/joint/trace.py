@@ -1,4 +1,4 @@
-"""Pillai's trace of one configuration after another; each keeps what it shares with the one before."""
+"""Pillai's trace of one configuration after another, reusing what each shares with the one before."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,28 +11,28 @@ from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.joint.design import Design
 
 DEPENDENT = 1e-12
-"""A dimension that keeps no more of its variance, given those before it, depends on them, and is left out. In a table
-of N records what is not dependent keeps about 1/N or more."""
+"""A dimension that keeps at most this share of its variance, given those before it, depends on them and is left out. In
+a table of N records, a dimension that does not depend on others keeps about 1/N or more."""
 
 MOST_RECORDS = 10**10
-"""Above that, what keeps 1/N cannot be told from what depends on others."""
+"""With more records, a dimension that keeps 1/N cannot be told from one that depends on others."""
 
 ROUNDING = 1e-14
-"""How far a variance that is left over may be from the truth: it is a difference of numbers of order 1."""
+"""The error of a residual variance, which is a difference of numbers of order 1."""
 
 NEGLIGIBLE = 1e-5
-"""What dependent dimensions have in common with others beyond those that they depend on, at most: the root of
-`DEPENDENT`, and what canonical correlations exceed 1 by, unless no table has these counts."""
+"""The most correlation that a dependent dimension may have with others beyond those it depends on, which is about the
+root of `DEPENDENT`, and the most by which canonical correlations may exceed 1. Beyond it, no table has these counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traces:
-    """Of each configuration, (configurations,) each.
+    """The traces of configurations. All arrays are (configurations,).
 
     Attributes:
-        trace: `V = tr(Sxx^+ Sxy Syy^+ Syx)`; not a number where no table has the counts of a configuration.
-        rank: of `Sxx`.
-        doubt: about how far rounding may have moved the trace; infinite where it cannot be told.
+        trace: `V = tr(Sxx^+ Sxy Syy^+ Syx)`; NaN if no table has the counts of a configuration.
+        rank: the rank of `Sxx`.
+        doubt: roughly how far rounding may have moved the trace; infinite if that is not known.
     """
 
     trace: FloatArray
@@ -41,7 +41,7 @@ class Traces:
 
 
 def traces(design: Design, codes: Codes, records: int) -> Traces:
-    """The traces of the configurations with these codes (configurations, attributes)."""
+    """Compute the traces of the configurations with these codes (configurations, attributes)."""
     order = _order(design, codes)
     arranged = codes[:, order]
     columns = [design.columns[attribute] for attribute in order]
@@ -50,7 +50,7 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
     elimination = _Elimination.of(design, columns, records)
     last = (0.0, 0, 0.0)
     for row, shared in zip(rows, _shared(arranged[rows]).tolist(), strict=True):
-        if shared < codes.shape[1]:  # the same as the one before otherwise
+        if shared < codes.shape[1]:  # otherwise it equals the one before
             chosen = [of[code] for of, code in zip(columns, arranged[row].tolist(), strict=True)]
             last = elimination.replace(chosen, shared)
         traced.trace[row], traced.rank[row], traced.doubt[row] = last
@@ -58,14 +58,14 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
 
 
 def _order(design: Design, codes: Codes) -> list[int]:
-    """Attributes that change seldom come first, so that most is shared; of those that change alike, the larger."""
+    """Order attributes so that configurations share most: the fewest maskings in use first; of equals, the largest."""
     changes = [len(np.unique(column)) for column in codes.T]
     largest = [max((columns.size for columns in of), default=0) for of in design.columns]
     return sorted(range(len(changes)), key=lambda attribute: (changes[attribute], -largest[attribute]))
 
 
 def _shared(codes: Codes) -> IntArray:
-    """(configurations,) how many attributes, from the first on, each has in common with the one before; 0 at first."""
+    """(configurations,) how many of its first attributes each shares with the one before; 0 for the first."""
     differs: BoolArray = codes[1:] != codes[:-1]
     first = np.where(differs.any(axis=1), differs.argmax(axis=1), codes.shape[1])
     return np.concatenate(([0], first)).astype(np.int64)
@@ -75,21 +75,21 @@ _NONE = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
 
 
 class _NoTableError(Exception):
-    """These are the correlations of no table."""
+    """No table has these correlations."""
 
 
 @dataclass(slots=True, eq=False)
 class _Elimination:
     """The Cholesky factor `L` of the correlations of a configuration, and `L^-1` times those with the label.
 
-    Their squares add up to the trace: column by column what each dimension explains beyond those before it. Dimensions
-    that depend on those before them are left out.
+    The squares of the latter add up to the trace; each row is what a dimension explains beyond those before it.
+    Dimensions that depend on those before them are left out.
 
     Attributes:
         factor, solved: `L` and `L^-1` times the correlations with the label, with room for the largest configuration.
         places: the columns of the design that the rows of the factor stand for.
-        ends: how many rows there are after each attribute.
-        dependent: after each attribute, the columns that were left out, and what they are made of (size, columns).
+        ends: the number of rows after each attribute.
+        dependent: for each attribute, the columns left out, and their part in the factor (size, columns).
     """
 
     design: Design
@@ -107,7 +107,10 @@ class _Elimination:
         return cls(design, records, np.zeros((most, most), order="F"), solved, np.zeros(most, dtype=np.int64))
 
     def replace(self, chosen: list[IntArray], shared: int) -> tuple[float, int, float]:
-        """Trace, rank and doubt of a configuration, given the columns of each attribute; the first are as before."""
+        """Compute trace, rank and doubt of a configuration.
+
+        `chosen` are the columns of each attribute; the first `shared` are those of the configuration before.
+        """
         del self.ends[shared:], self.dependent[shared:]
         try:
             if not self._extend_by_all(chosen[len(self.ends) :]):
@@ -115,7 +118,7 @@ class _Elimination:
                     self._extend_by_one(columns)
             return self._result()
         except _NoTableError:
-            self.ends.clear()  # what was factored so far is not complete
+            self.ends.clear()  # the factor is incomplete
             self.dependent.clear()
             return np.nan, 0, np.inf
 
@@ -134,7 +137,7 @@ class _Elimination:
         return float(squares.sum()), size, np.inf if unsure else doubt
 
     def _extend_by_all(self, chosen: Sequence[IntArray]) -> bool:
-        """Extend the factor by several attributes at once, if all of their dimensions are independent."""
+        """Extend the factor by several attributes at once; False if some of their dimensions are dependent."""
         if not chosen:
             return True
         fresh = np.concatenate(chosen)
@@ -149,7 +152,7 @@ class _Elimination:
         return True
 
     def _extend_by_one(self, fresh: IntArray) -> None:
-        """Extend the factor by those dimensions of an attribute that are independent; the others must add nothing."""
+        """Extend the factor by the independent dimensions of an attribute; the others must add nothing."""
         above, left, labels = self._left_over(fresh)
         factor, order, rank = _pivoted(left)
         kept, rest = order[:rank], order[rank:]
@@ -162,7 +165,7 @@ class _Elimination:
         self.dependent.append((fresh[rest], np.concatenate([above[:, rest], part.T])))
 
     def _left_over(self, fresh: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Of columns: their part in the factor (size, fresh), and what is left of their correlations and labels."""
+        """The part of new columns in the factor (size, fresh), and the residuals of their correlations and labels."""
         size = self._size
         block = self.design.correlations[np.ix_(np.concatenate([self.places[:size], fresh]), fresh)]
         labels = self.design.labels[fresh]
@@ -175,7 +178,7 @@ class _Elimination:
         return above, block[size:] - above.T @ above, labels - above.T @ self.solved[:size]
 
     def _append(self, fresh: IntArray, above: FloatArray, lower: FloatArray, labels: FloatArray) -> None:
-        """Add rows to the factor: `above` is their part in what there is, `lower` the factor of what is left."""
+        """Add rows to the factor: `above` is their part in the existing rows, `lower` the factor of the residual."""
         size, end = self._size, self._size + fresh.size
         if fresh.size:
             self.factor[size:end, :size] = above.T
@@ -185,7 +188,7 @@ class _Elimination:
 
 
 def _pivoted(left: FloatArray) -> tuple[FloatArray, IntArray, int]:
-    """The factor of what is left of the correlations (n, n) of columns, in which order it takes them, and its rank."""
+    """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and its rank."""
     if left.diagonal().max(initial=0.0) <= DEPENDENT:  # the library does not compare the first pivot
         return np.zeros(left.shape), np.arange(len(left)), 0
     factor, pivots, rank, _ = lapack.dpstrf(left, tol=DEPENDENT, lower=1)
@@ -193,10 +196,10 @@ def _pivoted(left: FloatArray) -> tuple[FloatArray, IntArray, int]:
 
 
 def _require_nothing(rest: FloatArray) -> None:
-    """What depends on other dimensions has nothing in common with anything beyond them.
+    """Check that dependent dimensions correlate with nothing beyond those that they depend on.
 
     Raises:
-        _NoTableError: it has.
+        _NoTableError: they do.
     """
     if np.abs(rest).max(initial=0.0) > NEGLIGIBLE:
         raise _NoTableError

@@ -1,4 +1,4 @@
-"""Measures of a joint table, one small function each with its gradient, and their ceilings and their registry."""
+"""Measures of a joint table, each a small function with its gradient and ceiling, and their registry."""
 
 from aegis_advisor.measures.ceilings import utility_ceilings
 from aegis_advisor.measures.information import mutual_information

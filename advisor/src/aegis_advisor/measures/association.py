@@ -1,4 +1,4 @@
-"""Measures made of squared deviations from independence.
+"""Measures based on squared deviations from independence.
 
 Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0.
 """
@@ -19,7 +19,7 @@ from aegis_advisor.measures.partial_table import (
 )
 
 ROUNDING = 1e-14
-"""Of a score, what it is known to: the root magnifies it near 0."""
+"""The relative accuracy of a score; the root magnifies its rounding error near 0."""
 
 
 def chi_square(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -32,7 +32,7 @@ def chi_square(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
 
 
 def chi_square_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """Of `N (sum F^2 / (row * column) - 1)`, through cell, row and column."""
+    """The gradient of `N (sum F^2 / (row * column) - 1)`, through cell, row and column."""
     total = table.sum()
     rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
     density = ratio(table, rows * columns)
@@ -43,17 +43,17 @@ def chi_square_gradient(table: FloatArray, atoms: AtomStatistics | None = None) 
 
 
 def chi_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """What independence has of it on average: the degrees of freedom `(R - 1)(C - 1)`, R and C as they have records."""
+    """The mean under independence: the degrees of freedom `(R - 1)(C - 1)` of R values and C labels with records."""
     return float(freedom(table, atoms))
 
 
 def chi_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """It is chi-square distributed near independence."""
+    """The scale is 1, since the statistic is chi-square distributed near independence."""
     return 1.0
 
 
 def mean_square_contingency(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """`chi_square / N`: of one attribute this is Pillai's trace of its values' indicators and the labels'.
+    """`chi_square / N`: for a single attribute, Pillai's trace of the indicators of its values and of the labels.
 
     Pillai 1955, "Some new test criteria in multivariate analysis". Atoms change nothing.
     """
@@ -62,36 +62,36 @@ def mean_square_contingency(table: FloatArray, atoms: AtomStatistics | None = No
 
 
 def mean_square_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """The quotient rule."""
+    """The gradient, by the quotient rule."""
     slopes: FloatArray = _centred_gradient(table) / table.sum()
     return slopes
 
 
 def mean_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """The derivative by chi-square."""
+    """The derivative with respect to chi-square."""
     return 1 / float(table.sum())
 
 
 def mean_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """What adjusting for the number of values takes away (`trace_bias`)."""
+    """What the adjustment for the number of values subtracts (`trace_bias`)."""
     rows, columns = occupied(table, atoms)
     return trace_bias(mean_square_contingency(table), rows - 1, columns - 1, float(table.sum()))
 
 
 def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> float:
-    """By how much a trace exceeds the one adjusted for its size, as Ezekiel adjusts `R^2`.
+    """How much a trace exceeds the trace adjusted for its size, as Ezekiel adjusts `R^2`.
 
     `V - (q - (q - V)(N - 1)/(N - 1 - p)) = (q - V) p / (N - 1 - p)`: a regression on `p` dimensions that tell nothing
-    explains `p/(N - 1)` of each of `q` dimensions of the label. All of it where they are as many as the records: such
-    a regression explains everything, whatever it is given.
+    explains `p/(N - 1)` of each of `q` dimensions of the label. The bias is the whole trace where dimensions are as
+    many as records (`N - 1 - p < 1`), since such a regression explains everything, whatever its data.
 
-    Ezekiel 1930, "Methods of correlation analysis"; of several responses at once, Peres-Neto, Legendre, Dray & Borcard
-    2006, "Variation partitioning of species data matrices", equation 4.
+    Ezekiel 1930, "Methods of correlation analysis"; for several responses at once, Peres-Neto, Legendre, Dray &
+    Borcard 2006, "Variation partitioning of species data matrices", equation 4.
 
     Args:
         trace: `V`, at most `q`.
-        dimensions: `p`, masked values with records less one, of all attributes together.
-        classes: `q`, labels with records less one.
+        dimensions: `p`, the masked values with records, less one for each attribute, of all attributes together.
+        classes: `q`, the number of labels with records, less one.
         records: `N`.
     """
     left = records - 1 - dimensions
@@ -99,17 +99,18 @@ def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> f
 
 
 def cramers_v(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """Cramer's V: `sqrt(chi_square / (N min(R - 1, C - 1)))`, R values and C labels having records; 0 if one has one.
+    """Cramer's V: `sqrt(chi_square / (N min(R - 1, C - 1)))` of R values and C labels with records; 0 if R or C is 1.
 
-    Cramer 1946, "Mathematical methods of statistics", section 21.9. Atoms bring the number of values.
+    Cramer 1946, "Mathematical methods of statistics", section 21.9. Atoms supply the number of values.
     """
     return min(1.0, float(np.sqrt(_contingency(table, atoms))))
 
 
 def cramers_v_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """That of the square over twice V; below what independence has on average, over twice that.
+    """The gradient of the square over twice V.
 
-    The root has no derivative at 0; this one makes its standard error that of the root of a chi-square variable.
+    Where V^2 is below its mean under independence, V is replaced by the root of that mean. The root has no derivative
+    at 0; with this one the standard error is that of the root of a chi-square variable.
     """
     scale = cramers_v_scale(table, atoms)
     slopes: FloatArray = scale * _centred_gradient(table) if scale > 0 else np.zeros(table.shape)
@@ -117,7 +118,7 @@ def cramers_v_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -
 
 
 def cramers_v_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """The derivative of V by chi-square."""
+    """The derivative of V with respect to chi-square, as in `cramers_v_gradient`."""
     least = min(occupied(table, atoms)) - 1
     if least < 1:
         return 0.0
@@ -130,21 +131,25 @@ def cramers_v_corrected(table: FloatArray, atoms: AtomStatistics | None = None) 
     """Cramer's V corrected for bias: `sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R' - 1, C' - 1))`.
 
     `phi2 = chi_square / N`, `R' = R - (R-1)^2/(N-1)` and C' likewise. Bergsma 2013, "A bias-correction for Cramer's V
-    and Tschuprow's T". Atoms bring the number of values. 0 where the denominator is: one row, or all values single.
+    and Tschuprow's T". Atoms supply the number of values. 0 where the denominator is 0, as for a single value, or for
+    values with one record each.
     """
     square, least = _corrected(table, atoms)
     return min(1.0, float(np.sqrt(max(0.0, square) / least))) if least > 0 else 0.0
 
 
 def cramers_v_corrected_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """That of the square over twice V; near 0 over twice what the square varies by under independence."""
+    """The gradient of the square over twice V.
+
+    Near 0 the corrected phi2 is replaced by the standard deviation of phi2 under independence.
+    """
     scale = cramers_v_corrected_scale(table, atoms)
     slopes: FloatArray = scale * _centred_gradient(table) if scale > 0 else np.zeros(table.shape)
     return slopes
 
 
 def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """The derivative of the corrected V by chi-square."""
+    """The derivative of the corrected V with respect to chi-square, as in `cramers_v_corrected_gradient`."""
     square, least = _corrected(table, atoms)
     if least <= 0:
         return 0.0
@@ -154,17 +159,17 @@ def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = 
 
 
 def goodman_kruskal_tau(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """By what share the value lowers the Gini impurity of the label: `(sum P^2/P_a - sum P_y^2) / (1 - sum P_y^2)`.
+    """The share by which the value lowers the label's Gini impurity: `(sum P^2/P_a - sum P_y^2) / (1 - sum P_y^2)`.
 
-    Goodman & Kruskal 1954, "Measures of association for cross classifications", section 9. 0 for a label of one
-    class. Atoms change nothing.
+    Goodman & Kruskal 1954, "Measures of association for cross classifications", section 9. 0 for a label with
+    one class. Atoms change nothing.
     """
     impurity = _impurity(table)
     return min(1.0, _saved(table) / impurity) if impurity > 0 else 0.0
 
 
 def goodman_kruskal_tau_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """The quotient rule on counts: `tau = (Q - C) / (N - C)` with `Q = sum F^2 / row`, `C = sum column^2 / N`."""
+    """The gradient, by the quotient rule on `tau = (Q - C) / (N - C)`: `Q = sum F^2 / row`, `C = sum column^2 / N`."""
     total, impurity = table.sum(), _impurity(table)
     if impurity <= 0:
         return np.zeros(table.shape)
@@ -178,17 +183,17 @@ def goodman_kruskal_tau_gradient(table: FloatArray, atoms: AtomStatistics | None
 
 
 def goodman_kruskal_tau_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """Its fluctuation near independence, as that of a chi-square variable of the same degrees of freedom.
+    """The scale of its variation near independence, relative to a chi-square variable with the same degrees of freedom.
 
-    There `(N - C) tau` is a quadratic form with the label's covariance `S` for each degree of freedom of the rows,
-    of variance `2 (R - 1) tr(S^2)` (Light & Margolin 1971, "An analysis of variance for categorical data").
+    There `(N - C) tau` is a quadratic form with the label's covariance `S` for each degree of freedom of the rows. Its
+    variance is `2 (R - 1) tr(S^2)` (Light & Margolin 1971, "An analysis of variance for categorical data").
     """
     impurity = _impurity(table)
     labels = int(np.count_nonzero(table.any(axis=0)))
     if impurity <= 0 or labels < 2:  # noqa: PLR2004 - a label of one class does not vary
         return 0.0
     share = table.sum(axis=0) / table.sum()
-    # The trace of (diag p - p p')^2, without cancellation for a rare class.
+    # The trace of (diag p - p p')^2, computed without cancellation for a rare class.
     between = np.outer(share, share) ** 2
     np.fill_diagonal(between, 0.0)
     covariance = np.sum((share * (1 - share)) ** 2) + np.sum(between)
@@ -202,7 +207,7 @@ def _contingency(table: FloatArray, atoms: AtomStatistics | None) -> float:
 
 
 def _corrected(table: FloatArray, atoms: AtomStatistics | None) -> tuple[float, float]:
-    """Bergsma's corrected phi2, before it is cut at 0, and what it is divided by (0 where nothing can be said)."""
+    """Bergsma's corrected phi2, before it is cut at 0, and its divisor (0 where V is undefined)."""
     rows, columns = occupied(table, atoms)
     total = float(table.sum())
     if total <= 1 or min(rows, columns) <= 1:
@@ -212,7 +217,7 @@ def _corrected(table: FloatArray, atoms: AtomStatistics | None) -> tuple[float, 
 
 
 def _centred_gradient(table: FloatArray) -> FloatArray:
-    """The gradient of `N phi2` with N held: V does not grow with the records."""
+    """The gradient of `N phi2` with N fixed, since V does not grow with the number of records."""
     centred: FloatArray = chi_square_gradient(table) - chi_square(table) / table.sum()
     return centred
 
@@ -224,12 +229,12 @@ def _impurity(table: FloatArray) -> float:
 
 
 def _saved(table: FloatArray) -> float:
-    """By how much the values lower it: `sum (O - E)^2 / row`, which loses no digits near independence."""
+    """How much the values lower `_impurity`: `sum (O - E)^2 / row`, which loses no digits near independence."""
     return float(np.sum(ratio((table - independent(table)) ** 2, table.sum(axis=1, keepdims=True))))
 
 
 def contingency_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
-    """`sum F^2 / (f c)` where c are the label's counts."""
+    """`sum F^2 / (f c)`, where `c` are the label's counts."""
 
     def cell(counts: FloatArray) -> FloatArray:
         score: FloatArray = counts**2 * inverse(known.label) / rows.records[:, np.newaxis]
@@ -239,27 +244,27 @@ def contingency_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
 
 
 def contingency_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """`sum_a F^2 / f = F_g s` with s at most 1 for each label, and at most the number of values for all."""
+    """`sum_a F^2 / f = F_g s`, where s is at most 1 for each label, and at most the number of values in total."""
     return largest_sum(groups.counts * inverse(known.label), groups.values)
 
 
 def gini_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
-    """`sum F^2 / f`. In a group it is no more than the largest counts."""
+    """`sum F^2 / f`. For a group it is at most the sum of the largest counts (`modes_by_group`)."""
     return squares(rows.majorant()) / rows.records
 
 
 def chi_square_at(score: float, known: PartialTable) -> float:
-    """Chi-square of a contingency `sum F^2 / (f c)`."""
+    """Chi-square at a score `sum F^2 / (f c)`."""
     return max(0.0, known.records * (score - 1.0))
 
 
 def mean_square_at(score: float, known: PartialTable) -> float:
-    """Chi-square over the records."""
+    """Chi-square over the number of records."""
     return max(0.0, score - 1.0)
 
 
 def cramers_v_at(score: float, known: PartialTable) -> float:
-    """Cramer's V; values and labels that have records are known."""
+    """Cramer's V; the numbers of values and labels with records are known."""
     least = min(known.freedom) - 1
     return min(1.0, float(np.sqrt(max(0.0, score - 1.0) / least))) if least > 0 else 0.0
 
@@ -277,7 +282,7 @@ def cramers_v_corrected_at(score: float, known: PartialTable) -> float:
 
 
 def tau_at(score: float, known: PartialTable) -> float:
-    """The impurity saved, of `sum F^2 / f`."""
+    """The share of the impurity saved, at a score `sum F^2 / f`."""
     base = float(squares(known.label)) / known.records
     left = known.records - base
     return min(1.0, max(0.0, score - base) / left) if left > 0 else 0.0

@@ -1,9 +1,9 @@
-"""The other side of the bound: how much utility an attribute can have at most, given its views.
+"""Ceilings: the most utility that an attribute can have, given its views.
 
-Measures of a table whose margins are known are monotone functions of a score, a sum over the rows, which are
-the attribute's values. A score is bounded row by row, by what the views leave open for each row, and group by
-group, by what is known of a group's rows together. Of both the lesser counts, group by group, and of the views
-the one that allows least.
+Measures of a table with known margins are monotone functions of a score, which is a sum over the rows, the
+attribute's values. A score is bounded in two ways: row by row, by what the views leave open for each row, and group by
+group, by what is known about the rows of a group together. For each group the lesser of the two bounds is used, and of
+all views the one with the lowest total.
 """
 
 import numpy as np
@@ -15,21 +15,21 @@ from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowL
 from aegis_advisor.measures.registry import MEASURES
 
 LARGEST = 5_000_000
-"""Values times labels of an attribute beyond which no ceiling is looked for: it would take minutes."""
+"""The most values times labels of an attribute for which ceilings are computed; more would take minutes."""
 
 
 def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
-    """No table that fits the evidence has more utility for the unmasked attribute, up to rounding.
+    """Bound the utility of the unmasked attribute in every table that fits the evidence, up to rounding.
 
-    An upper bound where higher is better, a lower bound otherwise.
+    The bounds are upper bounds if higher is better, else lower bounds.
 
     Args:
-        evidence: without faults. Only counts of views whose mapping is known are used.
+        evidence: without faults. Only the counts of views with a known mapping are used.
 
     Returns:
-        By measure id, in the measure's unit. Nothing where the unmasked counts are given, so that no bound is
-        wanted, where the views contradict each other, where the label's histogram is not certain, and for more than
-        `LARGEST` cells; some measures need the histogram.
+        By measure id, in the measure's unit. It is empty if the unmasked counts are given (no bound is needed), if the
+        views contradict each other, if the label's histogram is not certain, or if there are more than `LARGEST`
+        cells. Measures that need the histogram are left out if it is not known.
     """
     if evidence.joint is not None or not evidence.knows_label or evidence.values * evidence.labels > LARGEST:
         return {}
@@ -49,7 +49,7 @@ def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
 
 
 def _most(evidence: AttributeEvidence, by_row: ByRow, by_group: ByGroup, known: PartialTable) -> float:
-    """The most score of any table that fits: the least that any view allows."""
+    """The highest score of any table that fits: the least that any view allows."""
     rows = known.rows
     singly = None if rows is None else rows.values * by_row(rows, known)
     least = np.inf

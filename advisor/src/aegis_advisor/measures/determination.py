@@ -1,7 +1,7 @@
-"""Measures of how far the value determines the label: errors and pairs.
+"""Measures of how far the value determines the label, based on errors and on pairs of records.
 
-Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0. g2, g3 and lambda have
-a gradient almost everywhere: not where two labels of a row tie for the largest count, nor where a count leaves 0.
+Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0. g2, g3 and lambda have a
+gradient almost everywhere only: not where two labels of a row tie for the largest count, nor where a count leaves 0.
 
 Sources: g1, g2, g3: Kivinen & Mannila 1995, "Approximate inference of functional dependencies from relations";
 lambda: Goodman & Kruskal 1954, "Measures of association for cross classifications", section 5.
@@ -22,17 +22,17 @@ def g3(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
 
 
 def g3_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """A record of its row's largest label is one more to keep."""
+    """The gradient: a record with the most frequent label of its row is one more record to keep."""
     total = table.sum()
     slopes: FloatArray = (table.max(axis=1).sum() / total - _largest(table)) / total
     return slopes
 
 
 def g1(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """Ordered pairs of records that agree on the value and differ on the label, over N^2.
+    """The number of ordered pairs of records that agree on the value and differ on the label, over N^2.
 
-    A value with `f` records and distribution `q` over the labels has `f^2 * sum q (1 - q)` of them, so that
-    an atom needs the sum of `f^2` over its values.
+    A value with `f` records and distribution `q` over the labels has `f^2 * sum q (1 - q)` such pairs, so an atom needs
+    the sum of `f^2` over its values.
     """
     total = table.sum()
     if total <= 0:
@@ -45,7 +45,10 @@ def g1(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
 
 
 def g1_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """A record makes two ordered pairs with each that differs. The values of an atom are taken to have equal counts."""
+    """The gradient: a record forms two ordered pairs with each record of its value that has another label.
+
+    The values of an atom are taken to have equal counts.
+    """
     total = table.sum()
     rows = table.sum(axis=1)
     records = rows if atoms is None else ratio(atoms.squares, rows)
@@ -55,15 +58,17 @@ def g1_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> Float
 
 
 def g2(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """Records whose value occurs with another label too, over N. Atoms change nothing; the support does."""
+    """The share of records whose value also occurs with another label. Atoms change nothing; the support does."""
     total = table.sum()
     return float(table[_mixed(table)].sum() / total) if total > 0 else 0.0
 
 
 def g2_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """What goes with a record: itself, if its row has another label; the whole row, if it is all there is of the other.
+    """The gradient, from the mixed records that are lost if a record is deleted.
 
-    The second is no derivative but the jackknife's difference: without it chance would not seem to move the support.
+    It is the record itself if its row has another label too, and its whole row if it is the only record with one of two
+    labels. The second case is not a derivative but the jackknife's difference. Without it, chance would not seem to
+    change the support.
     """
     labels = np.count_nonzero(table, axis=1)[:, np.newaxis]
     only_other = (labels == 2) & (table <= 1)  # noqa: PLR2004 - the fewest labels that mix
@@ -73,16 +78,16 @@ def g2_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> Float
 
 
 def goodman_kruskal_lambda(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """By what share the value lowers the errors of guessing the most frequent label. Atoms change nothing.
+    """The share by which the value lowers the errors of guessing the most frequent label. Atoms change nothing.
 
-    `(sum_a max_y F - max_y F_y) / (N - max_y F_y)`; 0 for a label of one class.
+    `(sum_a max_y F - max_y F_y) / (N - max_y F_y)`; 0 for a label with one class.
     """
     total, most = float(table.sum()), float(table.sum(axis=0).max(initial=0.0))
     return max(0.0, float(table.max(axis=1).sum()) - most) / (total - most) if total > most else 0.0
 
 
 def goodman_kruskal_lambda_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """The quotient rule, with the first of labels that tie."""
+    """The gradient, by the quotient rule; of labels that tie, the first is used."""
     columns = table.sum(axis=0, keepdims=True)
     errors = float(table.sum() - columns.max())
     if errors <= 0:
@@ -105,12 +110,12 @@ def _mixed(table: FloatArray) -> FloatArray:
 
 
 def agreement_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
-    """`sum F^2 - f^2`: minus the ordered pairs of records that differ."""
+    """`sum F^2 - f^2`: minus the number of ordered pairs of records that differ on the label."""
     return squares(rows.majorant()) - rows.records**2
 
 
 def agreement_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """No more than the squares of the most uneven coupling of its rows and labels."""
+    """At most the score of the most uneven coupling of the group's rows and labels."""
     coupled = groups.majorant()
     if coupled is None or groups.largest is None:
         return np.zeros(groups.values.size)
@@ -118,38 +123,38 @@ def agreement_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
 
 
 def modes_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
-    """The largest count."""
+    """The largest count of the row."""
     return rows.majorant()[:, 0]
 
 
 def modes_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """That many values have largest counts in that many columns at most."""
+    """The largest counts of n values are in at most n columns."""
     return largest_sum(groups.counts, groups.values)
 
 
 def pure_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
-    """The records, if they can be of one label."""
+    """The records of the row if all of them can have one label, else 0."""
     return np.where(rows.majorant()[:, 0] >= rows.records, rows.records, 0.0)
 
 
 def pure_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """Where labels outnumber values, some value is mixed, and each other one has one label."""
+    """Where labels outnumber values, at least one value is mixed, and each of the others has one label."""
     outnumbered = groups.values < np.count_nonzero(groups.counts, axis=1)
     return largest_sum(groups.counts, groups.values - outnumbered)
 
 
 def lambda_at(score: float, known: PartialTable) -> float:
-    """The errors saved, of the records that are guessed."""
+    """The share of errors saved, of those made by guessing the most frequent label."""
     most = float(known.label.max())
     errors = known.records - most
     return min(1.0, max(0.0, score - most) / errors) if errors > 0 else 0.0
 
 
 def rest_at(score: float, known: PartialTable) -> float:
-    """The share of records that do not score: of g2 those that are mixed, of g3 those to delete."""
+    """The share of records that do not score: for g2 the mixed ones, for g3 those to delete."""
     return max(0.0, 1.0 - score / known.records)
 
 
 def g1_at(score: float, known: PartialTable) -> float:
-    """Ordered pairs over N^2, of minus their number."""
+    """The number of ordered pairs, which is minus the score, over N^2."""
     return max(0.0, -score / known.records / known.records)

@@ -1,8 +1,8 @@
-"""Measures made of entropies, in bits or as a share of an entropy.
+"""Measures based on entropies, in bits or as a share of an entropy.
 
 A table is (rows, labels) float64 counts, N its total. A row is a value, or an atom whose values all have its
-distribution over the labels; `atoms` then brings what is left of them. Every measure of an empty table is 0.
-Each comes with its gradient (rows, labels): the derivative by each count, for cells that have records.
+distribution over the labels; `atoms` then holds the sums over these values. Every measure of an empty table is 0.
+Each measure has its gradient (rows, labels): the derivative with respect to each count, for cells with records.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -
         return 0.0
     expected = independent(table)
     excess = ratio(table - expected, expected)
-    # `O ln(O / E) - O + E` adds up to the same, and loses no digits where O is nearly E.
+    # `O ln(O / E) - O + E` has the same sum, and loses no digits where O is nearly E.
     return max(0.0, float(np.sum(expected * (xlog1py(1 + excess, excess) - excess)) / (total * np.log(2))))
 
 
@@ -44,7 +44,7 @@ def mutual_information_gradient(table: FloatArray, atoms: AtomStatistics | None 
 
 
 def mutual_information_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """By how much a sample of N records has too much of it on average: `(R - 1)(C - 1) / (2 N ln 2)` bits.
+    """How much a sample of N records overestimates it on average: `(R - 1)(C - 1) / (2 N ln 2)` bits.
 
     R values and C labels have records. Miller 1955, "Note on the bias of information estimates".
     """
@@ -60,15 +60,14 @@ def mutual_information_scale(table: FloatArray, atoms: AtomStatistics | None = N
 def theils_u(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """Theil's uncertainty coefficient of the label given the value: `I(A; Y) / H(Y)`. Atoms change nothing.
 
-    Theil 1970, "On the estimation of relationships involving qualitative variables". A label without entropy
-    has nothing to tell: 0.
+    Theil 1970, "On the estimation of relationships involving qualitative variables". 0 for a label without entropy.
     """
     whole = entropy(table.sum(axis=0))
     return min(1.0, mutual_information(table) / whole) if whole > 0 else 0.0
 
 
 def theils_u_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """The quotient rule; 0 for a label without entropy."""
+    """The gradient, by the quotient rule; 0 for a label without entropy."""
     labels = table.sum(axis=0)
     whole = entropy(labels)
     if whole <= 0:
@@ -78,26 +77,26 @@ def theils_u_gradient(table: FloatArray, atoms: AtomStatistics | None = None) ->
 
 
 def theils_u_of(information: float, values: float, label: float) -> float:
-    """Theil's U of that much mutual information, given the entropies of the values and of the label, all in bits."""
+    """Theil's U at a mutual information, given the entropies of the values and of the label, all in bits."""
     return information / label if label > 0 else 0.0
 
 
 def theils_u_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """That of mutual information, over the label's entropy."""
+    """The scale of mutual information, over the label's entropy."""
     return theils_u_of(mutual_information_scale(table), *_entropies(table, atoms))
 
 
 def normalised_mutual_information(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """Mutual information over the arithmetic mean of the entropies: `2 I(A; Y) / (H(A) + H(Y))`; 0 if both are 0.
 
-    Also called symmetric uncertainty. Of the normalisations in Vinh, Epps & Bailey 2010, "Information theoretic
-    measures for clusterings comparison", table 2, the one called sum. Atoms bring `sum f ln f` for H(A).
+    Also called symmetric uncertainty. In Vinh, Epps & Bailey 2010, "Information theoretic measures for clusterings
+    comparison", table 2, it is the normalisation called sum. Atoms supply `sum f ln f` for H(A).
     """
     return min(1.0, normalised_of(mutual_information(table), *_entropies(table, atoms)))
 
 
 def normalised_mutual_information_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """The quotient rule. The values of an atom are taken to have equal counts."""
+    """The gradient, by the quotient rule. The values of an atom are taken to have equal counts."""
     entropies = sum(_entropies(table, atoms))
     if entropies <= 0:
         return np.zeros(table.shape)
@@ -108,17 +107,17 @@ def normalised_mutual_information_gradient(table: FloatArray, atoms: AtomStatist
 
 
 def normalised_of(information: float, values: float, label: float) -> float:
-    """Normalised mutual information of that much, given the entropies of the values and of the label, all in bits."""
+    """Normalise a mutual information, given the entropies of the values and of the label, all in bits."""
     return 2 * information / (values + label) if values + label > 0 else 0.0
 
 
 def normalised_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """That of mutual information, over the mean entropy."""
+    """The scale of mutual information, over the mean entropy."""
     return normalised_of(mutual_information_scale(table), *_entropies(table, atoms))
 
 
 def jensen_shannon(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """Jensen-Shannon divergence, in bits, between joint distribution and product of its margins.
+    """Jensen-Shannon divergence, in bits, between the joint distribution and the product of its margins.
 
     `(KL(P || M) + KL(Q || M)) / 2` with `Q = P_a P_y` and `M = (P + Q) / 2`, an f-divergence between 0 and 1.
     Lin 1991, "Divergence measures based on the Shannon entropy", equation 4.1. Atoms change nothing.
@@ -128,13 +127,13 @@ def jensen_shannon(table: FloatArray, atoms: AtomStatistics | None = None) -> fl
         return 0.0
     expected = independent(table)
     excess = ratio(table - expected, expected)
-    # `O log(O / M) + E log(E / M)`, written by the excess of O over E: it loses no digits where they are nearly equal.
+    # `O log(O / M) + E log(E / M)`, written in the excess of O over E, which loses no digits where both nearly agree.
     halves = xlog1py(1 + excess, excess) - xlog1py(2 + excess, excess / 2)
     return max(0.0, float(np.sum(expected * halves) / (2 * total * np.log(2))))
 
 
 def jensen_shannon_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """Along the joint distribution and, through the margins, along their product."""
+    """The gradient, through the joint distribution and, by the margins, through their product."""
     total = table.sum()
     expected = independent(table)
     middle = (table + expected) / 2
@@ -147,7 +146,7 @@ def jensen_shannon_gradient(table: FloatArray, atoms: AtomStatistics | None = No
 
 
 def jensen_shannon_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """Near independence it is chi-square over `8 N ln 2`, its second-order expansion."""
+    """`1 / (8 N ln 2)`: near independence the second-order expansion is chi-square over `8 N ln 2`."""
     return float(1 / (8 * table.sum() * np.log(2)))
 
 
@@ -157,7 +156,7 @@ def _entropies(table: FloatArray, atoms: AtomStatistics | None) -> tuple[float, 
 
 
 def _value_entropy_gradient(table: FloatArray, atoms: AtomStatistics | None) -> FloatArray:
-    """The derivative (rows,) of H(A) by a count of each row."""
+    """The derivative (rows,) of H(A) with respect to a count of each row."""
     rows = table.sum(axis=1)
     if atoms is None:
         return entropy_gradient(rows)
@@ -168,12 +167,12 @@ def _value_entropy_gradient(table: FloatArray, atoms: AtomStatistics | None) -> 
 
 
 def certainty_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
-    """`sum F log2 F - f log2 f`, which is convex: greatest at the majorant."""
+    """`sum F log2 F - f log2 f`, which is convex, so that it is greatest at the majorant."""
     return logs(rows.majorant()) - logs(rows.records[:, np.newaxis])
 
 
 def certainty_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """Values tell no more of the label than if it was merged into as many classes; nor than a coupling can."""
+    """Values tell no more than the label merged into as many classes would, nor than the most uneven coupling."""
     most = logs(groups.counts) - logs(groups.merged())
     coupled = groups.majorant()
     if coupled is not None and groups.largest is not None:
@@ -182,14 +181,14 @@ def certainty_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
 
 
 def divergence_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
-    """`(KL(F || M) + KL(E || M)) / 2` where `E = f c / N` is expected and M is the mean of both."""
+    """`(KL(F || M) + KL(E || M)) / 2`, where `E = f c / N` is the expected count and M the mean of both."""
     return most_by_chords(
         rows, lambda counts: _halves(counts, rows.records[:, np.newaxis] * known.label / known.records)
     )
 
 
 def divergence_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """Every record in a row of its own label's alone: convexity allows no more."""
+    """The score if every record were in a row of its label only; by convexity no table scores more."""
     share = known.label / known.records
     each = _halves(np.eye(share.size), share).sum(axis=1)
     most: FloatArray = groups.counts @ each
@@ -204,13 +203,13 @@ def _halves(counts: FloatArray, expected: FloatArray) -> FloatArray:
 
 
 def information_at(score: float, known: PartialTable) -> float:
-    """Mutual information in bits: the label's entropy less what certainty leaves of it."""
+    """Mutual information in bits: the label's entropy less its conditional entropy, which is minus the score over N."""
     uncertain = known.records * np.log2(known.records) - float(logs(known.label))
     return max(0.0, float(score + uncertain) / known.records)
 
 
 def theils_u_at(score: float, known: PartialTable) -> float:
-    """The share of the label's entropy."""
+    """Theil's U: mutual information as a share of the label's entropy."""
     whole = _label_entropy(known)
     return min(1.0, information_at(score, known) / whole) if whole > 0 else 0.0
 
@@ -219,7 +218,7 @@ def normalised_at(score: float, known: PartialTable) -> float:
     """Normalised mutual information.
 
     Raises:
-        ValueError: the rows are not known, hence not the entropy of the values.
+        ValueError: the rows, and so the entropy of the values, are not known.
     """
     if known.rows is None:
         raise ValueError("the entropy of the values is not known without a histogram")
@@ -229,7 +228,7 @@ def normalised_at(score: float, known: PartialTable) -> float:
 
 
 def jensen_shannon_at(score: float, known: PartialTable) -> float:
-    """The mean over the records."""
+    """The score over the number of records."""
     return max(0.0, score / known.records)
 
 

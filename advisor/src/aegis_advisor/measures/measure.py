@@ -1,4 +1,4 @@
-"""What is known about a measure, besides how it is computed."""
+"""The description of a measure: its functions and their properties."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,15 +22,16 @@ ByGroup = Callable[[GroupLimits, PartialTable], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The most utility of a table of which only margins and views are known (the least, where lower is better).
+    """The most utility of a table of which only margins and views are known.
 
-    The measure of such a table is a function of a score, a sum over its rows (see `utility_ceilings`).
+    The measure of such a table is a function of a score, a sum over its rows (see `utility_ceilings`). If lower is
+    better, the ceiling is the least value of the measure.
 
     Attributes:
-        by_row: the most that each kind of row (kinds,) can score.
-        by_group: the most that the rows of each group (groups,) can score together.
-        at: the measure at that much score.
-        needs_rows: it cannot be told without the histogram.
+        by_row: the highest score of each kind of row (kinds,).
+        by_group: the highest total score of the rows of each group (groups,).
+        at: the measure at a score.
+        needs_rows: whether it needs the histogram.
     """
 
     by_row: ByRow
@@ -41,31 +42,33 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure, and what is known about it. Functions take a table (rows, labels) and, for atoms, their statistics.
+    """A measure and its properties. Its functions take a table (rows, labels) and, for atoms, their statistics.
 
     Attributes:
         id: its name in questions.
         unit: bit, fraction, or None.
         better: which direction means more utility.
-        monotone: merging rows never improves it (data-processing inequality); the guarantee
+        monotone: whether merging rows never improves it (data-processing inequality); the guarantee
             of an exact ranking relies on it.
-        reason: one sentence: why it is monotone, or how it comes that it is not.
+        reason: one sentence that says why it is monotone, or why it is not.
         formula: plain text.
         source: the work that it is taken from.
         function: its value.
-        slopes: the derivative (rows, labels) by the count of each cell that has records; cells without have no meaning.
+        slopes: the derivative (rows, labels) with respect to the count of each cell with records; other cells have no
+            meaning.
         ceiling: the most utility that an attribute can have, given its views.
-        scale: near independence, where the gradient vanishes, it varies like so many times a chi-square variable
-            of the table's degrees of freedom; None where the gradient does not vanish there.
-        bias: by how much a sample of N records exceeds its population on average; None where that is not known.
-        of_information: its value at that much mutual information, given the entropies of the values and of the label
-            (all in bits), where it grows with it: then the reference, having the largest entropy, has the least
-            utility (variant I).
-        depends_on_support: it asks which cells are empty, which an iterative solution only approaches.
-        corrected_by_default: questions that say nothing of the bias want it corrected: it misleads more than it may.
-        is_joint: it sees all attributes of a configuration together; its function is that of one attribute alone.
-        weighs_values: its gradient differs between the values of an atom, unless they have equal counts.
-        is_corrected: it is less its bias, and neither its ceiling nor what is said of exactness holds of it.
+        scale: near independence, where the gradient vanishes, the measure varies like this multiple of a chi-square
+            variable with the table's degrees of freedom; None if the gradient does not vanish there.
+        bias: how much a sample of N records exceeds its population on average; None if that is not known.
+        of_information: its value at a mutual information, given the entropies of the values and of the label (all in
+            bits); None unless it grows with mutual information. If it does, the reference has the least utility, since
+            it has the largest entropy (variant I).
+        depends_on_support: whether it depends on which cells are empty, which an iterative solution only approaches.
+        corrected_by_default: whether its bias is corrected unless a question says otherwise; it would mislead too much.
+        is_joint: whether it measures all attributes of a configuration together; its function is that of a single
+            attribute.
+        weighs_values: whether its gradient differs between values of an atom that have different counts.
+        is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness holds.
     """
 
     id: str
@@ -88,29 +91,29 @@ class Measure:
     is_corrected: bool = False
 
     def __call__(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-        """The value of a table (rows, labels)."""
+        """Return the measure of a table (rows, labels)."""
         return self.function(table, atoms)
 
     def gradient(self, table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-        """The derivative (rows, labels) by each count; 0 for cells without records, and for an empty table."""
+        """The derivative (rows, labels) with respect to each count; 0 for cells without records."""
         held = table > 0
         return np.where(held, self.slopes(table, atoms), 0.0) if held.any() else np.zeros(table.shape)
 
     def second_order(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-        """The scale of what the gradient does not tell (see `scale`); 0 where it tells enough."""
+        """The scale of the second-order variation (see `scale`); 0 if the gradient suffices."""
         return self.scale(table, atoms) if self.scale is not None and table.sum() > 0 else 0.0
 
     @property
     def guarantee(self) -> Guarantee:
-        """Whether a ranking by it can be proven to be the true one."""
+        """Whether a ranking by this measure can be proven to be the true one."""
         return "exact" if self.monotone else "none"
 
     def best(self, values: list[float]) -> float:
-        """The value of the most utility."""
+        """The value with the most utility."""
         return max(values) if self.better == "higher" else min(values)
 
     def corrected(self) -> "Measure":
-        """The same less its bias in small samples: an estimate, which merging rows may improve; it may be negative.
+        """This measure less its bias in small samples: an estimate, which may be negative and improve by merging rows.
 
         Raises:
             ValueError: the bias is not known.

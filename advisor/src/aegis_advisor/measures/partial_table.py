@@ -1,7 +1,7 @@
-"""A table of which margins and views are known: what they leave open for its rows, and for the groups of its views.
+"""A table with known margins and views: what these leave open for its rows and for the groups of its views.
 
-Measures of such a table are monotone functions of a score, a sum over its rows, `F` their counts with sums `f`. Here
-is what the bounds of scores are made of.
+Measures of such a table are monotone functions of a score, which is a sum over its rows with counts `F` and sums `f`.
+This module has the limits that bound such scores.
 """
 
 from collections.abc import Callable
@@ -16,22 +16,22 @@ from aegis_advisor.atoms import common_refinement, per_atom
 from aegis_advisor.evidence import AttributeEvidence
 
 ROUNDS = 2
-"""How often limits of cells are carried from one margin to the others; more sharpen little."""
+"""Rounds in which limits of cells are carried from one margin to the others; more rounds tighten them little."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowLimits:
-    """The unknown rows of the values that have records (variant I), the largest first, those of one kind once.
+    """The unknown rows of the values with records (variant I), one for each kind, the largest first.
 
-    Values are of one kind when they share every group and have equally many records: what holds for one of
+    Values are of the same kind if they share every group and have the same number of records. What holds for one of
     them holds for all.
 
     Attributes:
         kind_of: (kinds,) one value of each kind.
-        values: (kinds,) how many values are of this kind.
-        records: (kinds,) the records of each such value.
-        lower: (kinds, labels) no table that fits has fewer records in the cell.
-        upper: (kinds, labels) or more.
+        values: (kinds,) the number of values of this kind.
+        records: (kinds,) the number of records of each such value.
+        lower: (kinds, labels) a lower bound of the cell in every table that fits.
+        upper: (kinds, labels) an upper bound of the cell.
     """
 
     kind_of: IntArray
@@ -42,9 +42,9 @@ class RowLimits:
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, histogram: IntArray) -> Self:
-        """The limits that follow from views and histogram (values,), in a few rounds of the shuttle algorithm.
+        """Derive the limits from the views and the histogram (values,), in a few rounds of the shuttle algorithm.
 
-        A cell has at most what its margin leaves when all others have their least, and the other way round
+        A cell has at most what its margin leaves if all other cells have their least, and vice versa
         (Buzzigoli & Giusti 1999, "An algorithm to calculate the lower and upper bounds of the elements of an
         array given its marginals").
         """
@@ -66,7 +66,7 @@ class RowLimits:
 
     @property
     def possible(self) -> bool:
-        """The limits admit a row for each value; where they do not, no table fits."""
+        """Whether the limits admit a row for each value; if they do not, no table fits."""
         within = bool(np.all(self.lower <= self.upper))
         sums = self.lower.sum(axis=1), self.upper.sum(axis=1)
         return within and bool(np.all((sums[0] <= self.records) & (self.records <= sums[1])))
@@ -87,11 +87,11 @@ class RowLimits:
         np.minimum(self.upper, upper, out=self.upper)
 
     def majorant(self) -> FloatArray:
-        """(kinds, labels) in falling order: a row that is at least as uneven as any within the limits.
+        """(kinds, labels) in descending order: a row that is at least as uneven as any within the limits.
 
-        The sum of its `k` largest counts is the most that the `k` largest of such a row may add up to: their
-        upper limits do not allow more, nor do the lower limits of the others. So it majorises them all
-        (Marshall, Olkin & Arnold 2011, "Inequalities: theory of majorization and its applications", 1.A).
+        The sum of its `k` largest counts is the most that the `k` largest counts of such a row can add up to, given
+        their upper limits and the lower limits of the others. So it majorises every such row (Marshall, Olkin & Arnold
+        2011, "Inequalities: theory of majorization and its applications", 1.A).
         """
         most = np.cumsum(-np.sort(-self.upper, axis=1), axis=1)
         least = np.cumsum(np.sort(self.lower, axis=1), axis=1)
@@ -102,12 +102,12 @@ class RowLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupLimits:
-    """The groups of a view: known counts, and what is known of their values.
+    """The groups of a view: their known counts, and what is known about their values.
 
     Attributes:
         counts: (groups, labels).
-        values: (groups,) how many values can have records.
-        largest: (groups, labels) the largest counts of single values, falling; None in variant II.
+        values: (groups,) the number of values that can have records.
+        largest: (groups, labels) the largest counts of single values, in descending order; None in variant II.
     """
 
     counts: FloatArray
@@ -116,7 +116,7 @@ class GroupLimits:
 
     @classmethod
     def of(cls, mapping: IntArray, counts: FloatArray, rows: RowLimits | None) -> Self:
-        """GroupLimits of a mapping (values,); with rows, in variant I."""
+        """Return the limits of the groups of a mapping (values,); `rows` are given in variant I."""
         groups, labels = counts.shape
         if rows is None:
             return cls(counts, np.bincount(mapping, minlength=groups).astype(np.int64), None)
@@ -133,11 +133,11 @@ class GroupLimits:
         return cls(counts, values, largest)
 
     def majorant(self) -> FloatArray | None:
-        """(groups, labels) the largest cells of a table as uneven as any with the margins of a group.
+        """(groups, labels) the largest cells of a table at least as uneven as any with the margins of a group.
 
-        `k` cells have no more than the `k` largest rows, nor than the `k` largest columns (Cicalese, Gargano &
-        Vaccaro 2019, "Minimum-entropy couplings and their applications", theorem 2). Its smaller cells are
-        the rows below the `labels` largest. None in variant II.
+        `k` cells have at most the sum of the `k` largest rows, and of the `k` largest columns (Cicalese, Gargano &
+        Vaccaro 2019, "Minimum-entropy couplings and their applications", theorem 2). The smaller cells of that table
+        are the rows after the `labels` largest. None in variant II.
         """
         if self.largest is None:
             return None
@@ -145,10 +145,11 @@ class GroupLimits:
         return np.diff(np.minimum(np.cumsum(self.largest, axis=1), columns), axis=1, prepend=0.0)
 
     def merged(self) -> FloatArray:
-        """(groups, labels) label counts, merged into as many classes as there are values, as even as that goes.
+        """(groups, labels) label counts, merged as evenly as possible into as many classes as there are values.
 
-        The largest stay, the others are spread evenly; it is majorised by every such merger (Cicalese, Gargano &
-        Vaccaro 2018, "Maximum entropy interval aggregations"). Labels below the number of values stay all.
+        The largest counts stay, the others are spread evenly. The result is majorised by every such merger (Cicalese,
+        Gargano & Vaccaro 2018, "Maximum entropy interval aggregations"). If there are no more labels than values, all
+        labels stay.
         """
         ordered = -np.sort(-self.counts, axis=1)
         left, classes = ordered.sum(axis=1), np.zeros_like(ordered)
@@ -162,7 +163,7 @@ class GroupLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartialTable:
-    """The margins of the unknown table, as far as they are known.
+    """The known margins of the unknown table.
 
     Attributes:
         label: (labels,) the label's histogram.
@@ -179,13 +180,13 @@ class PartialTable:
 
     @property
     def freedom(self) -> tuple[float, int]:
-        """How many values and labels have records."""
+        """The numbers of values and of labels with records; infinitely many values in variant II."""
         values = np.inf if self.rows is None else float(self.rows.values.sum())
         return values, int(np.count_nonzero(self.label))
 
 
 def constraining_views(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
-    """Mapping (values,) and counts (groups, labels) of every view that constrains, the label's histogram first."""
+    """Mapping (values,) and counts (groups, labels) of every constraining view, the label's histogram first."""
     everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_counts[np.newaxis, :].astype(np.float64)
     constraining = (
         (view.mapping, view.joint.astype(np.float64))
@@ -208,9 +209,9 @@ def squares(counts: FloatArray) -> FloatArray:
 
 
 def most_by_chords(rows: RowLimits, cell: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """The most that `sum cell(F)` can be, each convex function replaced by its chord between the limits.
+    """An upper bound of `sum cell(F)`: each convex function is replaced by its chord between the limits.
 
-    What remains is linear: the cells of the steepest chords are filled first.
+    This makes the problem linear, so the cells with the steepest chords are filled first.
     """
     low, room = cell(rows.lower), rows.upper - rows.lower
     slope = np.divide(cell(rows.upper) - low, room, out=np.zeros_like(low), where=room > 0)
@@ -223,12 +224,12 @@ def most_by_chords(rows: RowLimits, cell: Callable[[FloatArray], FloatArray]) ->
 
 
 def largest_sum(counts: FloatArray, many: IntArray) -> FloatArray:
-    """(groups,) the sum of the `many` (groups,) largest of each row of counts (groups, labels)."""
+    """(groups,) the sum of the `many` (groups,) largest counts of each row (groups, labels)."""
     ordered = -np.sort(-counts, axis=1)
     sums: FloatArray = np.sum(ordered * (np.arange(counts.shape[1]) < many[:, np.newaxis]), axis=1)
     return sums
 
 
 def inverse(counts: FloatArray) -> FloatArray:
-    """One over each count; 0 where there is none."""
+    """One over each count; 0 where the count is 0."""
     return np.divide(1.0, counts, out=np.zeros_like(counts), where=counts > 0)

@@ -1,4 +1,4 @@
-"""Every measure there is. Another one is a function, its gradient, its ceiling, and a record here."""
+"""All measures. To add one, write its function, its gradient and its ceiling, and add a record here."""
 
 from types import MappingProxyType
 from typing import Final
@@ -10,7 +10,7 @@ from aegis_advisor.measures.measure import Ceiling, Measure
 _KIVINEN: Final = "Kivinen & Mannila 1995, Approximate inference of functional dependencies from relations"
 _GOODMAN: Final = "Goodman & Kruskal 1954, Measures of association for cross classifications"
 _GUESSES: Final = (
-    "Who knows the value can guess as if only the masked one were known: merging values never saves an error."
+    "Whoever knows the value can guess as if only the masked value were known: merging values never saves an error."
 )
 _DIVERGENCE: Final = (
     "An f-divergence between the joint distribution and the product of its margins: merging values never raises it."
@@ -131,7 +131,7 @@ _RECORDS: Final = (
         "fraction",
         "higher",
         monotone=False,
-        reason="Where values are fewer than labels, merging also lowers the R - 1 that it is divided by: it can rise.",
+        reason="Where values are fewer than labels, merging also lowers the divisor R - 1, so it can rise.",
         formula="sqrt(chi_square / (N min(R - 1, C - 1))), R values and C labels with records",
         source="Cramer 1946, Mathematical methods of statistics, section 21.9",
         function=association.cramers_v,
@@ -146,7 +146,7 @@ _RECORDS: Final = (
         "fraction",
         "higher",
         monotone=False,
-        reason="Merging values lowers the bias that is subtracted, and the size it is divided by: it can rise.",
+        reason="Merging values lowers both the bias that is subtracted and the divisor, so it can rise.",
         formula="sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R'-1, C'-1)), phi2 = chi_square/N, R' = R - (R-1)^2/(N-1)",
         source="Bergsma 2013, A bias-correction for Cramer's V and Tschuprow's T",
         function=association.cramers_v_corrected,
@@ -177,7 +177,7 @@ _RECORDS: Final = (
         "fraction",
         "higher",
         monotone=False,
-        reason="Merging values also lowers the entropy H(A) that it is divided by: it can rise.",
+        reason="Merging values also lowers the entropy H(A) in the divisor, so it can rise.",
         formula="2 I(A; Y) / (H(A) + H(Y)), the arithmetic mean of the entropies",
         source="Vinh, Epps & Bailey 2010, Information theoretic measures for clusterings comparison, table 2",
         function=information.normalised_mutual_information,
@@ -194,7 +194,7 @@ _RECORDS: Final = (
         None,
         "higher",
         monotone=True,
-        reason="Indicators of masked values are sums of those of values: what they explain together is never more.",
+        reason="Indicators of masked values are sums of indicators of values, so together they never explain more.",
         formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
         source="Pillai 1955, Some new test criteria in multivariate analysis",
         function=association.mean_square_contingency,
@@ -210,17 +210,17 @@ _RECORDS: Final = (
 _BY_ID: Final = {measure.id: measure for measure in _RECORDS}
 
 MEASURES: Final = MappingProxyType(_BY_ID)
-"""Every measure by its id."""
+"""All measures by id."""
 
 TIE_BREAK: Final = MEASURES["mutual_information"]
-"""What decides between configurations of equal deviation."""
+"""The measure that decides between configurations of equal deviation."""
 
 
 def measure_named(measure: str) -> Measure:
-    """The measure of that id.
+    """Return the measure with this id.
 
     Raises:
-        UnknownMeasureError: there is none.
+        UnknownMeasureError: there is no such measure.
     """
     try:
         return MEASURES[measure]
