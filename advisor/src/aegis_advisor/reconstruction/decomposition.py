@@ -1,4 +1,4 @@
-"""Taking a problem apart: runs are joined, implied groups dropped, parts that share no group solved apart."""
+"""Decomposition of a problem: join runs, drop implied groups, and separate parts that share no group."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,14 +13,14 @@ from aegis_advisor.reconstruction.problem import Margin, Problem
 
 
 def with_runs_joined(problem: Problem) -> Problem:
-    """The same problem with one view in place of all those whose groups are runs of consecutive atoms.
+    """Replace all views whose groups are runs of consecutive atoms by a single view.
 
-    Bins, dates and sorted hierarchies are such views. The counts up to any of their cuts are known, hence, as
-    differences, those between any two cuts, to the last record: however the cuts of several views overlap,
-    all of them are one view. Iterative methods creep towards it (model, section 5).
+    Bins, dates and sorted hierarchies are such views. The counts up to each of their cuts are known, and so, as
+    differences, are the exact counts between any two cuts. However the cuts of several views overlap, these views
+    amount to one. Iterative methods converge to it only slowly (`docs/model.md`).
 
-    Atoms are taken to be in the order of the domain. The problem comes back as it is where there is nothing to
-    join, and where a difference is negative: then the views contradict each other, and no table fits.
+    Atoms must be in the order of the domain. The problem is returned unchanged if there is nothing to join, or if a
+    difference is negative. In the latter case the views contradict each other, and no table fits.
     """
     are_runs = [_consists_of_runs(margin, problem.prior.size) for margin in problem.margins]
     if not any(are_runs):
@@ -33,14 +33,14 @@ def with_runs_joined(problem: Problem) -> Problem:
 
 
 def _consists_of_runs(margin: Margin, atoms: int) -> bool:
-    """Whether an exact margin speaks of all atoms, in order, and has each group in one piece."""
+    """Whether an exact margin covers all atoms, in order, and each of its groups is a single run."""
     if not margin.is_exact or margin.atoms.size != atoms:
         return False
     return int(np.count_nonzero(_cuts(margin))) + 1 == margin.groups
 
 
 def _cuts(margin: Margin) -> BoolArray:
-    """Between which atoms (atoms - 1,) a group ends and another begins."""
+    """The cuts between atoms (atoms - 1,) where one group ends and another begins."""
     cuts: BoolArray = margin.group_of[1:] != margin.group_of[:-1]
     return cuts
 
@@ -58,7 +58,7 @@ def _joined(runs: Sequence[Margin]) -> Margin:
 
 
 def without_empty_atoms(problem: Problem) -> IntArray:
-    """The atoms (kept,) that can hold records: their row is not empty, and no group that has them is."""
+    """The atoms (kept,) that can have records: neither their row nor any of their exact groups is empty."""
     held = problem.prior > 0
     for margin in problem.margins:
         if margin.is_exact:
@@ -68,10 +68,10 @@ def without_empty_atoms(problem: Problem) -> IntArray:
 
 
 def essential(problem: Problem) -> Problem:
-    """The same problem without the groups that others imply. Every margin speaks of every atom.
+    """Drop the groups that others imply. Every margin must cover all atoms.
 
-    A group is implied when it is the union of groups of another margin; of equal groups the first stays.
-    Refinement cannot go on for ever, so every atom keeps a group, and what is left implies what was dropped.
+    A group is implied if it is a union of groups of another margin; of equal groups the first stays. Refinement cannot
+    continue indefinitely, so every atom keeps a group, and the groups kept imply those dropped.
     """
     implied = [np.zeros(margin.groups, dtype=bool) for margin in problem.margins]
     for (first, one), (second, other) in combinations(enumerate(problem.margins), 2):
@@ -85,9 +85,9 @@ def essential(problem: Problem) -> Problem:
 
 
 def restrict(problem: Problem, atoms: IntArray) -> Problem:
-    """The part of a problem that speaks of these atoms (kept,), renumbered from 0 in their order.
+    """Restrict a problem to some atoms (kept,), renumbered from 0 in their order.
 
-    Nothing is lost where every group has all or none of its records in them.
+    No information is lost if every group has all or none of its records in these atoms.
     """
     place = np.full(problem.prior.size, -1)
     place[atoms] = np.arange(atoms.size)
@@ -98,10 +98,10 @@ def restrict(problem: Problem, atoms: IntArray) -> Problem:
 
 
 def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
-    """The atoms that are in a single group each, and the atoms of every other part of the problem.
+    """Return the atoms of all parts with a single group, and the atoms of every other part of the problem.
 
-    Atoms are of one part when they share a group, directly or through others. Parts that are a single group
-    have a closed form; there can be as many as values, so they come joined.
+    Atoms belong to the same part if they share a group, directly or through others. Parts with a single group have a
+    closed form. There can be as many as values, so they are returned together.
     """
     atoms = problem.prior.size
     offsets = np.cumsum([atoms, *(margin.groups for margin in problem.margins)])
@@ -119,7 +119,7 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
 
 
 def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
-    """The problem of each part (atoms of it), in one pass over all: there can be as many parts as atoms."""
+    """Yield the problem of each part, given its atoms. One pass serves all parts, which can be as many as atoms."""
     if not parts:
         return
     joined = restrict(problem, np.concatenate(parts))
@@ -134,7 +134,7 @@ def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
 
 
 def _in_order(margin: Margin) -> Margin:
-    """The same margin with ascending atoms, and groups numbered as they first appear."""
+    """Sort a margin's atoms, and number its groups in the order of first occurrence."""
     order = np.argsort(margin.atoms)
     _, first, group_of = np.unique(margin.group_of[order], return_index=True, return_inverse=True)
     appearance = np.argsort(first)
@@ -144,7 +144,7 @@ def _in_order(margin: Margin) -> Margin:
 
 
 def _slice(margin: Margin, start: int, stop: int, offset: int) -> Margin:
-    """Consecutive members of an ordered margin, with all of their groups; atoms counted from an offset."""
+    """Restrict an ordered margin to consecutive members and their groups; atoms are numbered from `offset`."""
     group_of = margin.group_of[start:stop]
     lowest, highest = (group_of.min(), group_of.max()) if group_of.size else (0, -1)
     counts = margin.counts[lowest : highest + 1]
@@ -152,7 +152,7 @@ def _slice(margin: Margin, start: int, stop: int, offset: int) -> Margin:
 
 
 def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
-    """The groups of a margin that have members (members,) among the chosen, without the other members."""
+    """Restrict a margin to the chosen members (members,) and their groups."""
     group_of = margin.group_of[chosen]
     used = np.bincount(group_of, minlength=margin.groups) > 0
     share = None if margin.share is None else margin.share[chosen]
@@ -164,13 +164,13 @@ def _overlaps(margin: Margin, other: Margin) -> tuple[IntArray, IntArray]:
     """The distinct pairs (pairs,), (pairs,) of groups of two margins that share an atom."""
     codes = margin.group_of * other.groups + other.group_of
     span = margin.groups * other.groups
-    # A table of all pairs is several times faster than sorting, as long as it is not much larger.
+    # A lookup table of all pairs is several times faster than sorting, unless it is much larger.
     pairs = np.flatnonzero(np.bincount(codes, minlength=span)) if span <= 8 * codes.size else np.unique(codes)
     return pairs // other.groups, pairs % other.groups
 
 
 def _unions(ours: IntArray, theirs: IntArray) -> BoolArray:
-    """Which of our groups (groups,) are unions of their groups, from the pairs that overlap."""
+    """Which groups (groups,) of `ours` are unions of groups of `theirs`, given the pairs that overlap."""
     straddling = np.bincount(theirs) > 1
     unions = np.ones(int(ours.max()) + 1, dtype=bool)
     unions[ours[straddling[theirs]]] = False

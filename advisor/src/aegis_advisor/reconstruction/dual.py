@@ -1,6 +1,6 @@
-"""The dual of a problem: a smooth convex function of one multiplier for each count that is known.
+"""The dual of a problem: a smooth convex function with one multiplier for each known count.
 
-The table that minimises KL(F || prior) under its margins has the form `F = prior * exp(sum of multipliers)`
+The table that minimises KL(F || prior) subject to its margins has the form `F = prior * exp(sum of multipliers)`
 (Csiszar 1975). In variant I the rows need no multipliers: each row is a softmax, scaled to its records.
 """
 
@@ -17,13 +17,13 @@ from aegis_advisor.reconstruction.problem import Problem, design_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where multipliers lead.
+    """Multipliers with their table, the value of the dual and its gradient.
 
     Attributes:
-        multipliers: (groups, labels), all margins' groups one after the other.
+        multipliers: (groups, labels), the groups of all margins one after the other.
         table: (atoms, labels), shares of the records.
-        value: of the dual function, to be minimised; minus it is a lower bound on the divergence.
-        gradient: (groups, labels), by how much the table's margins are too large.
+        value: the value of the dual function, to be minimised; its negative is a lower bound of the divergence.
+        gradient: (groups, labels), how much the table's margins are too large.
     """
 
     multipliers: FloatArray
@@ -33,7 +33,7 @@ class Point:
 
     @property
     def gap(self) -> float:
-        """The most that any margin, or any union of its groups, is off: by how much a label's counts are."""
+        """The most that any margin, or any union of its groups, is off: the largest sum of a label's errors."""
         return float(np.abs(self.gradient).sum(axis=0).max(initial=0.0))
 
 
@@ -43,10 +43,10 @@ class Dual:
 
     Attributes:
         design: (atoms, groups) sparse, the share of each atom's records that is in each group.
-        targets: (groups, labels) what the margins are to be.
-        ridge: (groups, labels) the variance of each target times the weight of the prior; 0 where it is exact.
-        log_prior: (atoms, labels), of the records in variant II, of the atom's own in variant I; minus infinity
-            where an exact margin leaves no records.
+        targets: (groups, labels) the margins to be met.
+        ridge: (groups, labels) the variance of each target times the weight of the prior; 0 if the target is exact.
+        log_prior: (atoms, labels) the logarithm of the prior as a share of all records in variant II, of the atom's
+            records in variant I; minus infinity where an exact margin leaves no records.
         rows: (atoms,) in variant I, else None.
     """
 
@@ -58,10 +58,10 @@ class Dual:
 
     @classmethod
     def of(cls, problem: Problem, prior_weight: float) -> Self:
-        """The dual of a problem.
+        """Return the dual of a problem.
 
-        With counts that vary it minimises `prior_weight * KL(F || prior) + sum (margin - count)^2 / (2 variance)`
-        (generalised maximum entropy: Dudik, Phillips & Schapire 2007), which the exact counts are a case of.
+        With inexact counts it minimises `prior_weight * KL(F || prior) + sum (margin - count)^2 / (2 variance)`
+        (generalised maximum entropy: Dudik, Phillips & Schapire 2007). Exact counts are a special case.
         """
         ridges = [
             np.zeros_like(margin.counts) if margin.variance is None else margin.variance for margin in problem.margins
@@ -77,12 +77,12 @@ class Dual:
 
     @cached_property
     def transposed(self) -> csr_array:
-        """The design (groups, atoms), ready for products from this side."""
+        """The transposed design (groups, atoms)."""
         return csr_array(self.design.T)
 
     @cached_property
     def free(self) -> BoolArray:
-        """Which multipliers (groups, labels) there are: not those of a count of 0, whose cells are empty anyway."""
+        """Which multipliers (groups, labels) are used: not those of exact counts of 0, whose cells are empty anyway."""
         free: BoolArray = (self.targets > 0) | (self.ridge > 0)
         return free
 
@@ -90,7 +90,7 @@ class Dual:
     def needed(self) -> BoolArray:
         """Which multipliers (groups, labels) suffice.
 
-        Not those of one label of each group in variant I: the rows undo what is added to all labels alike.
+        In variant I one label of each group needs none, since the rows undo what is added to all labels alike.
         """
         needed = self.free.copy()
         if self.rows is not None:
@@ -99,7 +99,7 @@ class Dual:
         return needed
 
     def at(self, multipliers: FloatArray) -> Point:
-        """The point that multipliers (groups, labels) lead to. An overflow makes its value infinite."""
+        """Return the point at some multipliers (groups, labels). An overflow makes its value infinite."""
         exponents = self.log_prior + self.design @ multipliers
         if self.rows is None:
             with np.errstate(over="ignore"):
@@ -115,9 +115,9 @@ class Dual:
 
 
 def _softmax(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Each row (atoms, labels) as shares, and the logarithm (atoms,) of what they were before.
+    """Each row (atoms, labels) as shares, and the logarithm (atoms,) of its sum before the scaling.
 
-    A row that may have no records in any column has no shares: evidence that contradicts itself.
+    A row without any allowed cell has shares of 0; the evidence then contradicts itself.
     """
     highest = exponents.max(axis=1)
     highest[np.isneginf(highest)] = 0.0
@@ -128,6 +128,6 @@ def _softmax(exponents: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _log_prior(problem: Problem) -> FloatArray:
-    """The logarithm of the prior's table, row by row in variant I; nothing where an exact count is 0."""
+    """The logarithm of the prior's table, scaled row by row in variant I; minus infinity where an exact count is 0."""
     scale = problem.records if problem.rows is None else problem.rows[:, np.newaxis]
     return np.where(problem.allowed(), np.log(problem.start() / scale), -np.inf)

@@ -1,4 +1,4 @@
-"""The margins of a problem as linear equations of the cells that are not zero at first sight."""
+"""The margins of a problem as linear equations in the cells of which no margin is 0."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -15,17 +15,17 @@ from aegis_advisor.reconstruction.problem import Problem
 class Equations:
     """`matrix @ cells = target`, with every coefficient 0 or 1.
 
-    Cells and equations are of one part when they depend on each other, directly or through others. Without
-    known rows every label is a part of its own, at least.
+    Cells and equations belong to the same part if they depend on each other, directly or through others. Without
+    known rows, cells of different labels are in different parts.
 
     Attributes:
-        cells: (cells,) their places in the flattened table (atoms, labels).
+        cells: (cells,) their indices in the flattened table (atoms, labels).
         matrix: (equations, cells).
         transposed: (cells, equations).
         target: (equations,) counts, all positive.
         part_of_equation: (equations,) below `parts`.
         part_of_cell: (cells,) below `parts`.
-        parts: how many there are.
+        parts: the number of parts.
     """
 
     cells: IntArray
@@ -38,9 +38,9 @@ class Equations:
 
     @classmethod
     def of(cls, problem: Problem) -> Self | None:
-        """The equations of every cell (atom, label) of which no margin is 0.
+        """Return the equations in all cells (atom, label) of which no margin is 0.
 
-        None where a positive margin has no such cell: then no table fits.
+        None if a positive margin has no such cell, so that no table fits.
         """
         cells = np.flatnonzero(_open_cells(problem))
         everything, target = _incidence(problem)
@@ -56,7 +56,7 @@ class Equations:
         return cls(cells, matrix, transposed, target, part[:equations], part[equations:], parts)
 
     def smallest_target(self) -> FloatArray:
-        """(cells,) the smallest count that each cell is part of: no table has more there."""
+        """(cells,) the smallest count that each cell is part of, which bounds the cell from above."""
         smallest: FloatArray = np.minimum.reduceat(self.target[self.transposed.indices], self.transposed.indptr[:-1])
         return smallest
 
@@ -67,19 +67,19 @@ class Equations:
         return largest
 
     def same_part(self, chosen: BoolArray) -> BoolArray:
-        """(cells,) the cells that are of one part with a chosen one (cells,)."""
+        """(cells,) the cells in the same part as one of the chosen cells (cells,)."""
         parts = np.zeros(self.parts, dtype=bool)
         parts[self.part_of_cell[chosen]] = True
         return parts[self.part_of_cell]
 
     def gap(self, table: FloatArray) -> FloatArray:
-        """(equations,) by how much a table (cells,) misses them."""
+        """(equations,) how much a table (cells,) falls short of each target."""
         missing: FloatArray = self.target - self.matrix @ table
         return missing
 
 
 def _open_cells(problem: Problem) -> BoolArray:
-    """(atoms, labels) the cells of which no margin is zero."""
+    """(atoms, labels) the cells of which no margin is 0."""
     cells = np.repeat((problem.prior > 0)[:, np.newaxis], problem.labels, axis=1)
     for margin in problem.margins:
         cells[margin.atoms] &= (margin.counts > 0)[margin.group_of]
@@ -87,7 +87,7 @@ def _open_cells(problem: Problem) -> BoolArray:
 
 
 def _incidence(problem: Problem) -> tuple[csr_array, FloatArray]:
-    """Which cells of the flattened table each count adds up, (counts, atoms * labels), and the counts."""
+    """The incidence matrix of counts and cells of the flattened table, (counts, atoms * labels), and the counts."""
     labels = np.arange(problem.labels)
     rows, columns, targets, offset = [], [], [], 0
     for margin in problem.margins:
@@ -107,7 +107,7 @@ def _incidence(problem: Problem) -> tuple[csr_array, FloatArray]:
 
 
 def _bipartite(matrix: csr_array) -> csr_array:
-    """The graph of equations, then cells, joined where a cell is in an equation."""
+    """The bipartite graph of equations, then cells, with an edge where a cell is in an equation."""
     equations, cells = matrix.shape
     link = matrix.tocoo()
     size = equations + cells
@@ -115,21 +115,21 @@ def _bipartite(matrix: csr_array) -> csr_array:
 
 
 FLAT = 1e-13
-"""A direction of less relative curvature changes no cell: it is rounding."""
+"""A direction with less relative curvature is rounding and changes no cell."""
 
 ENOUGH, STEPS = 1e-12, 400
 ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 def closest_combination(equations: Equations, weight: FloatArray, wanted: FloatArray) -> FloatArray:
-    """The combination (equations,) whose coefficients come closest to those wanted.
+    """The linear combination (equations,) whose coefficients come closest to those wanted.
 
-    It minimises `sum weight * (coefficient - wanted / weight)^2` over cells.
+    It minimises `sum weight * (coefficient - wanted / weight)^2` over the cells.
 
     Args:
-        equations: to combine.
+        equations: the equations to combine.
         weight: (cells,) not negative.
-        wanted: (cells,) 0 where the weight is.
+        wanted: (cells,) 0 where the weight is 0.
     """
     return solve_normal_equations(equations, weight, equations.matrix @ wanted)
 
@@ -137,8 +137,9 @@ def closest_combination(equations: Equations, weight: FloatArray, wanted: FloatA
 def solve_normal_equations(equations: Equations, weight: FloatArray, right: FloatArray) -> FloatArray:
     """A solution (equations,) of `matrix @ diag(weight) @ matrix.T @ v = right`.
 
-    Singular, as margins overlap, but consistent where any table fits. Conjugate gradients (Hestenes & Stiefel
-    1952) are written out, since a step without curvature is the end here and not a division by zero.
+    The matrix is singular because margins overlap, but the system is consistent if any table fits. Conjugate gradients
+    (Hestenes & Stiefel 1952) are implemented here so that a step without curvature ends the iteration, instead of a
+    division by zero.
     """
     diagonal = equations.matrix @ weight
     diagonal[diagonal <= 0] = 1.0

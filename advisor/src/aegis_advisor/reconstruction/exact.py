@@ -1,4 +1,4 @@
-"""Tables that need no iteration: groups shared out, equations with one solution, counts of one masking."""
+"""Tables without iteration: groups spread over atoms, equations with one solution, fits to a single masking."""
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -9,11 +9,10 @@ from aegis_advisor.reconstruction.problem import Margin, Problem, counts_of, des
 
 
 def share_out(margin: Margin, prior: FloatArray) -> FloatArray:
-    """Share the counts of each group among its atoms in proportion to the prior (atoms,).
+    """Spread the counts of each group over its atoms in proportion to the prior (atoms,).
 
-    `F(a, y) = p(a) * F_g(y) / p(g)`: the minimiser of KL(F || prior) when a group's counts are all that is
-    known of its atoms. Where the prior is the histogram it meets the rows, too
-    (the paper's Algorithm 2 reaches it in one sweep).
+    `F(a, y) = p(a) * F_g(y) / p(g)` minimises KL(F || prior) if a group's counts are all that is known about its
+    atoms. If the prior is the histogram, it also meets the rows (the paper's Algorithm 2 reaches it in one sweep).
 
     Returns:
         (members, labels), one row per atom of the margin.
@@ -25,21 +24,20 @@ def share_out(margin: Margin, prior: FloatArray) -> FloatArray:
 
 
 LEAST_VARIANCE = 1e-12
-"""Counts that do not vary have to move all the same where they do not add up; this much less than the others."""
+"""The variance given to exact counts, since they too must move if they do not add up, but far less than the others."""
 
 LARGEST = 1_500
-"""Atoms of a system that is still tried: it takes their cube."""
+"""The most atoms of a system that is tried; the time grows with their cube."""
 
 SINGULAR = 1e-5
-"""A pivot this small beside the largest is rounding (at most 2e-7 where other tables fit, hardly below 3e-3 else)."""
+"""A pivot this small relative to the largest is rounding: at most 2e-7 if other tables fit, else rarely below 3e-3."""
 
 
 def unique_table(problem: Problem) -> FloatArray | None:
-    """The one table (atoms, labels) that meets the margins; None if others do too, or none does.
+    """The only table (atoms, labels) that meets the margins; None if others do too, or if none does.
 
-    Counts are whole numbers, so the solution of the normal equations is rounded and then checked against every
-    margin exactly: no rounding error survives. Whether there is one solution is decided by whether the atoms'
-    rows of the design are independent.
+    Counts are whole numbers, so the solution of the normal equations is rounded and then checked exactly against every
+    margin. No rounding error remains. The solution is unique if the atoms' rows of the design are independent.
     """
     if problem.prior.size > min(LARGEST, sum(margin.groups for margin in problem.margins)):
         return None
@@ -50,23 +48,23 @@ def unique_table(problem: Problem) -> FloatArray | None:
     except LinAlgError:
         return None
     pivots = np.diagonal(factor[0])
-    if pivots.min() <= SINGULAR * pivots.max():  # singular but for rounding: other tables fit, too
+    if pivots.min() <= SINGULAR * pivots.max():  # singular up to rounding: other tables fit, too
         return None
     table: FloatArray = np.rint(cho_solve(factor, design @ counts)) + 0.0  # no -0.0
     return table if table.min() >= 0 and problem.residual(table) == 0 else None
 
 
 def nearest_with_label(masking: Masking, evidence: AttributeEvidence) -> FloatArray:
-    """The table (groups, labels) closest to the counts of a masking among those that have the label's histogram.
+    """The table (groups, labels) closest to the counts of a masking among those with the label's histogram.
 
-    For views of which nothing but the counts is known. It minimises `sum (table - count)^2 / variance` over tables that
-    are not negative: in each column counts are lowered in proportion to their variance until they add up to the
-    records of the class, negative ones left out (projection onto a simplex: Held, Wolfe & Crowder 1974). Where the
-    label's histogram is not certain it gives way, too, in proportion to its own variance.
+    It is for views of which only the counts are known. It minimises `sum (table - count)^2 / variance` over tables
+    that are not negative. In each column, counts are lowered in proportion to their variance until they add up to the
+    records of the label value, and negative ones are set to 0 (projection onto a simplex: Held, Wolfe & Crowder 1974).
+    If the label's histogram is not certain, it is adjusted too, in proportion to its own variance.
     """
     counts, variance = restored(masking, counts_of(masking), evidence)
     variance = np.maximum(variance, LEAST_VARIANCE)
-    # The price of a class is what each unit of variance costs; counts below theirs are left with nothing.
+    # The price of a label value is the reduction per unit of variance; counts whose limit is below it become 0.
     limits = counts / variance
     order = np.argsort(-limits, axis=0, kind="stable")
     limits, sums, weights = (np.take_along_axis(array, order, axis=0) for array in (limits, counts, variance))

@@ -11,22 +11,22 @@ from aegis_advisor.reconstruction.problem import Margin, Problem
 from aegis_advisor.reconstruction.solution import Solution
 
 VANISHED = 1e-200
-"""Shares of the records below this are nothing: scaling them up again would overflow."""
+"""Shares of the records below this are taken to be 0; scaling them up again would overflow."""
 
 
 def never() -> bool:
-    """Whether time is up: it never is."""
+    """Never stop: the default for checks whether time is up."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class IterativeProportionalFitting:
-    """Scale the table to one margin after the other until all of them hold (Deming & Stephan 1940).
+    """Scale the table to one margin after another until all of them hold (Deming & Stephan 1940).
 
     Attributes:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
-        sweeps: give up after so many (at least 1); margins that no table meets are never met.
-        expired: asked before every sweep but the first; when it says so, there are no more.
+        sweeps: the most sweeps (at least 1); if no table meets the margins, they never hold.
+        expired: called before every sweep but the first; true ends the iteration.
     """
 
     tolerance: float = 1e-6
@@ -38,7 +38,7 @@ class IterativeProportionalFitting:
             raise ValueError(f"a fit takes at least one sweep, not {self.sweeps}")
 
     def solve(self, problem: Problem) -> Solution:
-        """Fit from the prior; in variant I the rows come last in a sweep, so that they hold in the end."""
+        """Fit from the prior; in variant I the rows come last in a sweep, so that they hold at the end."""
         table = problem.start() / problem.records
         fits = [_MarginFit(margin, problem) for margin in problem.margins]
         rows = None if problem.rows is None else _RowFit(problem.rows / problem.records)
@@ -53,7 +53,7 @@ class IterativeProportionalFitting:
         return Solution("ipf", table * problem.records, sweeps, dual * problem.records, multipliers)
 
     def _is_met(self, problem: Problem, table: FloatArray, gap: float) -> bool:
-        # Each margin's gap before its own step comes for free; only a small one is worth adding all up.
+        # The gap of each margin before its own step costs nothing; the full residual is computed only if it is small.
         return gap <= self.tolerance and problem.residual(table * problem.records) <= self.tolerance
 
 
@@ -69,7 +69,7 @@ class _MarginFit:
         self.log_multipliers = np.zeros_like(self._target)
 
     def apply(self, table: FloatArray) -> float:
-        """Scale `table` (atoms, labels) in place; the largest difference there was before."""
+        """Scale `table` (atoms, labels) in place, and return the largest difference before."""
         held = self._sum @ table[self._atoms]
         ratio = _ratio(self._target, held)
         table[self._atoms] *= ratio[self._group_of]
@@ -91,7 +91,7 @@ class _RowFit:
         self.log_multipliers = np.zeros_like(rows)
 
     def apply(self, table: FloatArray) -> float:
-        """Scale `table` (atoms, labels) in place; the largest difference there was before."""
+        """Scale `table` (atoms, labels) in place, and return the largest difference before."""
         held = table.sum(axis=1)
         ratio = _ratio(self._target, held)
         table *= ratio[:, np.newaxis]

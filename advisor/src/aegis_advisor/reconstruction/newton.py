@@ -1,4 +1,4 @@
-"""A damped Newton method on the dual, for views that overlap so that iterative scaling creeps."""
+"""A damped Newton method on the dual, for overlapping views on which iterative scaling converges slowly."""
 
 import math
 from collections.abc import Callable
@@ -14,40 +14,40 @@ from aegis_advisor.reconstruction.problem import Problem
 from aegis_advisor.reconstruction.solution import Solution
 
 ARMIJO = 1e-4
-"""The part of the decrease that the slope promises which a step must keep (Nocedal & Wright 2006, section 3.1)."""
+"""The share of the decrease predicted by the slope that a step must achieve (Nocedal & Wright 2006, section 3.1)."""
 
 SHORTEST = 2.0**-30
-"""A step cut down to this part leads nowhere: rounding has the last word."""
+"""Shorter steps are not tried, since rounding dominates them."""
 
 SHORT = 2.0**-7
-"""After a step cut down to this part the next direction is damped: it went where the function hardly bends."""
+"""After a step shorter than this the next direction is damped, since the function has hardly any curvature along it."""
 
 LEAST_DAMPING, MOST_DAMPING = 1e-8, 1e2
-"""Of each target, added to the curvature (Levenberg 1944); where the most finds no way down, that is the end."""
+"""Damping: the multiple of each target added to the curvature (Levenberg 1944). If the most fails, the search ends."""
 
 APPROACH = (1000.0, 100.0, 30.0, 10.0, 3.0)
-"""Weights of the prior on the way, in units of the last one: without the way some fits do not converge."""
+"""Weights of the prior in the preliminary fits, in units of the final weight; without these some fits fail."""
 
 ROUGH = 1e-3
-"""As near as it has to be on the way."""
+"""The tolerance of the preliminary fits."""
 
 
 @dataclass(frozen=True, slots=True)
 class DualNewton:
     """A few sweeps of iterative proportional fitting, then Newton steps on the dual until every margin holds.
 
-    Where the solution is on the boundary (a cell has to be empty although no count of its groups is 0) the
-    multipliers grow for ever, and steps are lengthened as long as that helps; elsewhere the convergence is
-    quadratic. Margins that no table meets, and the time, end it at the best table so far.
+    If the solution is on the boundary (a cell must be empty although no count of its groups is 0), the multipliers grow
+    without limit, and steps are lengthened as long as that helps. Otherwise the convergence is quadratic. If no table
+    meets the margins, or time is up, the best table so far is returned.
 
     Attributes:
         tolerance: the largest margin residual, over the number of records, that counts as converged.
-        sweeps: of iterative proportional fitting, which solves what is nearly independent by itself.
-        steps: Newton steps at most.
-        prior_weight: of the divergence from the prior against counts that vary, see `Dual.of`, in units of
-            1 / sqrt(records): it moves no count by much more than this part of the standard deviation it can have by
-            chance, however many records there are.
-        expired: asked before every sweep and step; when it says so, the best table so far is the answer.
+        sweeps: the sweeps of iterative proportional fitting, which suffice for nearly independent problems.
+        steps: the most Newton steps.
+        prior_weight: the weight of the divergence from the prior against inexact counts (`Dual.of`), in units of
+            1 / sqrt(records). It moves no count by much more than this share of the standard deviation that the count
+            can have by chance, for any number of records.
+        expired: called before every sweep and step; if true, the best table so far is returned.
     """
 
     tolerance: float = 1e-9
@@ -57,7 +57,7 @@ class DualNewton:
     expired: Callable[[], bool] = never
 
     def solve(self, problem: Problem) -> Solution:
-        """Solve by scaling if that is enough, by Newton steps if not."""
+        """Solve by scaling if that suffices, else by Newton steps."""
         if not problem.is_exact:
             return self._approach(problem)
         scaling = IterativeProportionalFitting(self.tolerance, self.sweeps, self.expired)
@@ -68,7 +68,7 @@ class DualNewton:
         return _solution(problem, best, scaled.iterations + steps)
 
     def _approach(self, problem: Problem) -> Solution:
-        """Fit counts that vary: first against a heavy prior, from where the way to a light one is short."""
+        """Fit inexact counts with a large weight of the prior first, then with smaller weights from there."""
         weight = self.prior_weight / math.sqrt(problem.records)
         start: FloatArray | None = None
         taken = 0
@@ -79,7 +79,7 @@ class DualNewton:
         return _solution(problem, best, taken + steps)
 
     def _descend(self, dual: Dual, start: FloatArray | None, near: float, most: int) -> tuple[Point, int]:
-        """The best point of at most so many steps from these multipliers, and how many it took to come near enough."""
+        """Take at most `most` steps until the gap is at most `near`; return the best point and the number of steps."""
         point = best = dual.at(np.zeros_like(dual.targets) if start is None else start)
         directions, steps, damping = NewtonDirections(dual), 0, 0.0
         while point.gap > near and steps < most and damping <= MOST_DAMPING and not self.expired():
@@ -96,12 +96,12 @@ def _solution(problem: Problem, best: Point, steps: int) -> Solution:
 
 
 def _step(dual: Dual, point: Point, direction: FloatArray) -> tuple[Point, float]:
-    """The next point, downhill, and the length of the step; 0 where no length leads down."""
+    """The next point and the length of the step to it, which decreases the dual; length 0 if no step does."""
     slope = float(np.sum(point.gradient * direction))
     length = 1.0
     while length > SHORTEST:
         following = dual.at(point.multipliers + length * direction)
-        # Close to the end a decrease drowns in rounding; the gradient still tells.
+        # Near the solution a decrease is lost in rounding, while the gradient still shows progress.
         if following.value <= point.value + ARMIJO * length * slope or _is_flat(point, following):
             return (_further(dual, point, direction, following) if length == 1.0 else following), length
         length /= 2
@@ -109,10 +109,10 @@ def _step(dual: Dual, point: Point, direction: FloatArray) -> tuple[Point, float
 
 
 def _further(dual: Dual, point: Point, direction: FloatArray, following: Point) -> Point:
-    """Twice, four times, ... the step, as long as that comes closer.
+    """Lengthen the step to twice, four times, ... its length, as long as that lowers the gap.
 
-    It does on the way to the boundary, where a step takes the cells that have to be empty to 1/e only: what is
-    left of the direction is theirs, and longer steps take them to 1/e^2, 1/e^4, ...
+    It helps towards the boundary, where a single step reduces the cells that must be empty only by a factor of 1/e. The
+    rest of the direction concerns these cells, and longer steps reduce them by 1/e^2, 1/e^4, ...
     """
     length = 2.0
     while (longer := dual.at(point.multipliers + length * direction)).gap < following.gap:

@@ -1,4 +1,4 @@
-"""Newton's direction: the Hessian of the dual, factorised where it is small, applied where it is large."""
+"""Newton directions: the Hessian of the dual is factorised if it is small, and only applied if it is large."""
 
 from itertools import pairwise
 
@@ -11,33 +11,33 @@ from aegis_advisor.arrays import FloatArray
 from aegis_advisor.reconstruction.dual import Dual, Point
 
 DENSE = 3_000
-"""Rows of a matrix that is still factorised: 3,000 take 72 MB and half a second."""
+"""The most rows of a matrix to factorise; 3,000 take 72 MB and half a second."""
 
 SMALL = 300
-"""Rows of a matrix that is factorised sooner than the labels' blocks of it help to go round it."""
+"""Up to this many rows, factorising the whole matrix is faster than using the labels' blocks as a preconditioner."""
 
 GUIDING = 1_000
-"""Groups up to which the labels' blocks are inverted to guide conjugate gradients; beyond, the diagonal has to do."""
+"""The most groups for which the labels' blocks are inverted as the preconditioner; beyond, the diagonal is used."""
 
 BY_LABELS = 5e10
-"""Of the sum of the cubes of their sizes: up to here the labels' blocks are factorised where nothing else is needed."""
+"""The blocks of independent labels are factorised if the cubes of their sizes add up to at most this."""
 
 FEW, MANY = 40, 500
-"""Steps of conjugate gradients: enough where the guide is good; at most, where nothing else is possible."""
+"""Steps of conjugate gradients: enough with a good preconditioner, and the most if there is no alternative."""
 
 JITTER = 1e-14
-"""Of the largest curvature, added to all: margins imply each other (all views have one total), and are singular."""
+"""The share of the largest curvature added to the diagonal: redundant margins (with one total) make it singular."""
 
 Factor = tuple[FloatArray, bool]
 
 
 class NewtonDirections:
-    """Directions down one dual, from one point after the other.
+    """Newton directions of one dual, from one point after another.
 
-    Without rows the labels do not know of each other: a factor for each, if these are affordable. With rows they do,
-    mostly a little: then conjugate gradients, guided by the inverses of the labels' blocks, are fastest. The guide may
-    be of an earlier point, and is made anew where it no longer helps. Close to the boundary no guide does, and the
-    whole matrix is factorised if it is not too large.
+    Without rows the labels are independent, and each label's block is factorised if that is affordable. With rows they
+    are coupled, mostly weakly. Then conjugate gradients, preconditioned by the inverses of the labels' blocks, are
+    fastest. The preconditioner may be that of an earlier point, and is recomputed when it no longer helps. Close to the
+    boundary no preconditioner helps, and the whole matrix is factorised if it is not too large.
     """
 
     def __init__(self, dual: Dual) -> None:
@@ -48,12 +48,12 @@ class NewtonDirections:
         self._guidable = self._size > SMALL
 
     def at(self, point: Point, damping: float) -> FloatArray:
-        """Minus the inverse Hessian times the gradient: (groups, labels).
+        """Return minus the inverse Hessian times the gradient: (groups, labels).
 
         Args:
-            point: where.
-            damping: so many times the targets, which are the diagonal at the end, is added to it: the more, the shorter
-                the direction, also where a group has lost nearly all of its records on the way.
+            point: the current point.
+            damping: the multiple of the targets that is added to the diagonal, which equals the targets at the
+                solution. A larger one shortens the direction, even for groups that have lost nearly all records so far.
         """
         if self._dual.rows is None and self._cubes <= BY_LABELS:
             return -_by_labels(self._dual, point, damping)
@@ -64,7 +64,7 @@ class NewtonDirections:
         return -inverse
 
     def _guided(self, point: Point, damping: float, most: int) -> FloatArray | None:
-        """The direction by conjugate gradients; None where `most` steps do not get near it."""
+        """The direction by preconditioned conjugate gradients; None if `most` steps do not come near it."""
         if point.gradient.shape[0] > GUIDING:
             return _by_conjugate_gradients(self._dual, point, damping, _inverse_diagonal(self._dual, point), most)
         if self._guide is not None:
@@ -76,7 +76,7 @@ class NewtonDirections:
 
 
 def _by_labels(dual: Dual, point: Point, damping: float) -> FloatArray:
-    """The solution where labels are independent: exact, a label at a time."""
+    """The exact solution for independent labels, one label at a time."""
     solution = np.zeros_like(point.gradient)
     for label, free in enumerate(dual.free.T):
         if free.any():
@@ -87,7 +87,7 @@ def _by_labels(dual: Dual, point: Point, damping: float) -> FloatArray:
 
 
 def _as_a_whole(dual: Dual, point: Point, damping: float) -> FloatArray:
-    """The solution by a factor of the whole matrix."""
+    """The solution by factorising the whole matrix."""
     needed = dual.needed.T
     parts = [csr_array(dual.design[:, columns]) for columns in needed]
     hessian = np.diag(_ridge(dual, damping).T[needed])
@@ -106,9 +106,10 @@ def _as_a_whole(dual: Dual, point: Point, damping: float) -> FloatArray:
 def _by_conjugate_gradients(
     dual: Dual, point: Point, damping: float, guide: FloatArray, most: int
 ) -> FloatArray | None:
-    """The solution without the matrix, the better the closer the end is; None after `most` steps in vain.
+    """The solution without forming the matrix, more accurate near the end; None if `most` steps do not suffice.
 
-    With many steps even a poor solution leads downhill, and is taken (Nocedal & Wright 2006, section 7.1).
+    With `MANY` steps even an inaccurate solution is a descent direction, and is used (Nocedal & Wright 2006, section
+    7.1).
     """
     shape, size = point.gradient.shape, point.gradient.size
     table, rows = point.table, dual.rows
@@ -138,7 +139,7 @@ def _by_conjugate_gradients(
 
 
 def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
-    """The inverse (labels, groups, groups) of what ties the groups of each label together."""
+    """The inverses (labels, groups, groups) of the Hessian's diagonal blocks, one for each label."""
     identity = np.eye(point.gradient.shape[0])
     blocks = []
     for weights, ridge, free in zip(_responses(dual, point.table).T, dual.ridge.T, dual.free.T, strict=True):
@@ -154,12 +155,12 @@ def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:
 
 
 def _ridge(dual: Dual, damping: float) -> FloatArray:
-    """What is added to the diagonal (groups, labels)."""
+    """The ridge and the damping added to the diagonal (groups, labels)."""
     return dual.ridge + damping * np.abs(dual.targets)
 
 
 def _responses(dual: Dual, table: FloatArray) -> FloatArray:
-    """By how much each cell (atoms, labels) grows with the exponent of that cell."""
+    """The derivative of each cell (atoms, labels) with respect to its exponent."""
     return table if dual.rows is None else table * (1.0 - table / dual.rows[:, np.newaxis])
 
 
@@ -170,13 +171,13 @@ def _scaled(design: csr_array, weights: FloatArray) -> csr_array:
 
 
 def _product(design: csr_array, weights: FloatArray) -> FloatArray:
-    """The weighted records (groups, groups) that each two groups share."""
+    """The weighted Gram matrix (groups, groups) of a design: what each two groups share."""
     product: FloatArray = (design.T @ _scaled(design, weights)).toarray()
     return product
 
 
 def _factor(matrix: FloatArray) -> Factor:
-    """Cholesky's factor; the more is added to the diagonal the worse the matrix is conditioned."""
+    """The Cholesky factor; more is added to the diagonal of an ill-conditioned matrix."""
     diagonal = np.diagonal(matrix).copy()
     added = JITTER * float(diagonal.max(initial=JITTER))
     while True:

@@ -1,6 +1,6 @@
-"""The problem: the table of least information that fits every margin that is known.
+"""The problem: find the table of least information that fits every known margin.
 
-A margin is what is known of a table's sums: what each counted view says of the atoms.
+A margin has the known sums of a table, as each counted view gives them for the atoms.
 """
 
 from collections.abc import Iterator
@@ -15,20 +15,20 @@ from aegis_advisor.atoms import per_atom
 from aegis_advisor.evidence import AttributeEvidence, Masking
 
 HOPELESS = 10.0
-"""A count that varies by this many times all records says next to nothing."""
+"""A count whose standard deviation is this many times the number of records says next to nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Margin:
-    """Sums over some atoms that are known: those of a masked view, or some of its groups.
+    """Known sums over some atoms: those of a masked view, or of some of its groups.
 
     Attributes:
-        atoms: (members,) the atoms that it speaks of.
+        atoms: (members,) the atoms that it covers.
         group_of: (members,) the group of each of them, below the number of groups.
-        counts: (groups, labels) what the atoms of a group add up to.
-        share: (members,) how much of an atom's records is in the group, where the masking draws the group by
-            chance: the entries of its transition matrix; an atom then is a member of several groups. None: all.
-        variance: (groups, labels) the variance of each count, 0 where it is exact; None: all are exact.
+        counts: (groups, labels) the sums over the atoms of each group.
+        share: (members,) the share of an atom's records that is in the group, for a random masking: the entries of its
+            transition matrix. An atom can then be a member of several groups. None if every share is 1.
+        variance: (groups, labels) the variance of each count, 0 if it is exact; None if all are exact.
     """
 
     atoms: IntArray
@@ -43,15 +43,16 @@ class Margin:
         return int(self.counts.shape[0])
 
     def of(self, table: FloatArray) -> FloatArray:
-        """These sums (groups, labels) of a table (atoms, labels)."""
+        """Compute these sums (groups, labels) for a table (atoms, labels)."""
         held = table[self.atoms]
         return fold(held if self.share is None else held * self.share[:, np.newaxis], self.group_of, self.groups)
 
     def tempered(self, records: float) -> Self:
-        """The same margin with counts in reach of the records, where noise has taken them far beyond.
+        """Move counts with very large noise into the range of the records.
 
-        Of a count whose deviation is many times the records only the slope of its likelihood between 0 and all
-        records matters, and that is kept; rounding errors of the count itself would exceed what a fit asks for.
+        If the standard deviation of a count is many times the number of records, only the slope of its likelihood
+        between 0 and all records matters. That slope is kept. Rounding errors of the original count would exceed the
+        tolerance of a fit.
         """
         if self.variance is None:
             return self
@@ -62,11 +63,11 @@ class Margin:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is met to the last record: it adds up whole atoms, and no count of it is uncertain."""
+        """Whether it must be met exactly: its sums are over whole atoms, and all its counts are certain."""
         return self.share is None and self.variance is None
 
     def residual(self, table: FloatArray) -> float:
-        """The largest difference of an exact count from that of a table (atoms, labels), in records."""
+        """The largest difference between an exact count and that of a table (atoms, labels), in records."""
         gaps = np.abs(self.of(table) - self.counts)
         return float(gaps.max(initial=0.0, where=True if self.variance is None else self.variance == 0))
 
@@ -75,7 +76,7 @@ def counts_of(masking: Masking) -> IntArray:
     """The counts (groups, labels) of a masking as published.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the masking has no counts.
     """
     if masking.joint is None:
         raise ValueError(f"masking {masking.id!r} has no counts")
@@ -83,19 +84,19 @@ def counts_of(masking: Masking) -> IntArray:
 
 
 def restored(masking: Masking, joint: IntArray, evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
-    """Counts (groups, labels) of all records and their variances, as the masking's declarations have it."""
+    """Estimated counts (groups, labels) of all records and their variances, by the masking's declarations."""
     return masking.perturbation.restored(joint, evidence.label_counts)
 
 
 LEAST_DEVIATION = 1e-3
-"""Counts are whole numbers: to know one to a thousandth of a record is to know it."""
+"""The least standard deviation of an inexact count: counts are whole, so a thousandth of a record is exact enough."""
 
 RESOLUTION = 1e-8
-"""The part of the records that a fit can tell apart, with some digits to spare."""
+"""The share of the records that a fit can resolve, with some digits to spare."""
 
 
 def label_margin(evidence: AttributeEvidence, atoms: int) -> Margin:
-    """The label's histogram as the margin of all atoms; where it is not certain, its counts vary as is declared."""
+    """The label's histogram as a margin of all atoms; if it is not certain, its counts have the declared variance."""
     counts, everything = evidence.label_counts[np.newaxis, :].astype(np.float64), np.arange(atoms)
     margin = Margin(everything, np.zeros(atoms, dtype=np.int64), counts)
     if evidence.knows_label:
@@ -105,12 +106,12 @@ def label_margin(evidence: AttributeEvidence, atoms: int) -> Margin:
 
 
 def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate: FloatArray) -> Iterator[Margin]:
-    """The margin of each traceable view, in their order; none tells the values of an atom apart.
+    """Yield the margin of each traceable view, in order; no view may tell the values of an atom apart.
 
     Args:
-        evidence: of the attribute.
+        evidence: the evidence on the attribute.
         atom_of_value: (values,).
-        estimate: (atoms, labels) a first guess at the table, for the variance of what chance decides.
+        estimate: (atoms, labels) a first estimate of the table, for the variances of random maskings.
     """
     for masking in evidence.traceable:
         if masking.transition is not None:
@@ -122,12 +123,12 @@ def view_margins(evidence: AttributeEvidence, atom_of_value: AtomArray, estimate
 def _mapped(
     masking: Masking, mapping: IntArray, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int
 ) -> Margin:
-    """The margin of a function of the value, exact unless something else is declared."""
+    """The margin of a function of the value, which is exact unless declared otherwise."""
     group_of, everything = per_atom(mapping, atom_of_value, atoms), np.arange(atoms)
     joint = counts_of(masking)
     if masking.perturbation.is_none:
         return Margin(everything, group_of, joint.astype(np.float64))
-    # Noise in a masked value that nothing is mapped to says nothing.
+    # Noise in a masked value that no value is mapped to carries no information.
     used, group_of = np.unique(group_of, return_inverse=True)
     counts, variance = restored(masking, joint[used], evidence)
     return _margin(Margin(everything, group_of, counts, None, variance), evidence.records)
@@ -140,10 +141,11 @@ def _drawn(
     atom_of_value: AtomArray,
     estimate: FloatArray,
 ) -> Margin:
-    """The margin of a masking that draws the masked value: its counts have the variance of the draws.
+    """The margin of a random masking, whose counts have the variance of the draws.
 
-    Given the true table F, a count is a sum of independent draws, `sum_a F(a, y) P(a'|a) (1 - P(a'|a))` its variance.
-    Where chance has a say it is taken to be that of a single record at least: an estimate of no records is only one.
+    Given the true table F, a count is a sum of independent draws with variance `sum_a F(a, y) P(a'|a) (1 - P(a'|a))`.
+    A count that chance can change has at least the variance of a single record, since F is only estimated, even where
+    the estimate is 0.
     """
     share = np.zeros((estimate.shape[0], masking.groups))
     share[atom_of_value] = transition
@@ -158,9 +160,9 @@ def _drawn(
 
 
 def _margin(margin: Margin, records: int) -> Margin:
-    """The margin, exact after all where nothing varies: noise of no scale, draws without chance.
+    """Mark a margin as exact if no count varies: noise that changes nothing, or draws without chance.
 
-    Otherwise no count is taken to be more certain than matters, next to others that vary.
+    Otherwise raise each variance to the least that a fit can resolve.
     """
     variance = margin.variance
     if variance is None or not variance.any():
@@ -175,12 +177,12 @@ class Problem:
     """Minimise KL(F || prior) over tables F (atoms, labels) with these margins.
 
     Attributes:
-        prior: (atoms,) the weight of each atom before any counts are seen: its records in variant I, in proportion to
-            the number of its values in variant II; it spreads evenly over the labels.
+        prior: (atoms,) the weight of each atom before any counts are used: its records in variant I, proportional to
+            the number of its values in variant II. It spreads evenly over the labels.
         rows: (atoms,) the records of each atom (variant I), or None (variant II).
-        margins: what else is known.
+        margins: the other margins.
         labels: the number of label values.
-        records: the number of records in the whole table, which residuals are relative to.
+        records: the number of records in the whole table, to which residuals are relative.
     """
 
     prior: FloatArray
@@ -193,13 +195,13 @@ class Problem:
     def of(
         cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int, estimate: FloatArray | None = None
     ) -> Self:
-        """The problem of an attribute: its histogram, its label's histogram and all counts that belong to its atoms.
+        """Return the problem of an attribute: its histogram, the label's histogram and all traceable counts.
 
         Args:
-            evidence: of the attribute.
+            evidence: the evidence on the attribute.
             atom_of_value: (values,) below `atoms`.
-            atoms: how many there are.
-            estimate: (atoms, labels) what is thought of the table already; without, that it is independence.
+            atoms: the number of atoms.
+            estimate: (atoms, labels) an estimate of the table; None takes independence.
         """
         label = evidence.label_counts[np.newaxis, :].astype(np.float64)
         counts, rows = evidence.value_counts, None
@@ -209,13 +211,13 @@ class Problem:
         if estimate is None:
             estimate = prior[:, np.newaxis] / max(float(prior.sum()), 1.0) * label
         margins = label_margin(evidence, atoms), *view_margins(evidence, atom_of_value, estimate)
-        if rows is None and not margins[0].is_exact:  # nothing else makes the prior a table of as many records
+        if rows is None and not margins[0].is_exact:  # nothing else scales the prior to the number of records
             prior *= evidence.records / prior.sum()
         return cls(prior, rows, margins, evidence.labels, float(evidence.records))
 
     @property
     def is_exact(self) -> bool:
-        """Whether every margin is to be met to the last record."""
+        """Whether every margin must be met exactly."""
         return all(margin.is_exact for margin in self.margins)
 
     def start(self) -> FloatArray:
@@ -223,7 +225,7 @@ class Problem:
         return np.repeat(self.prior[:, np.newaxis] / self.labels, self.labels, axis=1)
 
     def allowed(self) -> BoolArray:
-        """Which cells (atoms, labels) no exact count of 0 forbids."""
+        """Which cells (atoms, labels) are in no exact margin of 0."""
         allowed = np.repeat(self.prior[:, np.newaxis] > 0, self.labels, axis=1)
         for margin in self.margins:
             if margin.is_exact:
@@ -231,7 +233,7 @@ class Problem:
         return allowed
 
     def residual(self, table: FloatArray) -> float:
-        """The largest absolute difference of an exact margin of `table` (atoms, labels), over the records."""
+        """The largest absolute error of `table` (atoms, labels) in an exact margin, over the number of records."""
         gaps = [margin.residual(table) for margin in self.margins]
         if self.rows is not None:
             gaps.append(float(np.abs(table.sum(axis=1) - self.rows).max(initial=0.0)))
@@ -239,7 +241,7 @@ class Problem:
 
 
 def design_of(problem: Problem) -> csr_array:
-    """The share (atoms, groups) of each atom in each group of all margins, one after the other."""
+    """The share (atoms, groups) of each atom in each group, with the groups of all margins one after the other."""
     groups = np.cumsum([0, *(margin.groups for margin in problem.margins)])
     columns = np.concatenate([m.group_of + at for m, at in zip(problem.margins, groups, strict=False)])
     atoms = np.concatenate([margin.atoms for margin in problem.margins])

@@ -1,4 +1,4 @@
-"""One reference table for each attribute, from all its masked views (model, section 4)."""
+"""One reference table for each attribute, from all its masked views (`docs/model.md`)."""
 
 import math
 from dataclasses import replace
@@ -35,32 +35,32 @@ from aegis_advisor.reconstruction.solution import (
 from aegis_advisor.reconstruction.support import CLEAR, support
 
 SOLVER = DualNewton()
-"""Solves what has no closed form. The one place where it is chosen."""
+"""The solver of problems without a closed form. It is chosen only here."""
 
 ROUNDING = 1e-12
-"""Over the records, what a residual is known to."""
+"""The accuracy of a residual, over the number of records."""
 
 CLOSED = 1e-12
-"""Over the records, how far rounding may take a closed form from its margins; further off, no table fits."""
+"""How far rounding may take a closed form from its margins, over the number of records; beyond it, no table fits."""
 
 FIT_TOLERANCE = 1e-7
-"""Over the records, how far counts that vary may be from their best fit: less than their deviations by far."""
+"""How far inexact counts may be from their best fit, over the number of records; far below their deviations."""
 
 RECONSIDERED = 1
-"""How often the variance of what chance decides is estimated anew, from the table that the last estimate led to."""
+"""How often the variances of random maskings are estimated again, from the table of the last fit."""
 
 
 def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Reference:
     """Reconstruct the joint counts of an attribute and the label.
 
-    The table that is closest to uniform (KL divergence) among those that fit all mapped counts, the label's
-    histogram and, in variant I, the attribute's: the paper's section 4.2, with all views together. If the
-    unmasked counts are given, it is exactly they. Values that no mapping tells apart share an atom. Views whose counts
-    are inexact as declared, or drawn by chance, are fitted as closely as their variance asks for.
+    The result is the table closest to uniform (KL divergence) among those that fit all mapped counts, the label's
+    histogram and, in variant I, the attribute's histogram: the paper's section 4.2, with all views together. If the
+    unmasked counts are given, it has exactly these. Values that no mapping tells apart share an atom. Views with
+    declared inexact counts, and random maskings, are fitted as closely as their variance requires.
 
     Args:
-        evidence: without faults (`find_faults`); views may still contradict each other in threes, then
-            the certificate says that nothing converged, and by how much each is off.
+        evidence: without faults (`find_faults`). Three or more views may still contradict each other; then the
+            certificate says that the fit did not converge, and how far off each view is.
         solver: for the parts where views overlap without nesting.
     """
     if evidence.joint is not None:
@@ -88,9 +88,9 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
 
 
 def fit(evidence: AttributeEvidence, solver: Solver = SOLVER) -> tuple[AtomArray, Problem, Solution]:
-    """The atoms (values,) of an attribute whose unmasked counts are not known, and the table that fits, by itself.
+    """Return the atoms (values,) of an attribute without unmasked counts, its problem, and the fitted table.
 
-    It lacks what `reconstruct` finds out about it: which cells have to be empty, and what bounds the utility.
+    Unlike `reconstruct`, it does not determine which cells must be empty, nor the bounds of the utility.
     """
     atom_of_value = common_refinement(evidence.partitions, evidence.values)
     atoms = int(atom_of_value.max()) + 1
@@ -103,13 +103,13 @@ def fit(evidence: AttributeEvidence, solver: Solver = SOLVER) -> tuple[AtomArray
 
 
 def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
-    """The table without what is left in cells that have to be empty, and whether it is certain which these are."""
+    """The table with 0 in all cells that must be empty, and whether it is certain which these are."""
     if solution.method == "closed_form":
         return solution.table, problem.residual(solution.table) <= CLOSED
     allowed = problem.allowed()
     missed = max(problem.residual(solution.table), ROUNDING) * problem.records
     if problem.is_exact and solution.table[allowed].min(initial=np.inf) > CLEAR * missed:
-        return np.where(allowed, solution.table, 0.0), True  # all that can be are far above what is missed
+        return np.where(allowed, solution.table, 0.0), True  # all allowed cells are far above the residual
     held = support(problem, solution.table)
     if held is None:
         return solution.table, False
@@ -117,7 +117,7 @@ def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
 
 
 def _given(evidence: AttributeEvidence, joint: FloatArray) -> Reference:
-    """The unmasked counts as a reference: every value is an atom."""
+    """Use the unmasked counts as the reference; every value is an atom."""
     atom_of_value = np.arange(evidence.values, dtype=np.int32)
     problem = Problem.of(evidence, atom_of_value, evidence.values)
     residual = problem.residual(joint)
@@ -132,14 +132,14 @@ def _given(evidence: AttributeEvidence, joint: FloatArray) -> Reference:
 
 
 def _solve(problem: Problem, solver: Solver) -> Solution:
-    """Solve each part by itself: all that are a single group in closed form, by the solver otherwise."""
+    """Solve each part by itself: in closed form if it has one, else by the solver."""
     table = np.zeros((problem.prior.size, problem.labels))
     held = without_empty_atoms(problem)
     if not held.size:
         return Solution("closed_form", table, 0, 0.0)
     if not problem.is_exact:
         solution = solver.solve(_condensed(restrict(problem, held)))
-        # Cells that have all but vanished would be lost in sums, and divided by.
+        # Later steps would divide by cells so small that sums lose them.
         table[held] = np.where(solution.table > VANISHED * problem.records, solution.table, 0.0)
         return replace(solution, table=table)
     problem = _condensed(restrict(problem, held))
@@ -159,7 +159,7 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
 
 
 def _condensed(problem: Problem) -> Problem:
-    """The same problem, its exact margins as few as say the same."""
+    """Reduce the exact margins to the fewest that say the same, and temper the inexact ones."""
     inexact = (margin.tempered(problem.records) for margin in problem.margins if not margin.is_exact)
     exact = replace(problem, margins=tuple(margin for margin in problem.margins if margin.is_exact))
     exact = essential(with_runs_joined(exact))
@@ -174,12 +174,12 @@ def _solve_part(part: Problem, solver: Solver) -> Solution:
 
 
 def _information_bound(problem: Problem, solution: Solution) -> float | None:
-    """The least mutual information, in bits, of any table that fits (variant I).
+    """A lower bound, in bits, of the mutual information of any table that fits (variant I).
 
     With the rows known, `I = H(Y) - ln(labels) + KL(F || prior) / N`, and any value of the dual is below the
-    divergence of every table that fits: unlike the iterate's own information, this holds at any residual.
+    divergence of every table that fits. Unlike the iterate's own information, this bound holds at any residual.
     """
-    if problem.rows is None or not problem.is_exact:  # what is uncertain may hold a table that the truth does not
+    if problem.rows is None or not problem.is_exact:  # the true table need not fit inexact counts
         return None
     information = mutual_information(solution.table)
     if solution.iterations == 0 or problem.records == 0:

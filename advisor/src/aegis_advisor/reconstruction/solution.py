@@ -1,4 +1,4 @@
-"""The solution, which never comes without its certificate: how well it fits each view."""
+"""Solutions and references, always with a certificate that says how well they fit each view."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,17 +13,17 @@ from aegis_advisor.reconstruction.exact import nearest_with_label
 from aegis_advisor.reconstruction.problem import Problem, counts_of, restored
 
 Method = Literal["closed_form", "ipf", "newton"]
-"""How a table was found, from the most to the least direct way."""
+"""How a table was found, from the most to the least direct method."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """How far a view's counts are from what the reference makes of them.
+    """How far a view's counts are from those of the reference.
 
     Attributes:
         largest: the largest difference of a count, over the number of records.
-        standardised: the root mean square of the differences over their standard deviations, about 1 or less where
-            a declaration is true; None where the counts are exact.
+        standardised: the root mean square of the differences over their standard deviations, about 1 or less if the
+            declaration is true; None if the counts are exact.
     """
 
     largest: float
@@ -31,7 +31,7 @@ class Misfit:
 
     @classmethod
     def of(cls, gaps: FloatArray, variance: FloatArray | None, records: float) -> Self:
-        """The misfit of differences (groups, labels), of counts that have these variances (None: exact)."""
+        """Return the misfit of differences (groups, labels) of counts with these variances (None if exact)."""
         standardised = None
         if variance is not None and (varies := variance > 0).any():
             standardised = float(np.sqrt(np.mean(gaps[varies] ** 2 / variance[varies])))
@@ -44,13 +44,14 @@ class Certificate:
 
     Attributes:
         method: given | closed_form | ipf | newton | own, the least direct one that was needed.
-        atoms: the rows of the table.
-        iterations: the most sweeps and steps that any part took; 0 where nothing iterates.
-        residual: the largest margin residual over the number of records, of every margin that is exact.
-        converged: the residual is within the solver's tolerance, and no table fits the other margins better.
-        misfits: by masking, how far the table is from the counts of each view that is not exact; where nothing
-            converged, of those that are exact, too: where they contradict each other.
-        support_known: it is certain which cells are empty: those that no table of whole counts that fits fills.
+        atoms: the number of rows of the table.
+        iterations: the most sweeps and steps that any part took; 0 without iteration.
+        residual: the largest residual of an exact margin, over the number of records.
+        converged: whether the residual is within the solver's tolerance, and no table fits the other margins better.
+        misfits: by masking, how far the table is from the counts of each view that is not exact. If the fit did not
+            converge, exact views are included, since they contradict each other.
+        support_known: whether it is certain which cells are empty: those that are 0 in every table of whole counts
+            that fits.
     """
 
     method: str
@@ -64,18 +65,18 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """The reference joint counts of an attribute, collapsed to atoms. Plain arrays, cheap to construct.
+    """The reference joint counts of an attribute, collapsed to atoms, as plain arrays that are cheap to construct.
 
-    Row `a` of the full table is `joint[t] * f(a) / f(t)` with `t = atom_of_value[a]` where the histogram `f`
-    is known, and `joint[t] / statistics.values[t]` where it is not.
+    Row `a` of the full table is `joint[t] * f(a) / f(t)` with `t = atom_of_value[a]` if the histogram `f` is known,
+    else `joint[t] / statistics.values[t]`.
 
     Attributes:
         atom_of_value: (values,) int32.
         joint: (atoms, labels) float64 counts.
-        statistics: four arrays (atoms,), see there.
-        information_bound: bits; no table that fits the evidence has less mutual information. Known in
-            variant I only, None otherwise; it means something only if the certificate says converged.
-        certificate: how it was found.
+        statistics: sums over the values of each atom (`AtomStatistics`).
+        information_bound: in bits; no table that fits the evidence has less mutual information. It is known in
+            variant I only, else None, and is valid only if the certificate says converged.
+        certificate: how it was found, and how well it fits.
         ceilings: by measure id, in its unit; no table that fits the evidence has more utility (`utility_ceilings`).
     """
 
@@ -87,12 +88,12 @@ class Reference:
     ceilings: Mapping[str, float] = field(default_factory=dict)
 
     def fold(self, mapping: IntArray, groups: int) -> FloatArray:
-        """The masked table (groups, labels) of a mapping (values,) that no atom straddles."""
+        """Return the masked table (groups, labels) of a mapping (values,) that splits no atom."""
         atoms = self.joint.shape[0]
         return fold(self.joint, per_atom(mapping, self.atom_of_value, atoms), groups)
 
     def drawn(self, transition: FloatArray) -> FloatArray:
-        """The expected table (groups, labels) of a transition matrix (values, groups), alike within each atom."""
+        """Return the expected table (groups, labels) of a transition matrix (values, groups), constant in each atom."""
         share = np.zeros((self.joint.shape[0], transition.shape[1]))
         share[self.atom_of_value] = transition
         table: FloatArray = share.T @ self.joint
@@ -101,16 +102,16 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """What a solver found for one problem.
+    """The solution of one problem.
 
     Attributes:
         method: closed_form | ipf | newton.
         table: (atoms, labels), never negative, never NaN.
-        iterations: the steps it took.
-        divergence: records times nats, a value of the dual: no table that fits is closer to the prior (KL).
-        multipliers: (groups, labels) of all margins one after the other, the logarithms that led there; None for
-            a closed form.
-        gap: over the records, how far the counts that vary are from their best fit, as the gradient has it.
+        iterations: the number of steps.
+        divergence: a value of the dual, in records times nats; no table that fits is closer to the prior (KL).
+        multipliers: (groups, labels) the logarithms of the multipliers, all margins one after the other; None for a
+            closed form.
+        gap: how far the inexact counts are from their best fit by the gradient, over the number of records.
     """
 
     method: Method
@@ -122,20 +123,20 @@ class Solution:
 
 
 class Solver(Protocol):
-    """Solves problems that have no closed form. Holds configuration only."""
+    """A solver of problems without a closed form. It holds configuration only."""
 
     @property
     def tolerance(self) -> float:
         """The largest margin residual, over the number of records, that counts as converged."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Solve a connected problem without empty atoms; always ends, with the residual it has reached."""
+        """Solve a connected problem without empty atoms. It always ends, whatever residual it has reached."""
 
 
 def divergence(table: FloatArray, prior: FloatArray) -> float:
-    """KL divergence of counts from the prior (both (atoms, labels)), in records times nats.
+    """The KL divergence of counts from the prior (both (atoms, labels)), in records times nats.
 
-    `sum F ln(F / P)`, for tables of equal total.
+    `sum F ln(F / P)`, for tables with equal totals.
     """
     held = table > 0
     return float(np.sum(table[held] * np.log(table[held] / prior[held])))
@@ -144,10 +145,10 @@ def divergence(table: FloatArray, prior: FloatArray) -> float:
 def find_misfits(
     evidence: AttributeEvidence, problem: Problem, table: FloatArray, *, with_exact: bool
 ) -> dict[str, Misfit]:
-    """The misfit of each view that is not exact, and of the others `with_exact`, by masking.
+    """The misfit of each view that is not exact, by masking; if `with_exact`, also of the exact views.
 
     Args:
-        problem: the one that the table (atoms, labels) is to solve; its first margin is the label's histogram.
+        problem: the problem that the table (atoms, labels) solves; its first margin is the label's histogram.
     """
     misfits = {}
     for masking, margin in zip(evidence.traceable, problem.margins[1:], strict=True):

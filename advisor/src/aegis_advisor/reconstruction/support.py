@@ -1,15 +1,15 @@
-"""The support of the reference: which cells can hold records at all, given the margins.
+"""The support of the reference: which cells can have records, given the margins.
 
-The reference is the table of least divergence from a positive prior, so that it is positive wherever any
-table that fits is (Csiszar 1975, "I-divergence geometry of probability distributions and minimization
-problems", theorem 3.1). A cell is zero when a margin of it is, or when several margins leave nothing for it. A solver
-only approaches such zeros; here they are decided.
+The reference is the table of least divergence from a positive prior, so it is positive wherever any table that fits is
+(Csiszar 1975, "I-divergence geometry of probability distributions and minimization problems", theorem 3.1). A cell is
+zero if one of its margins is zero, or if several margins together leave nothing for it. A solver only approaches zeros
+of the second kind; this module decides them.
 
-Both sides are checked. A zero has a proof in integers (`zeros`): it is 0 in every table of whole numbers that
-fits, and less than a millionth of a record in any other. The proof is mostly found from how the solver's table
-vanishes, in small problems otherwise by a linear programme. All other cells are positive in one table that meets
-every margin to rounding, where they are far above what it is missed by; a zero among them would take a proof
-whose coefficients add up to more than `CLEAR`.
+Both sides are checked. A zero has a proof in integers (`zeros`): the cell is 0 in every table of whole numbers that
+fits, and less than a millionth of a record in any other. The proof usually comes from how the solver's table vanishes
+there; if not, small problems use a linear program. All other cells are positive in one table that meets every margin up
+to rounding, and are far above its residual. For one of them to be zero, a proof would need coefficients that add up to
+more than `CLEAR`.
 """
 
 import numpy as np
@@ -20,37 +20,37 @@ from aegis_advisor.reconstruction.problem import Problem
 from aegis_advisor.reconstruction.zeros import zeros_of_logarithms, zeros_of_program
 
 LARGEST = 500_000
-"""Cells with positive margins beyond which the support is not looked for."""
+"""The most cells of a table for which the support is determined."""
 
 LARGEST_PROGRAMME = 600
-"""Cells of a linear programme beyond which it is not tried."""
+"""The most cells of a linear program."""
 
 CLEAR = 1e3
-"""A cell this many times above what its part's equations are missed by is not zero."""
+"""A cell this many times above the residual of its part's equations is not zero."""
 
 SMALL = 1e-3
 """A cell below this share of its smallest margin may be a zero that the solver has not reached."""
 
 MISSED = 1e-9
-"""No table fits where the best misses a count by more than this share of its part's largest."""
+"""No table fits if the best one misses a count by more than this share of the largest count of its part."""
 
 LIFTED = 1e-4
-"""The share of its smallest margin that a small cell is tried with."""
+"""The share of its smallest margin that a small cell is raised to as a start."""
 
 ATTEMPTS, PASSES = 4, 6
 
 
 def support(problem: Problem, table: FloatArray) -> BoolArray | None:
-    """Which cells are positive in some table that meets the margins, and so in the reference.
+    """Determine which cells are positive in some table that meets the margins, and so in the reference.
 
     Args:
-        problem: its counts are integers below 2^53.
-        table: (atoms, labels) the solver's approximate solution, a hint: the better it fits, the more is decided
-            without linear programmes, which only small problems are left to.
+        problem: with counts that are integers below 2^53.
+        table: (atoms, labels) the solver's approximate solution as a hint. The better it fits, the more is decided
+            without linear programs, which are for small problems only.
 
     Returns:
-        (atoms, labels), or None where it is not known: no table fits, a margin is not exact, the problem is too
-        large, or a proof was not found.
+        (atoms, labels), or None if the support is not known: no table fits, a margin is not exact, the problem is too
+        large, or no proof was found.
     """
     exact = all(margin.is_exact for margin in problem.margins)
     if not exact or problem.prior.size * problem.labels > LARGEST:
@@ -67,10 +67,10 @@ def support(problem: Problem, table: FloatArray) -> BoolArray | None:
 
 
 def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
-    """Which cells (cells,) can be positive: prove zeros, see whether the rest is positive.
+    """Which cells (cells,) can be positive: prove zeros, then check that the rest is positive.
 
-    Where it is not, a linear programme decides, first of its small cells; if that is not enough, of all cells
-    of that part, for which the table is not needed any more.
+    If some are not, a linear program decides, at first for the small cells of their part. If that is not enough, it
+    decides for all cells of that part, and the table is no longer needed for these.
     """
     smallest = equations.smallest_target()
     small = table <= SMALL * smallest
@@ -94,10 +94,10 @@ def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
 
 
 def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The table (cells,) near the start that fits best, and by how much each part (parts,) misses a count."""
+    """The best-fitting table (cells,) near the start, and the most by which each part (parts,) misses a count."""
     table, gap = start, equations.gap(start)
     for _ in range(PASSES):
-        # The change that closes the gap with the least `sum change^2 * table`, relative to the table.
+        # The relative change that closes the gap with the least `sum change^2 * table`.
         change = equations.transposed @ solve_normal_equations(equations, table, gap)
         nearer = table * np.clip(1.0 + change, 0.1, 10.0)
         left = equations.gap(nearer)

@@ -1,20 +1,19 @@
-"""Proofs that cells are zero in every table that fits, and how such proofs are optimum.
+"""Proofs that cells are zero in every table that fits, and how to find such proofs.
 
-By Farkas' lemma (Schrijver 1986, "Theory of linear and integer programming", corollary 7.1d) a cell is zero in
-every table that fits exactly if some combination `d` of the equations has coefficients `c` that are nowhere
-negative and positive at the cell, while `d` times the counts is 0. Entries of `d` that are fractions with small
-denominators are recovered exactly. Where they are not (they are quotients of determinants, which can have
-hundreds of digits), `d` is rounded to integers all the same. Then `c` and `d @ target` are known without error,
-and every table that fits has
+By Farkas' lemma (Schrijver 1986, "Theory of linear and integer programming", corollary 7.1d) a cell is zero in every
+table that fits exactly if some linear combination `d` of the equations has coefficients `c` that are nowhere negative
+and positive at the cell, while `d` times the counts is 0. Entries of `d` that are fractions with small denominators are
+recovered exactly. Other entries (quotients of determinants, which can have hundreds of digits) are rounded: `d` is
+scaled and rounded to integers. Then `c` and `d @ target` are known without error, and every table that fits has
 
     sum of c * cell = d @ target,    so    c_z * cell_z <= d @ target + sum of max(-c, 0) * smallest margin.
 
 This leaves so little for the cell that no table of whole numbers, such as the unmasked one, has a record there.
 
-There are two ways to such a combination. The table of a solver is the prior times exponentials of multipliers, and
-where it approaches a zero these grow without end, along a combination that proves it: the logarithms of the table are
-the proof but for what stays bounded. In small problems a linear programme finds one, for all zeros at once: its dual
-is a vertex of a polyhedron with coefficients 0 and 1, so that its entries are fractions.
+There are two ways to find such a combination. A solver's table is the prior times exponentials of multipliers. Where it
+approaches a zero, these grow without limit along a combination that proves the zero, so the logarithms of the table are
+the proof up to bounded terms. In small problems a linear program finds one for all zeros at once. Its dual solution is
+a vertex of a polyhedron with coefficients 0 and 1, so its entries are fractions.
 """
 
 from dataclasses import dataclass
@@ -29,18 +28,18 @@ from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.reconstruction.equations import Equations, closest_combination
 
 LEAST = 1e-6
-"""A cell that no table gives more of a record than this is zero."""
+"""A cell that has at most this part of a record in every table that fits is zero."""
 
 DENOMINATOR = 64
 MULTIPLE = 2**20
-"""The largest denominator of an entry of a proof, and of all its entries together, that is looked for."""
+"""The largest denominator tried for an entry of a proof, and the largest common denominator of all entries."""
 
 CAREFUL = 1 + 1e-9
-"""Makes up for rounding in a sum of terms of one sign."""
+"""A factor that makes up for rounding in a sum of terms of the same sign."""
 
 
 def proves_zeros(equations: Equations, dual: FloatArray, zero: BoolArray) -> bool:
-    """Whether a combination (equations,), made integer, proves these cells (cells,) to be zero."""
+    """Whether a combination (equations,), converted to integers, proves these cells (cells,) to be zero."""
     if not zero.any():
         return True
     if _leaves_nothing(equations, _scaled(equations, dual), zero):
@@ -61,14 +60,14 @@ def _leaves_nothing(equations: Equations, whole: IntArray, zero: BoolArray) -> b
 
 
 def _scaled(equations: Equations, dual: FloatArray) -> IntArray:
-    """The combination times a power of two, as large as its coefficients stay below 2^63."""
+    """The combination times the largest power of two for which its coefficients stay below 2^63, rounded."""
     most = int(np.diff(equations.transposed.indptr).max())
     exponent = 62 - most.bit_length() - int(np.frexp(np.abs(dual).max())[1])
     return np.rint(np.ldexp(dual, exponent)).astype(np.int64)
 
 
 def _common_multiple(dual: FloatArray) -> IntArray | None:
-    """The combination as fractions of small denominators times their common multiple; None if that is large."""
+    """The combination as fractions with small denominators, times their least common multiple; None if too large."""
     used = np.flatnonzero(np.abs(dual) > 1 / DENOMINATOR**2)
     fractions = [Fraction(float(entry)).limit_denominator(DENOMINATOR) for entry in dual[used]]
     multiple = lcm(*(entry.denominator for entry in fractions))
@@ -80,22 +79,22 @@ def _common_multiple(dual: FloatArray) -> IntArray | None:
 
 
 SPREAD = 10.0
-"""The logarithms of cells that do not vanish are about as large."""
+"""The typical size of the logarithms of cells that do not vanish."""
 
 DISTINCT = 1e-2
-"""A coefficient below this share of the logarithm that it stands for may be 0."""
+"""A coefficient below this share of its cell's logarithm may be 0."""
 
 LOST, UNKNOWN = 1e-290, 1e-4
-"""Cells below this share of their margin have lost their logarithm: it weighs so much less."""
+"""Cells below the first share of their margin have lost their logarithm, so it gets the second as its weight."""
 
 ATTEMPTS, REFINEMENTS = 2, 3
 
 
 def zeros_of_logarithms(equations: Equations, suspects: BoolArray, table: FloatArray) -> BoolArray:
-    """Which of the suspects (cells,) are proven to be zero in every table that fits; not always all that are.
+    """Which of the suspects (cells,) are proven to be zero in every table that fits. It may miss some zeros.
 
     Args:
-        equations: of all cells.
+        equations: the equations in all cells.
         suspects: cells that are small in the table.
         table: (cells,) a solver's approximate solution.
     """
@@ -113,7 +112,7 @@ def zeros_of_logarithms(equations: Equations, suspects: BoolArray, table: FloatA
 
 
 def _direction(equations: Equations, suspects: BoolArray, logarithms: FloatArray, known: FloatArray) -> FloatArray:
-    """The combination (equations,) next to the logarithms (cells,), relative to them, and 0 at all others."""
+    """The combination (equations,) closest to the suspects' logarithms (cells,) in relative terms, and 0 elsewhere."""
     expected = np.where(suspects, logarithms, SPREAD)
     weight = known / expected**2
     dual = closest_combination(equations, weight, np.where(suspects, weight * logarithms, 0.0))
@@ -124,15 +123,15 @@ def _direction(equations: Equations, suspects: BoolArray, logarithms: FloatArray
 
 
 STEPS = 5_000
-"""Simplex steps before a programme is given up. A limit on time would not give the same answer twice."""
+"""The most simplex steps of a linear program. A time limit would not give the same answer twice."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProgramZeros:
-    """What the margins say of the suspects.
+    """The suspects that are zero, and a table in which all other cells are positive.
 
     Attributes:
-        zero: (cells,) those that are 0 in every table that fits; proven.
+        zero: (cells,) the cells that are proven to be 0 in every table that fits.
         point: (cells,) a table that nearly fits, positive everywhere else.
     """
 
@@ -142,10 +141,10 @@ class ProgramZeros:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Raise:
-    """The solution of the programme.
+    """The solution of the linear program.
 
     Attributes:
-        direction: (cells,) it adds up to the scale times the counts.
+        direction: (cells,) a table whose sums are the scale of the part times the counts.
         scale: (parts,).
         dual: (equations,).
     """
@@ -156,16 +155,16 @@ class _Raise:
 
 
 def zeros_of_program(equations: Equations, suspects: BoolArray, point: FloatArray) -> ProgramZeros | None:
-    """Which of the suspects (cells,) are zero in every table that fits.
+    """Determine which of the suspects (cells,) are zero in every table that fits.
 
     Args:
-        equations: of all cells.
-        suspects: the cells to decide; the others can be positive, which is believed.
-        point: (cells,) a table that nearly fits, positive where there is no suspect. It is not looked at
-            where all cells of a part are suspects.
+        equations: the equations in all cells.
+        suspects: the cells to decide; each of the others is assumed to be positive in some table that fits.
+        point: (cells,) a table that nearly fits, positive in all cells but the suspects. It is not used in a part
+            where all cells are suspects.
 
     Returns:
-        None if the programme was given up, or if its proof does not hold.
+        None if the linear program was given up, or if its proof does not hold.
     """
     raised = _raise(equations, suspects)
     if raised is None:
@@ -177,12 +176,12 @@ def zeros_of_program(equations: Equations, suspects: BoolArray, point: FloatArra
 
 
 def _raise(equations: Equations, suspects: BoolArray) -> _Raise | None:
-    """The direction `h` that raises as many suspects as any does: maximise `sum s` such that
+    """Find a direction `h` that raises as many suspects as possible: maximise `sum s` such that
 
         matrix @ h = scale of the part * target,    h >= s at suspects, free elsewhere,    0 <= s <= 1.
 
-    These directions are a cone, so that all suspects which some of them raise reach 1 together. Where `r` is
-    `h - s` at suspects and `h` elsewhere, all constraints are equations and limits of variables.
+    These directions form a cone, so all suspects that any of them raises reach 1 together. With `r = h - s` at suspects
+    and `r = h` elsewhere, all constraints are equations and bounds of variables.
     """
     cells = np.flatnonzero(equations.same_part(suspects))
     concerned = np.zeros(equations.parts, dtype=bool)
@@ -216,7 +215,7 @@ def _raise(equations: Equations, suspects: BoolArray) -> _Raise | None:
 
 
 def _counts(equations: Equations, rows: IntArray) -> tuple[coo_array, FloatArray]:
-    """The negated counts (rows, parts) of these equations, and the unit (parts,) that each part's are in."""
+    """The negated counts (rows, parts) of these equations, and the unit (parts,) of each part's counts."""
     parts, part = np.unique(equations.part_of_equation[rows], return_inverse=True)
     unit = np.zeros(parts.size)
     np.maximum.at(unit, part, equations.target[rows])
@@ -225,7 +224,7 @@ def _counts(equations: Equations, rows: IntArray) -> tuple[coo_array, FloatArray
 
 
 def _moved(equations: Equations, suspects: BoolArray, point: FloatArray, raised: _Raise) -> FloatArray:
-    """The mean of the point and the direction, with as much of the point as keeps every sure cell positive."""
+    """The weighted mean of point and direction, with enough weight on the point to keep every sure cell positive."""
     weight = np.zeros(equations.parts)
     sure = np.flatnonzero(~suspects)
     falls = np.maximum(-raised.direction[sure], 0.0) / point[sure]
