@@ -1,4 +1,4 @@
-"""Between which bounds each cell lies that nobody published: what follows for certain from all tables together."""
+"""Bounds of the unpublished cells of a table: what follows for certain from all published tables together."""
 
 from aegis_advisor.cell_bounds.bounds import UNLIMITED, CellBounds, Method, bound_cells
 

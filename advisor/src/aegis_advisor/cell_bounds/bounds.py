@@ -1,7 +1,7 @@
-"""Between which bounds each cell lies that nobody published: what follows for certain from all tables together.
+"""Bounds of the unpublished cells of a table: what follows for certain from all published tables together.
 
-The attack of a reader of the entry who trusts every count and knows linear programming (Dobra & Fienberg 2000, "Bounds
-for cell entries in contingency tables given marginal totals and decomposable graphs").
+This is the attack of a reader of the entry who trusts every count and knows linear programming (Dobra & Fienberg 2000,
+"Bounds for cell entries in contingency tables given marginal totals and decomposable graphs").
 """
 
 from collections.abc import Callable
@@ -21,24 +21,24 @@ from aegis_advisor.reconstruction.ipf import never
 Method = Literal["given", "closed_form", "linear_programs"]
 
 UNLIMITED = int(np.iinfo(np.int64).max)
-"""The upper bound of a cell that nothing certain limits."""
+"""The upper bound of a cell without any certain limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellBounds:
-    """Between which bounds each cell of an attribute's table of atoms and labels lies.
+    """The bounds of each cell of an attribute's table of atoms and labels.
 
-    A cell follows exactly from what is published where its bounds are equal.
+    A cell follows exactly from what is published if its bounds are equal.
 
     Attributes:
-        atom_of_value: (values,) the atom of each value, as `common_refinement` numbers them.
+        atom_of_value: (values,) the atom of each value, as numbered by `common_refinement`.
         lower: (atoms, labels) int64, 0 or more.
         upper: (atoms, labels) int64; `UNLIMITED` where nothing is certain.
-        method: the most expensive one that was needed.
-        programs: how many linear programs were solved.
-        complete: every bound is the tightest that the sums allow a table of real numbers, rounded to whole ones; of
-            counts of 10^9 and more, to a billionth of the largest. If not, time was up, or a program was given up: all
-            bounds hold, but some may be wider.
+        method: the most expensive method that was needed.
+        programs: the number of linear programs solved.
+        complete: whether every bound is the tightest that the sums allow a table of real numbers, rounded to whole
+            numbers (for counts of 10^9 and more, to a billionth of the largest). If not, time was up or a program was
+            given up: all bounds hold, but some may be wider.
     """
 
     atom_of_value: AtomArray
@@ -50,7 +50,7 @@ class CellBounds:
 
 
 def silent(_done: int, _bounds: int) -> None:
-    """Tell nobody of the progress."""
+    """Ignore the progress."""
 
 
 def bound_cells(
@@ -59,16 +59,17 @@ def bound_cells(
     progress: Callable[[int, int], None] = silent,
     stop: Callable[[], bool] = never,
 ) -> CellBounds:
-    """The bounds of every cell: the least and the most that any table has there which fits all that is certain.
+    """Find the bounds of every cell: the least and the most over all tables that fit everything that is certain.
 
-    Counts with declared noise say nothing for certain, rounded ones and those that lack records limit their sums, and
-    chance leaves what follows from which masked values are possible (`CertainSums`). No bound excludes the truth: each
-    has a proof in whole numbers. That cells are whole numbers is used to round bounds, not to tighten them further.
+    Counts with declared noise say nothing for certain. Rounded counts and counts that lack records limit their sums.
+    Random maskings imply what follows from which masked values are possible (`CertainSums`). No bound excludes the
+    truth, since each has a proof in whole numbers. That cells are whole numbers is used only to round bounds, not to
+    tighten them further.
 
     Args:
         evidence: without faults (`find_faults`).
-        progress: told how many of how many bounds are settled that need linear programs, after each program.
-        stop: asked before each linear program; when it says so, the bounds that are proven so far are the answer.
+        progress: called with (done, total) after each linear program: the bounds settled, of those that need programs.
+        stop: called before each linear program; if true, the bounds proven so far are returned.
 
     Raises:
         ContradictoryViewsError: no table fits.
@@ -87,6 +88,6 @@ def bound_cells(
 
 
 def _as_counts(bound: FloatArray) -> IntArray:
-    """Whole numbers as int64, infinite ones as `UNLIMITED`."""
+    """Convert whole numbers to int64, and infinite ones to `UNLIMITED`."""
     finite = np.isfinite(bound)
     return np.where(finite, np.where(finite, bound, 0.0).astype(np.int64), UNLIMITED)

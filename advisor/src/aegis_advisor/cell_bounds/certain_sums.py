@@ -1,4 +1,4 @@
-"""What is certain of an attribute's table, from all that is published: sums, and between which limits they lie."""
+"""What is certain about an attribute's table, from all that is published: sums, and the limits of sums."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from aegis_advisor.reconstruction.problem import Margin, Problem
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumLimits:
-    """LinearSystem over the atoms of a group, label by label, and between which limits they are certain to lie.
+    """Sums over the atoms of each group, label by label, with limits that are certain.
 
     Attributes:
-        atoms: (members,) the atoms that it speaks of; an atom may be a member of several groups.
+        atoms: (members,) the atoms covered; an atom may be a member of several groups.
         group_of: (members,) the group of each of them.
         least: (groups, labels) whole numbers as float64.
         most: (groups, labels) likewise; infinite where nothing is certain.
@@ -30,24 +30,24 @@ class SumLimits:
 
     @classmethod
     def of_margin(cls, margin: Margin) -> Self:
-        """LinearSystem that are known exactly."""
+        """Return sums that are known exactly."""
         return cls(margin.atoms, margin.group_of, margin.counts, margin.counts)
 
     def is_margin(self, atoms: int) -> bool:
-        """Whether each atom is in one of its groups, and every sum is known."""
+        """Whether each atom is in exactly one of its groups, and every sum is known exactly."""
         return np.array_equal(self.least, self.most) and np.array_equal(self.atoms, np.arange(atoms))
 
     def of(self, table: FloatArray) -> FloatArray:
-        """These sums (groups, labels) of a table (atoms, labels)."""
+        """Compute these sums (groups, labels) for a table (atoms, labels)."""
         return fold(table[self.atoms], self.group_of, self.least.shape[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CertainSums:
-    """All that is certain of the table (atoms, labels) of an attribute.
+    """All that is certain about the table (atoms, labels) of an attribute.
 
     Attributes:
-        exact: the sums that are known to the last record: the rows (variant I) and margins.
+        exact: the sums that are known exactly: the rows (variant I) and margins.
         limits: sums of which only limits are known.
     """
 
@@ -56,7 +56,7 @@ class CertainSums:
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Self:
-        """What the histograms and every view say for certain; noise says nothing, see `interval`."""
+        """Return what the histograms and every view say for certain; counts with noise say nothing (`interval`)."""
         counts, rows = evidence.value_counts, None
         if counts is not None:
             rows = fold(counts, atom_of_value, atoms).astype(np.float64)
@@ -69,12 +69,12 @@ class CertainSums:
 
     @property
     def sums(self) -> Iterator[SumLimits]:
-        """All sums but the rows."""
+        """All sums except the rows."""
         yield from map(SumLimits.of_margin, self.exact.margins)
         yield from self.limits
 
     def admits(self, lower: FloatArray, upper: FloatArray) -> bool:
-        """Whether no bound excludes the other, and no sum is beyond what the bounds (atoms, labels) leave it."""
+        """Whether no lower bound (atoms, labels) exceeds its upper bound, and every sum is possible within them."""
         rows = self.exact.rows
         fits = bool(np.all(lower <= upper))
         if rows is not None:
@@ -85,11 +85,11 @@ class CertainSums:
 
 
 def interval(perturbation: Perturbation, counts: IntArray, records: int | None) -> tuple[FloatArray, FloatArray]:
-    """Between which limits the sums lie that were published as these counts.
+    """The limits of the sums that were published as these counts.
 
-    Rounding moves a count by less than its base. Records that were left out are missing from a sum, not more than all
-    of them: `records` is how many there are, None if that is not certain. Noise can be of any size, however unlikely:
-    nothing follows from such a count for certain, unless it is too little to have changed any.
+    Rounding changes a count by less than its base. A sum can lack at most all records that were left out; `records` is
+    the number of all records, or None if that is not certain. Noise can have any size, however unlikely, so nothing
+    follows for certain from a count with noise, unless the scale is too small to have changed any.
 
     Returns:
         The least and the most, in the shape of the counts.
@@ -105,7 +105,7 @@ def interval(perturbation: Perturbation, counts: IntArray, records: int | None) 
 
 
 def label_limits(evidence: AttributeEvidence) -> tuple[FloatArray, FloatArray]:
-    """Between which limits the records (labels,) of each label lie; exact counts tell them, whatever they are of."""
+    """The limits of the records (labels,) of each label; exact counts of any masking determine them."""
     if evidence.knows_label:
         counts = evidence.label_counts.astype(np.float64)
         return counts, counts
@@ -120,7 +120,7 @@ def _of_label(evidence: AttributeEvidence, atoms: int) -> Iterator[SumLimits]:
 
 
 def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> Iterator[SumLimits]:
-    """What each view says whose counts belong to known values and have no noise."""
+    """What each traceable view without noise says."""
     records = evidence.records if evidence.knows_label else None
     for masking in evidence.traceable:
         joint = masking.joint
@@ -136,11 +136,11 @@ def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int)
 def _of_chance(
     masking: Masking, atom_of_value: AtomArray, atoms: int, least: FloatArray, most: FloatArray
 ) -> Iterator[SumLimits]:
-    """What follows of a view whose masked values are drawn, from which of them are possible alone.
+    """What a random masking says for certain, only from which masked values each atom can have.
 
-    The records of a masked value come from atoms that can have it; the records of atoms have masked values that they
-    can have. The latter is said of the atoms that can have nothing but what a given one can; of other sets of
-    masked values (by Hall's theorem all of them would be needed) nothing is said.
+    The records of a masked value come from atoms that can have it, and the records of atoms have masked values that
+    they can have. The latter is stated for each set of masked values that some atom can have, and for all atoms that
+    can have nothing else. Other sets of masked values are left out (by Hall's theorem all sets would be needed).
     """
     possible = np.zeros((atoms, masking.groups), dtype=bool)
     possible[atom_of_value] = True if masking.transition is None else masking.transition > 0
@@ -153,6 +153,6 @@ def _of_chance(
 
 
 def _within(possible: BoolArray, kinds: BoolArray) -> BoolArray:
-    """Whether all that is possible (atoms, groups) for an atom is of a kind (kinds, groups): (kinds, atoms)."""
+    """Whether all groups possible (atoms, groups) for an atom are in a kind (kinds, groups): (kinds, atoms)."""
     outside: IntArray = (~kinds).astype(np.int64) @ possible.T.astype(np.int64)
     return np.asarray(outside == 0)

@@ -1,12 +1,12 @@
-"""The tightest bounds of cells whose sums are known: linear programs, as few as are needed, and proofs of their bounds.
+"""The tightest bounds of cells with known sums, by as few linear programs as possible, with proofs of the bounds.
 
-A solver's optimum is right to some digits only, and a bound must never exclude the truth. But any multipliers `y` of
-the sums prove one (Neumaier & Shcherbina 2004, "Safe bounds in linear and mixed-integer linear programming"):
+A solver's optimum is right to some digits only, but a bound must never exclude the truth. Any multipliers `y` of the
+sums prove a bound (Neumaier & Shcherbina 2004, "Safe bounds in linear and mixed-integer linear programming"):
 
     c x = y A x + (c - y A) x  >=  sum of y times the limit on its side  +  sum of min(0, c - y A) times the most of x
 
-for every table with `least <= A x <= most` and `0 <= x <= upper`. Multipliers are rounded to fractions with a common
-power of two; then all of this is computed without error, and a count is a whole number, so its bound rounds up.
+for every table with `least <= A x <= most` and `0 <= x <= upper`. Multipliers are rounded to fractions whose common
+denominator is a power of two. Then all of this is computed without error. Counts are whole, so the bound is rounded up.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,13 +21,14 @@ from aegis_advisor.cell_bounds.linear_system import LinearSystem
 
 PRIMAL = 4
 DEVEX = 1
-"""A table that fits stays one when another cell is asked for: the primal method starts from it, at light prices."""
+"""A table that fits stays feasible when the objective changes to another cell: the primal method starts from it. Devex
+pricing is cheap."""
 
 STEPS = 100_000
-"""Simplex steps before a program is given up. A limit on time would not give the same answer twice."""
+"""The most simplex steps of a program. A time limit would not give the same answer twice."""
 
 LARGE = 2.0**20
-"""Counts are scaled below this: the solver's tolerances are absolute."""
+"""Counts are scaled below this, since the solver's tolerances are absolute."""
 
 
 class InfeasibleError(Exception):
@@ -40,7 +41,7 @@ class Optimum:
 
     Attributes:
         point: (cells,) a table.
-        multipliers: (sums,) they show that none has less.
+        multipliers: (sums,) the dual solution, which shows that no table has less.
     """
 
     point: FloatArray
@@ -48,7 +49,7 @@ class Optimum:
 
 
 class Simplex:
-    """Minimises cells of a table with given sums."""
+    """A solver that minimises cells of a table with given sums."""
 
     def __init__(self, sums: LinearSystem) -> None:
         self._unit = max(1.0, 2.0 ** np.ceil(np.log2(sums.largest / LARGE))) if sums.largest > 0 else 1.0
@@ -67,7 +68,7 @@ class Simplex:
         self._highs.passModel(_model(sums, self._unit))
 
     def least(self, cells: IntArray, sign: int) -> Optimum | None:
-        """The table with the least of `sign` times the sum of some cells; None if the program was given up.
+        """Return the table with the least `sign` times the sum of some cells; None if the program was given up.
 
         Raises:
             InfeasibleError: no table has these sums.
@@ -87,7 +88,7 @@ class Simplex:
 
 
 def _model(sums: LinearSystem, unit: float) -> highspy.HighsLp:
-    """The sums as HiGHS takes them, with nothing to minimise."""
+    """The sums as a HiGHS model with an empty objective."""
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = sums.matrix.shape
     model.col_cost_ = np.zeros(sums.cells.size)
@@ -104,20 +105,20 @@ def _model(sums: LinearSystem, unit: float) -> highspy.HighsLp:
 
 
 NEGLIGIBLE = 2.0**-40
-"""A multiplier this small beside the largest is the solver's rounding."""
+"""A multiplier this small relative to the largest is the solver's rounding."""
 
 HOPELESS = 2.0**20
-"""A multiplier this large leaves no digits behind the point for the others."""
+"""A multiplier this large leaves the others too few binary places."""
 
 
 def proven_least(sums: LinearSystem, cell: int, sign: int, multipliers: FloatArray) -> int | None:
-    """What `sign` times a cell is at least, in every table of whole numbers; None if the multipliers prove nothing.
+    """A lower bound of `sign` times a cell in every table of whole numbers; None if the multipliers prove none.
 
     Args:
-        sums: with limits.
-        cell: its place among the cells of `sums`.
+        sums: the sums and their limits.
+        cell: the index of the cell among the cells of `sums`.
         sign: 1 or -1.
-        multipliers: (sums,) of the linear program that minimises `sign` times the cell, nearly.
+        multipliers: (sums,) approximately the dual solution of the program that minimises `sign` times the cell.
     """
     if not np.abs(multipliers).max(initial=0.0) < HOPELESS:
         return None
@@ -136,7 +137,7 @@ def proven_least(sums: LinearSystem, cell: int, sign: int, multipliers: FloatArr
 
 
 def _scaled(sums: LinearSystem, multipliers: FloatArray) -> tuple[IntArray, int]:
-    """The multipliers times 2^exponent, whole, such that no sum over those of a cell exceeds 2^62."""
+    """The multipliers times 2^exponent, as integers; the total over the sums of any cell is at most 2^62."""
     largest = float(np.abs(multipliers).max(initial=1.0))
     most = int(np.diff(sums.transposed.indptr).max(initial=1))
     exponent = 60 - most.bit_length() - int(np.frexp(largest)[1])
@@ -151,21 +152,22 @@ def _product(factors: IntArray, counts: FloatArray) -> int:
 
 CLOSE = 1e-6
 RELATIVE = 1e-9
-"""As near as a solver's table comes to a bound that it attains: in records, and besides over the largest count."""
+"""How near a solver's table comes to a bound that it attains: an error in records, plus one relative to the largest
+count."""
 
 
 @dataclass(slots=True, eq=False)
 class BoundSearch:
-    """The bounds of the cells of a part, while they are being found.
+    """The search for the bounds of the cells of a part.
 
     Attributes:
-        sums: of the part.
-        lower: (cells,) proven so far.
-        upper: (cells,) likewise.
-        least: (cells,) the least that a table that fits was seen to have.
-        most: (cells,) the most.
-        asked: (2, cells) whether the program of the upper, and of the lower bound was solved.
-        programs: how many linear programs were solved.
+        sums: the sums of the part.
+        lower: (cells,) the lower bounds proven so far.
+        upper: (cells,) the upper bounds proven so far.
+        least: (cells,) the least in any table found so far that fits.
+        most: (cells,) the most in any of these tables.
+        asked: (2, cells) whether the program of the upper bound, and of the lower bound, was solved.
+        programs: the number of linear programs solved.
     """
 
     sums: LinearSystem
@@ -178,21 +180,21 @@ class BoundSearch:
 
     @classmethod
     def over(cls, sums: LinearSystem) -> Self:
-        """Nothing is known yet but what each sum says by itself."""
+        """Start with the bounds that each sum implies by itself."""
         cells = sums.cells.size
         seen = np.full(cells, np.inf)
         return cls(sums, np.zeros(cells), sums.upper.copy(), seen, -seen, np.zeros((2, cells), dtype=bool))
 
     def open(self) -> int:
-        """How many bounds may not be the tightest yet."""
+        """The number of bounds that may not be the tightest yet."""
         return int(np.count_nonzero(self._loose(1)) + np.count_nonzero(self._loose(-1)))
 
     def run(self, stop: Callable[[], bool], settled: Callable[[int], None]) -> bool:
-        """Solve what is needed; False if `stop` ended it, asked before each program, or a program was given up.
+        """Solve the programs that are needed; False if `stop` ended the search or a program was given up.
 
         Args:
-            stop: whether time is up.
-            settled: told after each program how many bounds are still open.
+            stop: called before each program; true if time is up.
+            settled: called after each program with the number of bounds that are still open.
 
         Raises:
             InfeasibleError: no table has these sums.
@@ -207,10 +209,10 @@ class BoundSearch:
         return complete
 
     def _questions(self) -> Iterator[tuple[IntArray, int]]:
-        """Cells to ask for together, whose bounds are open when they come up.
+        """Yield cells to optimise together, and the sign; their bounds are still open when they are yielded.
 
-        First those that may all have as much as they ever can, or nothing, in one table; each cell is tried so once. Of
-        those for which that failed, one after the other.
+        First come sets of cells that may all attain their upper bounds, or all be empty, in one table. Each cell is in
+        one such set for each sign. Then come the cells that are still open, one after another.
         """
         for sign in (-1, 1):
             tried = np.zeros(self.sums.cells.size, dtype=bool)
@@ -224,13 +226,13 @@ class BoundSearch:
                     yield np.array([cell]), sign
 
     def _compatible(self, cells: IntArray) -> IntArray:
-        """Some of these cells, the first among them, that no sum keeps from having their upper bounds together."""
+        """Some of these cells, including the first, whose upper bounds are together within every sum."""
         room = self.sums.most.copy()
         chosen = [cell for cell in cells.tolist() if self._takes(room, cell)]
         return np.array(chosen or cells[:1])
 
     def _takes(self, room: FloatArray, cell: int) -> bool:
-        """Whether the room (sums,) has place for the most of a cell, which is then taken."""
+        """Whether the room (sums,) suffices for a cell's upper bound; if so, subtract it from the room."""
         sums = self.sums.of_cell(cell)
         if self.upper[cell] > room[sums].min(initial=np.inf):
             return False
@@ -238,7 +240,7 @@ class BoundSearch:
         return True
 
     def _ask(self, simplex: Simplex, cells: IntArray, sign: int) -> bool:
-        """Minimise `sign` times the sum of some cells; of a single one, the bound is proven. False if given up."""
+        """Minimise `sign` times the sum of some cells, and prove the bound of a single one. False if that failed."""
         optimum = simplex.least(cells, sign)
         self.programs += 1
         single = cells.size == 1
@@ -250,7 +252,7 @@ class BoundSearch:
         return not single or self._prove(int(cells[0]), sign, optimum.multipliers)
 
     def _prove(self, cell: int, sign: int, multipliers: FloatArray) -> bool:
-        """Take the bound that the multipliers prove; False if they prove none."""
+        """Use the bound that the multipliers prove; False if they prove none."""
         proven = proven_least(self.sums, cell, sign, multipliers)
         if proven is None:
             return False
@@ -261,9 +263,9 @@ class BoundSearch:
         return True
 
     def _loose(self, sign: int) -> BoolArray:
-        """(cells,) whose lower (1) or upper (-1) bound was neither asked for nor seen to be attained.
+        """(cells,) whether the lower (1) or upper (-1) bound was neither computed nor attained by a table found.
 
-        A cell that no sum limits from above can have any number of records.
+        A cell that no sum limits from above has no upper bound to look for.
         """
         gap = self.least - self.lower if sign > 0 else self.upper - self.most
         loose: BoolArray = (gap > CLOSE + RELATIVE * self.sums.largest) & ~self.asked[int(sign > 0)]

@@ -1,4 +1,4 @@
-"""SumLimits of sums as rows of a matrix over the cells that are not empty at first sight, part by part."""
+"""Limits of sums as rows of a matrix over the cells that no sum of 0 makes empty, part by part."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ class LinearSystem:
     """`least <= matrix @ cells <= most`, with every coefficient 0 or 1, and `0 <= cells <= upper`.
 
     Attributes:
-        cells: (cells,) their places in the flattened table (atoms, labels).
+        cells: (cells,) their indices in the flattened table (atoms, labels).
         matrix: (sums, cells).
         transposed: (cells, sums).
         least: (sums,) whole numbers as float64.
-        most: (sums,) likewise; it can be infinite.
-        upper: (cells,) the least of the sums that each cell is part of.
+        most: (sums,) likewise; possibly infinite.
+        upper: (cells,) the least upper limit of the sums that each cell is part of.
     """
 
     cells: IntArray
@@ -34,9 +34,9 @@ class LinearSystem:
 
     @classmethod
     def of(cls, limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int) -> Self | None:
-        """All sums of a table (atoms, labels) with these rows (atoms,), over the cells that can have records.
+        """Return all sums of a table (atoms, labels) with these rows (atoms,), over the cells that can have records.
 
-        None where a sum that has records has no such cell: then no table fits.
+        None if a sum that has records has no such cell, so that no table fits.
         """
         matrix, least, most = _incidence(limits, rows, atoms, labels)
         upper = _smallest(matrix, most)
@@ -49,7 +49,7 @@ class LinearSystem:
 
     @property
     def largest(self) -> float:
-        """The largest limit that is one."""
+        """The largest finite limit."""
         limits = np.concatenate((self.least, self.most))
         return float(limits.max(initial=0.0, where=np.isfinite(limits)))
 
@@ -59,7 +59,7 @@ class LinearSystem:
         return np.asarray(self.transposed.indices[start:stop], dtype=np.int64)
 
     def parts(self) -> Iterator[Self]:
-        """Those that share no sum and no cell, each by itself."""
+        """Yield the parts of the system that share neither sums nor cells."""
         sums, cells = self.matrix.shape
         link = self.matrix.tocoo()
         graph = coo_array((link.data, (link.row, link.col + sums)), shape=(sums + cells, sums + cells))
@@ -75,7 +75,7 @@ class LinearSystem:
 
 
 def _smallest(matrix: csr_array, most: FloatArray) -> FloatArray:
-    """(cells,) the least of the limits (sums,) of the sums that have each cell; infinite where none has it."""
+    """(cells,) the least upper limit (sums,) of the sums that contain each cell; infinite if none does."""
     smallest = np.full(matrix.shape[1], np.inf)
     np.minimum.at(smallest, matrix.indices, np.repeat(most, np.diff(matrix.indptr)))
     return smallest
@@ -84,7 +84,7 @@ def _smallest(matrix: csr_array, most: FloatArray) -> FloatArray:
 def _incidence(
     limits: Sequence[SumLimits], rows: FloatArray | None, atoms: int, labels: int
 ) -> tuple[csr_array, FloatArray, FloatArray]:
-    """Which cells of the flattened table each sum adds up, (sums, atoms * labels), and the limits (sums,)."""
+    """The incidence matrix of sums and cells of the flattened table (sums, atoms * labels), and the limits (sums,)."""
     label = np.arange(labels)
     sums, cells, least, most, offset = [], [], [], [], 0
     for one in limits:

@@ -1,4 +1,4 @@
-"""From what is certain to bounds: closed forms where there are any, linear programs for what is left."""
+"""Bounds from certain sums: by closed forms where they exist, else by linear programs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,15 +24,15 @@ from aegis_advisor.reconstruction.exact import unique_table
 from aegis_advisor.reconstruction.problem import Margin, Problem, design_of
 
 Bounds = tuple[FloatArray, FloatArray]
-"""Lower and upper, both (atoms, labels)."""
+"""Lower and upper bounds, both (atoms, labels)."""
 
 
 def in_groups(margin: Margin, rows: FloatArray | None) -> Bounds:
     """The tightest bounds of the cells of a margin whose groups share no atom, in the order of its members.
 
     With known rows (members,) a group is a table with two margins, for which the bounds of Frechet (1951), also
-    Bonferroni's, are attained: `max(0, r + c - n) <= x <= min(r, c)`. Without them, the atoms of a group share out each
-    count as they like; a single atom has all of it.
+    Bonferroni's, are attained: `max(0, r + c - n) <= x <= min(r, c)`. Without them, each count of a group can be split
+    among its atoms in any way; a single atom has all of it.
     """
     counts = margin.counts[margin.group_of]
     if rows is None:
@@ -49,10 +49,10 @@ def contradicts(margin: Margin, rows: FloatArray) -> bool:
 
 
 def proven_table(problem: Problem) -> FloatArray | None:
-    """The one table (atoms, labels) that meets the margins, with a proof that there is no other; or None.
+    """The only table (atoms, labels) that meets the margins, if there is a proof that no other does; else None.
 
-    `unique_table` finds it and checks the margins. That the atoms' rows `D` of the design are independent, so that no
-    other table has the same sums, follows from an approximate inverse `X` of `G = D D'` (Rump 2010, "Verification
+    `unique_table` finds it and checks the margins. No other table has the same sums if the atoms' rows `D` of the
+    design are independent. This is proven with an approximate inverse `X` of `G = D D'` (Rump 2010, "Verification
     methods: rigorous results using floating-point arithmetic"): a matrix `G` with `||I - X G|| < 1` is not singular.
     """
     table = unique_table(problem)
@@ -63,7 +63,7 @@ def proven_table(problem: Problem) -> FloatArray | None:
 
 
 def _is_regular(gram: FloatArray) -> bool:
-    """Whether a matrix (n, n) of whole numbers is proven to be regular, rounding included."""
+    """Whether a matrix (n, n) of whole numbers is proven to be regular, with rounding errors taken into account."""
     try:
         inverse = np.asarray(inv(gram))
     except LinAlgError:
@@ -75,13 +75,14 @@ def _is_regular(gram: FloatArray) -> bool:
 
 @dataclass(slots=True, eq=False)
 class TableBounds:
-    """The bounds of a table, while they are being found.
+    """The search for the bounds of a table.
 
     Attributes:
         lower: (atoms, labels) whole numbers as float64.
-        upper: the same; infinite where nothing is certain.
-        searches: for each part that needs linear programs, and the places (cells,) of its cells in the flattened table.
-        complete: every linear program that was needed has been solved.
+        upper: (atoms, labels) likewise; infinite where nothing is certain.
+        searches: for each part that needs linear programs, the indices (cells,) of its cells in the flattened table,
+            and its search.
+        complete: whether every linear program that was needed has been solved.
     """
 
     lower: FloatArray
@@ -91,7 +92,7 @@ class TableBounds:
 
     @classmethod
     def of(cls, known: CertainSums) -> Self | None:
-        """All that has a closed form, and the parts that have not; None where no table fits."""
+        """Return the bounds with a closed form, and searches for the other parts; None if no table fits."""
         shape = known.exact.prior.size, known.exact.labels
         bounds = cls(np.zeros(shape), np.zeros(shape))
         held = without_empty_atoms(known.exact)
@@ -102,11 +103,11 @@ class TableBounds:
 
     @property
     def programs(self) -> int:
-        """How many linear programs were solved."""
+        """The number of linear programs solved."""
         return sum(search.programs for _, search in self.searches)
 
     def search(self, progress: Callable[[int, int], None], stop: Callable[[], bool]) -> bool:
-        """Solve the linear programs; False where no table fits."""
+        """Solve the linear programs; False if no table fits."""
         waiting = [search.open() for _, search in self.searches]
         everything = sum(waiting)
         for place, (cells, search) in enumerate(self.searches):
@@ -120,7 +121,7 @@ class TableBounds:
         return True
 
     def _of_exact(self, exact: Problem, held: IntArray) -> bool:
-        """What exact margins say, of the atoms (held,) that can hold records."""
+        """Find the bounds from exact margins, for the atoms (held,) that can have records; False if no table fits."""
         problem = essential(with_runs_joined(restrict(exact, held)))
         single, parts = split(problem)
         nested = restrict(problem, single)
@@ -134,7 +135,7 @@ class TableBounds:
         return all(self._of_part(part, held[atoms]) for atoms, part in apart)
 
     def _of_part(self, part: Problem, atoms: IntArray) -> bool:
-        """What is known of a part whose groups overlap."""
+        """Find the bounds of a part whose groups overlap; False if no table fits."""
         table = proven_table(part)
         if table is None:
             return self._leave(list(map(SumLimits.of_margin, part.margins)), part.rows, atoms)
@@ -142,11 +143,11 @@ class TableBounds:
         return True
 
     def _of_all(self, known: CertainSums) -> bool:
-        """What sums say of which some are not exact."""
+        """Find the bounds from sums that are not all exact; False if no table fits."""
         return self._leave(list(known.sums), known.exact.rows, np.arange(known.exact.prior.size))
 
     def _leave(self, limits: list[SumLimits], rows: FloatArray | None, atoms: IntArray) -> bool:
-        """Leave the cells of these atoms (atoms,) to linear programs; False where no table fits."""
+        """Leave the cells of these atoms (atoms,) to linear programs; False if no table fits."""
         labels = self.lower.shape[1]
         if not limits and rows is None:
             self.upper[atoms] = np.inf
@@ -160,10 +161,10 @@ class TableBounds:
 
 
 def _report(progress: Callable[[int, int], None], later: int, everything: int, left: int) -> None:
-    """Report how many bounds are settled, where some are left of a part, and others of later ones."""
+    """Report the number of bounds settled, given those left in the current part and in later parts."""
     progress(everything - later - left, everything)
 
 
 def _is_exact(known: CertainSums) -> bool:
-    """Whether every sum of which anything is known is exact, and there are some."""
+    """Whether there are known sums, and all of them are exact."""
     return bool(known.exact.margins) and not known.limits

@@ -1,4 +1,4 @@
-"""From configurations to the best: what each loses, their order, ties, how exact it is, and how certain."""
+"""Ranking of configurations: what each loses, their order and ties, and how exact and certain the order is."""
 
 from aegis_advisor.ranking.advice import recommend
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess

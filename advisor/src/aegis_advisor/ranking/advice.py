@@ -1,4 +1,4 @@
-"""From a question to its answer: measure each attribute, rank, and say what the order is worth."""
+"""From a question to its answer: measure each attribute, rank configurations, and say how reliable the order is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from aegis_advisor.ranking.sufficiency import (
 from aegis_advisor.reconstruction import Reference
 
 MOST_LISTED = 10_000
-"""Of a million configurations, half may be as good as the best: a list of them all would help nobody."""
+"""The most indistinguishable configurations listed. Of a million, half may be as good as the best."""
 
 
 def recommend(
@@ -46,25 +46,25 @@ def recommend(
     """Pick the configuration that loses the least utility.
 
     Args:
-        evidence: of the selected attributes, in the question's order.
+        evidence: the evidence on the selected attributes, in the question's order.
         references: their references (`reconstruct`), in the same order.
         codes: (configurations, attributes) indices into the attribute's options.
-        options: per attribute the masking ids, `identity` and `drop`, that codes stand for.
-        question: what is asked.
+        options: per attribute, the masking ids, `identity` and `drop` that codes stand for.
+        question: the question to answer.
         pairs: pair counts of the selected attributes; joint measures need them.
-        others: codes of configurations that are out of the question. What is known of them tells a joint measure, too,
-            how much there is to keep.
+        others: codes of configurations that the question excludes. For a joint measure they also show how much utility
+            there is to keep.
 
     Raises:
         UnknownMeasureError: there is no such measure.
-        ValueError: the bias of the measure is to be corrected, and is not known; or a joint measure has weights.
+        ValueError: the bias of the measure is to be corrected but is not known, or a joint measure has unequal weights.
         NoConfigurationError: there are no configurations.
-        NoEvidenceError: an attribute with weight is treated differently, without evidence of what it tells.
-        OwnReferenceError: the reference `own` lacks mapping or counts of a masking.
-        MissingCountsError: a joint measure lacks joint counts of a masking with the label.
-        MissingPairsError: it lacks pair counts of maskings that a configuration uses.
+        NoEvidenceError: configurations treat an attribute with weight differently, without evidence of what it tells.
+        OwnReferenceError: the reference `own` lacks the mapping or the counts of a masking.
+        MissingCountsError: a joint measure lacks the joint counts of a masking with the label.
+        MissingPairsError: a joint measure lacks pair counts of maskings that a configuration uses.
         ContradictoryPairsError: no table has these pair counts.
-        TooManyColumnsError: the maskings that are used have too many masked values to be related to each other.
+        TooManyColumnsError: the maskings used have too many masked values for a joint measure.
     """
     measure = question.resolve()
     if codes.shape[0] == 0:
@@ -108,12 +108,12 @@ def recommend(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sampling:
-    """How much the records' being a sample matters: error vectors (options, n) per attribute.
+    """Sampling errors, since the records are a sample: error vectors (options, n) per attribute.
 
     Attributes:
-        each: of the utility of each masking.
-        moves: the same times the weight; None where utilities of configurations are not sums.
-        differences: of each deviation less that of the best, times the weight; None where nothing is known of it.
+        each: the vectors of the utility of each masking.
+        moves: the same times the weight; None if utilities of configurations are not sums.
+        differences: the vectors of each deviation less that of the best, times the weight; None if they are not known.
     """
 
     each: list[FloatArray]
@@ -131,7 +131,10 @@ class _Sampling:
         scores: Scores,
         question: Question,
     ) -> Self:
-        """Deviations by the reference `own` are not those of a sample; pair counts do not tell how a trace varies."""
+        """Return the sampling errors of an answer.
+
+        Deviations by the reference `own` have no sampling error, and that of a trace does not follow from pair counts.
+        """
         errors = [one.errors(measure, each) for one, each in zip(selected, assessments, strict=True)]
         each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]
         if scores.joint is not None:
@@ -143,11 +146,11 @@ class _Sampling:
 
     @staticmethod
     def errors(vectors: Sequence[FloatArray] | None, blocks: CodeBlocks, rows: IntArray) -> FloatArray:
-        """The standard errors (rows,) of configurations; not a number where nothing is known of them."""
+        """The standard errors (rows,) of configurations; NaN if they are not known."""
         return np.full(rows.size, np.nan) if vectors is None else standard_errors(blocks, vectors, rows)
 
     def indistinguishable(self, blocks: CodeBlocks, ranking: Ranking) -> BoolArray | None:
-        """Which configurations cannot be told from the best: a mask (configurations,)."""
+        """A mask (configurations,) of those that cannot be told from the best; None if that is not known."""
         if self.differences is None:
             return None
         gaps = ranking.deviations - ranking.deviations.min()
@@ -178,13 +181,13 @@ def _rank(
 def _difference_vectors(
     selected: Sequence[Selected], errors: Sequence[Errors], blocks: CodeBlocks, best: int, question: Question
 ) -> list[FloatArray]:
-    """Per attribute (options, n), the weighted error vector of each option's deviation less that of the best."""
+    """Per attribute, the weighted error vectors (options, n) of each option's deviation less that of the best."""
     parts = zip(selected, errors, question.weights, blocks.options_of(best), strict=True)
     return [weight * difference_errors(each, one.options, one.options[code]) for one, each, weight, code in parts]
 
 
 def _basis(weighted: Sequence[Selected], measure: Measure, scores: Scores, question: Question) -> RankingBasis:
-    if question.reference == "own":  # no reference is common to the configurations
+    if question.reference == "own":  # configurations have no reference in common
         return "estimated"
     evidence, used = [one.evidence for one in weighted], [one.used for one in weighted]
     if scores.joint is None:

@@ -1,4 +1,4 @@
-"""Configurations as codes, several attributes at a time, so that a million of them are looked up in a moment."""
+"""Configurations as codes of several attributes at a time, which makes look-ups for a million of them fast."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ import numpy.typing as npt
 from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 
 CHUNK = 4_096
-"""Configurations at a time: the temporaries of a chunk stay in cache."""
+"""Configurations per chunk; the temporary arrays of a chunk stay in the cache."""
 
 COMBINATIONS = 2_048
-"""Of the options of a block's attributes; a table of so many numbers stays in cache, too."""
+"""The most combinations of options in a block of attributes; a table of this size stays in the cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeBlocks:
-    """The codes of configurations, with neighbouring attributes united to blocks: one look-up for each block.
+    """The codes of configurations, with neighbouring attributes combined into blocks, so that a block is one look-up.
 
     Attributes:
-        sizes: per attribute, how many options there are.
-        edges: where blocks of attributes begin, and the number of attributes at the end.
-        codes: (blocks, configurations) the combination of options, the last attribute counting up fastest.
+        sizes: per attribute, the number of options.
+        edges: the first attribute of each block, and finally the number of attributes.
+        codes: (blocks, configurations) the combination of options; the last attribute varies fastest.
     """
 
     sizes: tuple[int, ...]
@@ -33,7 +33,7 @@ class CodeBlocks:
 
     @classmethod
     def of(cls, codes: Codes, sizes: Sequence[int]) -> Self:
-        """Unite the codes (configurations, attributes), of any integer type or a memory map, below `sizes`."""
+        """Combine codes (configurations, attributes) below `sizes`, of any integer type or in a memory map."""
         edges = _edges(sizes, min(COMBINATIONS, max(codes.shape[0], 1)))
         largest = max((int(np.prod(sizes[start:stop])) for start, stop in pairwise(edges)), default=1)
         united = np.empty((len(edges) - 1, codes.shape[0]), dtype=np.min_scalar_type(largest))
@@ -69,12 +69,12 @@ class CodeBlocks:
         return options
 
     def sums(self, lookups: Sequence[FloatArray], rows: IntArray | None = None) -> FloatArray:
-        """Look up the options of each attribute and add up.
+        """Look up the options of each attribute, and add up over the attributes.
 
         Args:
-            lookups: per attribute, (options,) numbers or (options, n) vectors; not a number where no configuration
-                uses an option.
-            rows: (rows,) which configurations; None for all.
+            lookups: per attribute, (options,) numbers or (options, n) vectors; NaN for options that no configuration
+                uses.
+            rows: (rows,) the configurations; None for all.
 
         Returns:
             (rows,) or (rows, n).
@@ -91,7 +91,7 @@ class CodeBlocks:
 
 
 def _edges(sizes: Sequence[int], most: int) -> tuple[int, ...]:
-    """Where blocks begin: as many attributes in each as have at most so many combinations, but at least one."""
+    """The first attribute of each block, which has one attribute or several with at most `most` combinations."""
     edges, combinations = [0], 1
     for attribute, size in enumerate(sizes):
         combinations *= size

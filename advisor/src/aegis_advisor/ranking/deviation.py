@@ -1,4 +1,4 @@
-"""What each masking of an attribute loses: deviations from its reference, and what is certain about them."""
+"""What each masking of an attribute loses: its deviation from the reference utility, and bounds of the true utility."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ Bound = Literal["exact", "lower", "upper"]
 
 @dataclass(frozen=True, slots=True)
 class MaskingDeviation:
-    """One masking of an attribute, measured.
+    """The utility and deviation of one masking of an attribute.
 
     Attributes:
         utility: the measure of its table, in the measure's unit.
-        deviation: how far that is from the reference utility, never negative.
-        source: where the table comes from: its own counts, a fit to counts that are declared to be inexact, the
-            reference folded by its mapping, or what `identity` and `drop` mean.
-        standard_error: of the utility, in the same unit; None where it was not asked for.
+        deviation: how far the utility is from the reference utility, never negative.
+        source: where the table comes from: its own counts, a fit to counts that are declared inexact, the reference
+            folded by its mapping, or the definition of `identity` or `drop`.
+        standard_error: the standard error of the utility, in the same unit; None if it was not asked for.
     """
 
     utility: float
@@ -38,20 +38,20 @@ class MaskingDeviation:
 
 @dataclass(frozen=True, slots=True)
 class AttributeAssessment:
-    """One attribute, measured.
+    """The measures and bounds of one attribute.
 
     Attributes:
         name: the attribute.
-        knowledge: how much is known of it unmasked: joint | histogram | no_histogram.
-        reference_utility: rho_ref, the best of the reference's utility and of every exact view's.
-        reference_estimated: the measure asks which cells of the reference are empty, and that is known
-            approximately only.
-        bound: what bound_value is to the attribute's true utility; None where nothing is certain.
-        bound_value: None exactly where `bound` is.
-        lower_bound: the true utility is no less, in the measure's unit; None where nothing is certain.
-        upper_bound: the true utility is no more.
-        maskings: by masking id, those that were asked for.
-        certificate: of the reconstruction.
+        knowledge: how much is known about it unmasked: joint | histogram | no_histogram.
+        reference_utility: rho_ref, the best of the utilities of the reference and of every exact view.
+        reference_estimated: whether the measure depends on which cells of the reference are empty while that is only
+            approximately known.
+        bound: how bound_value bounds the attribute's true utility; None if nothing is certain.
+        bound_value: None if and only if `bound` is None.
+        lower_bound: a lower bound of the true utility, in the measure's unit; None if nothing is certain.
+        upper_bound: an upper bound of the true utility, likewise.
+        maskings: by masking id, the maskings that were asked for.
+        certificate: the certificate of the reconstruction.
     """
 
     name: str
@@ -71,16 +71,16 @@ def assess(
 ) -> AttributeAssessment:
     """Measure an attribute and its maskings.
 
-    An exact view is a counted, deterministic masking, or one whose counts follow from others
-    (`exact_counts`). By the data-processing inequality no exact view has more utility than the attribute
-    (monotone measures), so the reference utility is taken to be at least the best of theirs: then every exact
-    view loses `|rho_ref - rho|` without the sign ever flipping, whatever the error of the reconstruction.
+    An exact view is a counted, deterministic masking, or one whose counts follow from others (`exact_counts`). By the
+    data-processing inequality no exact view has more utility than the attribute (for monotone measures), so the
+    reference utility is at least the best of theirs. Then every exact view loses `|rho_ref - rho|`, and the sign of
+    the difference never changes, whatever the error of the reconstruction.
 
     Args:
-        evidence: of the attribute.
+        evidence: the evidence on the attribute.
         reference: its reconstruction.
-        measure: of utility.
-        used: the ids of the maskings to measure, `identity` and `drop` among them.
+        measure: the measure of utility.
+        used: the ids of the maskings to measure, possibly with `identity` and `drop`.
 
     Raises:
         KeyError: there is no such masking.
@@ -90,7 +90,7 @@ def assess(
     estimated = measure(reference.joint, reference.statistics)
     known = [*exact.values(), *_other_utilities(evidence, reference, measure)]
     if evidence.joint is not None and measure.monotone:
-        known = []  # unmasked counts are the truth: a view that beats them is not what its provider says
+        known = []  # unmasked counts are the truth: a view that beats them is not what its provider declares
     reference_utility = measure.best([estimated, *known])
     bound, bound_value = _bound(evidence, reference, measure, list(exact.values()), estimated)
     maskings: dict[str, MaskingDeviation] = {}
@@ -115,16 +115,16 @@ def assess(
 
 
 def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, float]:
-    """The utility of every exact view, by the masking's id."""
+    """The utility of every exact view, by masking id."""
     tables = ((masking.id, exact_counts(evidence, masking)) for masking in evidence.maskings)
     return {masking: measure(table.astype(np.float64)) for masking, table in tables if table is not None}
 
 
 def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
-    """The utilities of `drop` and of the maskings that are no exact views, where they can exceed the reference's.
+    """The utilities of `drop` and of maskings that are no exact views, if they can exceed that of the reference.
 
-    By a measure that is not monotone they can, and would be counted as losing what they seem to gain, more than
-    `drop` does. Of counts whose origin is unknown nothing is expected.
+    They can by a measure that is not monotone. Their apparent gain would then count as a loss, which can be larger than
+    that of `drop`. Counts of unknown origin are left out.
     """
     if measure.monotone:
         return []
@@ -142,7 +142,7 @@ def drop_table(evidence: AttributeEvidence) -> FloatArray:
 
 
 def masking_table(evidence: AttributeEvidence, reference: Reference, used_id: str) -> tuple[FloatArray, Source]:
-    """The table (groups, labels) of a masking or of `drop`, and where it comes from (model, section 4).
+    """The table (groups, labels) of a masking or of `drop`, and where it comes from (`docs/model.md`).
 
     Raises:
         KeyError: there is no such masking.
@@ -162,14 +162,14 @@ def masking_table(evidence: AttributeEvidence, reference: Reference, used_id: st
 
 
 def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Masking) -> FloatArray:
-    """The table of a masking whose counts are inexact: of the reference fitted to them, or of a fit of its own."""
+    """The table of a masking with inexact counts: from the reference fitted to them, or from a fit of its own."""
     if masking.mapping is not None:
         return _folded_table(evidence, reference, masking, masking.mapping)
     return nearest_with_label(masking, evidence) if masking.transition is None else reference.drawn(masking.transition)
 
 
 def _folded_table(evidence: AttributeEvidence, reference: Reference, masking: Masking, mapping: IntArray) -> FloatArray:
-    """The reference folded by a mapping, or the counts that are certain of it."""
+    """The exact counts of a mapping if they are certain, else the reference folded by it."""
     counts = exact_counts(evidence, masking)
     return reference.fold(mapping, masking.groups) if counts is None else counts.astype(np.float64)
 
@@ -177,7 +177,7 @@ def _folded_table(evidence: AttributeEvidence, reference: Reference, masking: Ma
 def _bound(
     evidence: AttributeEvidence, reference: Reference, measure: Measure, exact: list[float], estimated: float
 ) -> tuple[Bound | None, float | None]:
-    """What is certain about the attribute's true utility (model, section 4, bounds)."""
+    """The certain bound of the attribute's true utility (`docs/model.md`, bounds)."""
     if evidence.joint is not None:
         return "exact", estimated
     certain = exact if measure.monotone else []
@@ -196,14 +196,14 @@ class _Interval(TypedDict):
 
 
 def _interval(evidence: AttributeEvidence, reference: Reference, measure: Measure, certain: float | None) -> _Interval:
-    """Where the true utility lies: between what is certain and what no table that fits exceeds."""
+    """The interval of the true utility: between the certain bound and the ceiling that no table that fits exceeds."""
     if evidence.joint is not None:
         return {"lower_bound": certain, "upper_bound": certain}
-    # One that is corrected for its bias is another measure by the same name.
+    # A measure corrected for its bias is another measure with the same name.
     beyond = None if measure.is_corrected else reference.ceilings.get(measure.id)
     if certain is None and measure.monotone and evidence.knows_label:
         certain = measure(drop_table(evidence))
-    if beyond is not None and certain is not None:  # they may meet, but for rounding
+    if beyond is not None and certain is not None:  # they may be equal up to rounding
         beyond = measure.best([beyond, certain])
     if measure.better == "higher":
         return {"lower_bound": certain, "upper_bound": beyond}

@@ -1,4 +1,4 @@
-"""How the utility of each masking of an attribute moves with the sample."""
+"""The influence of the sample on the utility of each masking of an attribute."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -22,10 +22,10 @@ class Sample:
     """The table of an attribute on which its maskings are compared with each other.
 
     Attributes:
-        reference: its rows are atoms; or, for a measure whose gradient differs between the values of an atom, values
-            of an atom that have equal counts.
-        shares: (labels,) of the records.
-        freedom: the atoms that have records, less one: inside an atom the reference tells nothing.
+        reference: its rows are atoms; for a measure whose gradient differs between the values of an atom, they are
+            the values of an atom with equal counts.
+        shares: (labels,) the shares of the records.
+        freedom: the number of atoms with records, less one; within an atom the reference tells nothing.
     """
 
     reference: Reference
@@ -34,7 +34,7 @@ class Sample:
 
     @classmethod
     def of(cls, evidence: AttributeEvidence, reference: Reference, measure: Measure) -> Self:
-        """The reference, as fine as the measure asks."""
+        """Return the reference, as fine as the measure needs it."""
         freedom = max(occupied(reference.joint, None)[0] - 1, 0)
         if measure.weighs_values and evidence.joint is None and evidence.histogram is not None:
             reference = _refined(reference, evidence.histogram)
@@ -53,7 +53,7 @@ class Sample:
 
     @cached_property
     def label_freedom(self) -> int:
-        """The labels that have records, less one."""
+        """The number of labels with records, less one."""
         return max(int(np.count_nonzero(self.shares)) - 1, 0)
 
     def place(self, mapping: IntArray) -> IntArray:
@@ -63,19 +63,19 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Influence:
-    """How one utility moves with the sample: as a mean of `moves` over the records does.
+    """The influence of the sample on one utility, which varies like a mean of `moves` over the records.
 
     Attributes:
-        moves: (groups, labels) the gradient by counts times the root of N: its variance over the records is the
-            variance of the utility, in the measure's unit, squared.
-        means: (labels,) of the moves among the records of each label.
+        moves: (groups, labels) the gradient with respect to counts, times the root of N. Its variance over the records
+            is the variance of the utility, in the measure's unit, squared.
+        means: (labels,) the mean of the moves among the records of each label.
         spreads: (labels,) their standard deviation there.
-        freedom: the rows that have records, less one.
-        scale: of what the gradient does not tell (`Measure.second_order`).
-        noise: how much of what chance makes of the gradient itself can be told from its variance, from 0 to 1.
-        inexact: the standard deviation that what was declared of the counts (noise, rounding, records left out) gives
-            the utility, as if each count moved it by itself: of a fit to several views it is less.
-        group_of_atom: (atoms,) where the atoms of the sample are in the table; None if it is not known.
+        freedom: the number of rows with records, less one.
+        scale: the scale of the second-order variation (`Measure.second_order`).
+        noise: the share, from 0 to 1, of the gradient's own sampling noise that can be removed from its variance.
+        inexact: the standard deviation of the utility due to declared inexact counts (noise, rounding, records left
+            out), as if each count moved it by itself; for a fit to several views it is less.
+        group_of_atom: (atoms,) the row of the table that has each atom of the sample; None if it is not known.
     """
 
     moves: FloatArray
@@ -91,7 +91,7 @@ class Influence:
     def of(
         cls, measure: Measure, table: FloatArray, group_of_atom: IntArray | None, atoms: AtomStatistics | None = None
     ) -> Self:
-        """The influence of the records of a counted table (groups, labels) on its measure."""
+        """Return the influence of the records of a counted table (groups, labels) on its measure."""
         moves = measure.gradient(table, atoms) * np.sqrt(table.sum())
         scale = measure.second_order(table, atoms)
         rows, labels = occupied(table, None)
@@ -100,16 +100,16 @@ class Influence:
 
 
 def _noise(table: FloatArray, rows: int, labels: int) -> float:
-    """Cells that have records, less the margins they add up to, over the degrees of freedom.
+    """The number of cells with records, less that of independent margins, over the degrees of freedom.
 
-    A cell that cannot have records adds no noise, and one that only happens to have none is not told from it.
+    A cell that cannot have records adds no noise. One that is only empty by chance cannot be told from it.
     """
     cells = int(np.count_nonzero(table)) - rows - labels + 1
     return max(cells, 0) / ((rows - 1) * (labels - 1)) if min(rows, labels) > 1 else 1.0
 
 
 def moments(table: FloatArray, moves: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation, (labels,) each, of moves (rows, labels) among the counted records of each label."""
+    """Mean and standard deviation (labels,) of moves (rows, labels), among the counted records of each label."""
     columns = table.sum(axis=0)
     means = ratio(np.sum(table * moves, axis=0), columns)
     return means, np.sqrt(ratio(np.sum(table * (moves - means) ** 2, axis=0), columns))
@@ -118,12 +118,12 @@ def moments(table: FloatArray, moves: FloatArray) -> tuple[FloatArray, FloatArra
 def influences(
     evidence: AttributeEvidence, sample: Sample, measure: Measure, used: Collection[str], whole: float
 ) -> Mapping[str, Influence]:
-    """The influence on the utility of each masking `used` (ids, `identity` and `drop` among them).
+    """The influence on the utility of each masking `used` (ids, possibly with `identity` and `drop`).
 
-    That of `identity` is always there: the influence on the reference utility, which is the reference's, or that of
-    the view that has more. For the reference it is that of a table as if it had been counted, which for mutual
-    information is right, and for other measures not too small as long as the reference is near the truth: of a fit
-    only the part that its margins show can move. `whole` is the reference utility.
+    `identity` is always included. Its influence is that on the reference utility, which is the utility of the reference
+    or of the exact view that has more. The reference is treated like a counted table. For mutual information this is
+    right. For other measures it is not too small as long as the reference is near the truth, since in a fit only the
+    part that its margins show can vary. `whole` is the reference utility.
     """
     masked = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
     return {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
@@ -150,12 +150,12 @@ def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: M
             if table is not None and measure(counts := table.astype(np.float64)) == whole:
                 return Influence.of(measure, counts, None if masking.mapping is None else sample.place(masking.mapping))
     influence = Influence.of(measure, reference.joint, np.arange(sample.table.shape[0]), reference.statistics)
-    # What chance makes of a fit is less than of counts, by how much is not known.
+    # A fit varies less by chance than counts do; how much less is not known.
     return influence if evidence.joint is not None else replace(influence, freedom=sample.freedom, noise=0.0)
 
 
 def _refined(reference: Reference, histogram: IntArray) -> Reference:
-    """The reference (variant I) with atoms cut into values of equal counts, which are alike in every respect."""
+    """Split the atoms of a reference (variant I) into sets of values with equal counts, which do not differ at all."""
     atom_of_value, atoms = reference.atom_of_value, reference.joint.shape[0]
     distinct, rank = np.unique(histogram, return_inverse=True)
     keys = atom_of_value.astype(np.int64) * distinct.size + rank

@@ -1,4 +1,4 @@
-"""From deviations per masking to an order of configurations."""
+"""The order of configurations by their deviations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from aegis_advisor.errors import NoConfigurationError
 from aegis_advisor.ranking.blocks import CodeBlocks
 
 MI_DECIMALS = 9
-"""Bits beyond this are rounding noise, which must not decide what the given order should."""
+"""Decimals of mutual information, in bits. Later ones are rounding noise, and the given order decides instead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,10 +19,10 @@ class Ranking:
 
     Attributes:
         order: (rows,) the best configurations in order, as many as were asked for.
-        tied: (ties,) the configurations whose deviation is the smallest, in order, all of them.
+        tied: (ties,) all configurations that tie for the smallest deviation, in order.
         deviations: (configurations,) the weighted mean deviation of each.
         tolerance: deviations this close are a tie.
-        information: gives what ties are broken by, the smaller the better, of configurations (rows,).
+        information: returns the tie-breaker of configurations (rows,); smaller is better.
     """
 
     order: IntArray
@@ -37,12 +37,12 @@ class Ranking:
         return int(self.tied[0])
 
     def in_order(self, chosen: BoolArray, most: int) -> IntArray:
-        """The configurations that a mask (configurations,) chooses, in the order of the ranking: the first so many."""
+        """The first `most` configurations that a mask (configurations,) chooses, in the order of the ranking."""
         if not chosen.any():
             return np.arange(0)
         theirs = self.deviations[chosen]
         last = theirs.max() if theirs.size <= most else np.partition(theirs, most - 1)[most - 1]
-        # A tie's first depends on what comes before it, be it chosen or not.
+        # Where a tie starts depends on all configurations before it, chosen or not.
         order = _order(self.deviations, self.tolerance, self.information, int(np.sum(self.deviations <= last)))
         return order[chosen[order]][:most]
 
@@ -55,19 +55,19 @@ def rank(
     tolerance: float,
     limit: int | None = None,
 ) -> Ranking:
-    """Order configurations by deviation, ties by mutual information, then as they were given.
+    """Order configurations by deviation, ties by mutual information, then in the order given.
 
-    Configurations tie when their deviations are within `tolerance` of the smallest among them.
+    Configurations tie if their deviations are within `tolerance` of the smallest among them.
 
     Args:
         blocks: the configurations.
-        deviations: (configurations,) of each.
-        tie_utilities: per attribute (options,), what each adds to the mutual information.
-        tolerance: absolute.
-        limit: how many rows to put in order; None for all.
+        deviations: (configurations,) the deviation of each.
+        tie_utilities: per attribute (options,), what each option adds to the mutual information.
+        tolerance: an absolute difference.
+        limit: how many rows to order; None for all.
 
     Raises:
-        NoConfigurationError: there is none.
+        NoConfigurationError: there are no configurations.
     """
     if len(blocks) == 0:
         raise NoConfigurationError
@@ -98,7 +98,7 @@ def _order(
 
 
 def _ascending(total: FloatArray, tolerance: float, limit: int | None) -> IntArray:
-    """Indices by deviation: of all, or of those that can be among the first `limit` and of their ties."""
+    """Indices by ascending deviation: all of them, or those that can be among the first `limit`, with their ties."""
     if limit is None or limit >= total.size:
         return np.argsort(total, kind="stable")
     if limit == 0:
@@ -109,12 +109,12 @@ def _ascending(total: FloatArray, tolerance: float, limit: int | None) -> IntArr
 
 
 def _tie_groups(ascending: FloatArray, tolerance: float) -> IntArray:
-    """Number the groups (n,) of values within `tolerance` of the smallest value of their group."""
+    """Number the groups (n,) of ascending values within `tolerance` of the smallest value of their group."""
     starts = np.zeros(ascending.size, dtype=bool)
     starts[1:] = ascending[1:] > ascending[:-1] + tolerance
     first = np.flatnonzero(np.concatenate(([True], starts[1:])))
     end = np.append(first[1:], ascending.size)
-    # A chain of close values may be longer than the tolerance; it is cut where its first value is too far.
+    # A chain of close values may span more than the tolerance; cut it where its first value is too far away.
     long = ascending[end - 1] > ascending[first] + tolerance if ascending.size else np.zeros(1, dtype=bool)
     for cut, stop in zip(first[long], end[long], strict=True):
         place = int(cut)

@@ -1,9 +1,9 @@
 """The reference `own`, as published: each masking against a reconstruction from that masking's own counts only.
 
-Algorithms 1 and 2 of the paper, read literally. For a deterministic masking the fit has a closed form that
-makes attribute and label independent within each masked value: mutual information, chi-square, g2 and g3 of
-the reconstruction equal those of the masked table, and every deviation is 0 but for the randomised rounding.
-It is here for reproduction; why it must not be the default: model, section 3.
+These are Algorithms 1 and 2 of the paper, read literally. For a deterministic masking the fit has a closed form that
+makes attribute and label independent within each masked value. Mutual information, chi-square, g2 and g3 of the
+reconstruction equal those of the masked table, and every deviation is 0 apart from the randomised rounding. It is kept
+for reproduction; `docs/model.md` says why it must not be the default.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from aegis_advisor.reconstruction.problem import Margin
 def own_reference(
     evidence: AttributeEvidence, mapping: IntArray, joint: FloatArray
 ) -> tuple[FloatArray, AtomStatistics]:
-    """Reconstruct from one masked table (groups, labels): its groups are the atoms.
+    """Reconstruct from one masked table (groups, labels), with its groups as the atoms.
 
-    Constraints: the histogram where it is known (type 1), the masked counts (types 2 and 3).
+    The constraints are the histogram if it is known (type 1), and the masked counts (types 2 and 3).
 
     Returns:
-        The reconstruction collapsed to atoms (groups, labels), which is the masked table itself, and what is
-        left of the single values.
+        The reconstruction collapsed to atoms (groups, labels), which is the masked table itself, and the sums over the
+        values of each atom.
     """
     atom_of_value, counts = mapping.astype(np.int32), evidence.value_counts
     if counts is None:
@@ -46,7 +46,7 @@ def rounded_own_reference(
     """The reconstruction of one masked table as whole counts (values, labels), by randomised rounding.
 
     Every entry is rounded up with the probability of its fraction, independently (the paper, section 4.2).
-    The generator is keyed by (seed, attribute, masking), so that the order of evaluation does not matter.
+    The generator is keyed by (seed, attribute, masking), so the order of evaluation does not matter.
     """
     counts = evidence.value_counts
     prior = np.ones(evidence.values) if counts is None else counts.astype(np.float64)
@@ -70,14 +70,14 @@ def assess_own(
 ) -> AttributeAssessment:
     """Measure an attribute as `assess` does, but each masking against its own reconstruction.
 
-    `drop` is the masking with one masked value. Reference utility and bounds are facts about the attribute,
-    hence those of the pooled reference. The certificate speaks of the reconstructions before any rounding.
+    `drop` is the masking with one masked value. The reference utility and the bounds are facts about the attribute, so
+    they are those of the pooled reference. The certificate is that of the reconstructions before any rounding.
 
     Args:
-        seed: of the randomised rounding; None leaves fractions as they are.
+        seed: the seed of the randomised rounding; None keeps fractions.
 
     Raises:
-        OwnReferenceError: mapping or counts of a used masking are not known.
+        OwnReferenceError: the mapping or the exact counts of a masking that is used are not known.
     """
     pooled = assess(evidence, reference, measure, [IDENTITY] if IDENTITY in used else [])
     maskings = dict(pooled.maskings)

@@ -1,4 +1,4 @@
-"""The whole question and the whole answer, as plain data that can be handed to another process."""
+"""The question and the answer, as plain data that can be sent to another process."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from aegis_advisor.ranking.sufficiency import RankingBasis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What a consumer asks of an entry.
+    """What a consumer asks about an entry.
 
     Attributes:
-        measure: its id.
-        attributes: the selected ones, in the order of the evidence.
-        weights: (attributes,) non-negative, adding up to 1.
-        reference: pooled, or own as published.
-        rounding_seed: of the reference `own`; None does not round.
-        limit: rows of the ranking; None for all.
-        bias_correction: take the measure less its bias in small samples, where that is known.
+        measure: the id of the measure.
+        attributes: the selected attributes, in the order of the evidence.
+        weights: (attributes,) non-negative, with the sum 1.
+        reference: `pooled`, or `own` as published.
+        rounding_seed: the seed of the reference `own`; None does not round.
+        limit: the number of rows of the ranking; None for all.
+        bias_correction: whether to subtract the measure's bias in small samples, which must be known.
     """
 
     measure: str
@@ -33,15 +33,15 @@ class Question:
     bias_correction: bool = False
 
     def resolve(self) -> Measure:
-        """The measure that is asked for.
+        """Return the measure that is asked for.
 
         Raises:
-            UnknownMeasureError: there is none.
-            ValueError: it has no such reference, or its bias is to be corrected and is not known.
+            UnknownMeasureError: there is no such measure.
+            ValueError: it has no such reference, or its bias is to be corrected but is not known.
         """
         measure = measure_named(self.measure)
         if measure.is_joint and self.reference == "own":
-            raise ValueError(f"{self.measure} has no reference of each masking's own")
+            raise ValueError(f"the measure {self.measure} has no reference 'own'")
         return measure.corrected() if self.bias_correction else measure
 
 
@@ -51,12 +51,12 @@ class RankedRows:
 
     Attributes:
         index: the configurations.
-        deviation: weighted mean deviation of each.
-        utility: weighted mean utility of each.
-        standard_error: of that utility, at most: how attributes go together is not known. Not a number for a joint
-            measure, which pair counts do not tell the error of.
-        difference_error: the standard error, at most, of the deviation less that of the best; not a number for the
-            reference `own`, whose deviations are of rounding, and for a joint measure.
+        deviation: the weighted mean deviation of each.
+        utility: the weighted mean utility of each.
+        standard_error: an upper bound of the standard error of that utility, since how attributes depend on each other
+            is not known. NaN for a joint measure, whose error does not follow from pair counts.
+        difference_error: an upper bound of the standard error of the deviation less that of the best. NaN for the
+            reference `own`, whose deviations come from rounding, and for a joint measure.
     """
 
     index: IntArray
@@ -74,13 +74,13 @@ class RankedRows:
 
 @dataclass(frozen=True, slots=True)
 class JointAssessment:
-    """What a joint measure tells of the attributes together.
+    """What a joint measure says about the attributes together.
 
     Attributes:
-        reference_utility: the most that is known of, be it an estimate: what deviations are measured from.
-        lower_bound: the true utility of the unmasked attributes together is no less; None where nothing is certain.
-        dimensions: of the best configuration: masked values with records, less one for each attribute, less those that
-            depend on others.
+        reference_utility: the most known utility, possibly an estimate; deviations are measured from it.
+        lower_bound: a lower bound of the true utility of the unmasked attributes together; None if nothing is certain.
+        dimensions: the dimensions of the best configuration: masked values with records, less one for each attribute,
+            less those that depend on others.
     """
 
     reference_utility: float
@@ -95,15 +95,15 @@ class Recommendation:
     Attributes:
         best: the configuration to share, the first of those tied.
         deviation: its weighted mean deviation.
-        tied: all configurations of the smallest deviation, in order.
-        considered: how many there were.
-        ranking_basis: exact where the order is provably that of the true deviations, else estimated.
+        tied: all configurations that tie for the smallest deviation, in order.
+        considered: the number of configurations compared.
+        ranking_basis: exact if the order is provably that of the true deviations, else estimated.
         ranking: the best rows, as many as were asked for.
-        attributes: each selected attribute, measured, with the maskings that configurations use.
-        indistinguishable: those whose deviation is within 1.96 standard errors of the smallest, in order, those tied
-            among them; the first 10,000, and None for the reference `own` and for joint measures.
-        indistinguishable_count: how many there are.
-        joint: what a joint measure tells of several attributes together; None for other questions.
+        attributes: the assessment of each selected attribute, with the maskings that configurations use.
+        indistinguishable: the first 10,000 configurations whose deviation is within 1.96 standard errors of the
+            smallest, in order and including those tied; None for the reference `own` and for joint measures.
+        indistinguishable_count: the number of all these configurations.
+        joint: what a joint measure says about several attributes together; None for other questions.
     """
 
     best: int

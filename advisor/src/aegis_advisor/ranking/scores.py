@@ -1,4 +1,4 @@
-"""What configurations lose: attribute by attribute, or by a measure of all attributes at once."""
+"""What configurations lose: attribute by attribute, or by a measure of all attributes together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ from aegis_advisor.reconstruction import Reference
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selected:
-    """One attribute that a question selects.
+    """An attribute that a question selects.
 
     Attributes:
-        evidence: what is known of it.
+        evidence: what is known about it.
         reference: its reconstruction.
         options: what its codes stand for.
-        used: those that configurations use, in order.
+        used: the options that configurations use, in order.
     """
 
     evidence: AttributeEvidence
@@ -44,17 +44,17 @@ class Selected:
         options: Sequence[tuple[str, ...]],
         blocks: CodeBlocks,
     ) -> "list[Selected]":
-        """Those of a question, in its order."""
+        """Return the selected attributes of a question, in its order."""
         return [cls(*parts) for parts in zip(evidence, references, options, _used(blocks, options), strict=True)]
 
     def assess(self, measure: Measure, question: Question, *, counts: bool) -> AttributeAssessment:
-        """Measure it. What does not count is only described, and may lack what the reference `own` needs."""
+        """Measure the attribute. If it does not count, it is only described, and may lack what `own` needs."""
         if question.reference == "own" and counts:
             return assess_own(self.evidence, self.reference, measure, self.used, question.rounding_seed)
         return assess(self.evidence, self.reference, measure, self.used)
 
     def errors(self, measure: Measure, assessment: AttributeAssessment) -> Errors:
-        """How the utilities of its maskings vary, the records being a sample."""
+        """The errors of its maskings' utilities, since the records are a sample."""
         sample = Sample.of(self.evidence, self.reference, measure)
         return Errors.of(
             measure,
@@ -64,7 +64,7 @@ class Selected:
         )
 
     def by_code(self, assessment: AttributeAssessment, what: Literal["deviation", "utility"]) -> FloatArray:
-        """Deviation or utility by code (options,); options that no configuration uses are not a number."""
+        """Deviation or utility by code (options,); NaN for options that no configuration uses."""
         table = np.full(len(self.options), np.nan)
         for code, option in enumerate(self.options):
             if option in assessment.maskings:
@@ -72,14 +72,14 @@ class Selected:
         return table
 
     def with_errors(self, assessment: AttributeAssessment, moves: FloatArray) -> AttributeAssessment:
-        """The same with the standard error of each masking's utility, from the vectors (options, n) of the options."""
+        """Add the standard error of each masking's utility, from the error vectors (options, n) of the options."""
         errors = dict(zip(self.options, np.linalg.norm(moves, axis=-1).tolist(), strict=True))
         maskings = {one: replace(score, standard_error=errors[one]) for one, score in assessment.maskings.items()}
         return replace(assessment, maskings=maskings)
 
 
 def _used(blocks: CodeBlocks, options: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Per attribute the options that configurations use, in the order of the options."""
+    """Per attribute, the options that configurations use, in the order of the options."""
     return [
         tuple(option for option, is_used in zip(names, used, strict=True) if is_used)
         for names, used in zip(options, blocks.used(), strict=True)
@@ -90,17 +90,17 @@ TIE_TOLERANCE = 1e-9
 """Deviations this close, relative to the largest reference utility, are a tie (contract, advice)."""
 
 LEAST = 1e-3
-"""A joint measure is of order 1; of what is much smaller, differences in the last digits are rounding."""
+"""A joint measure is of order 1. If it is much smaller, differences in its last digits are rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointOutcome:
-    """What a joint measure makes of the configurations.
+    """The result of a joint measure for the configurations.
 
     Attributes:
-        reference_utility: what deviations are measured from.
-        certain: the most that is certain to be there, if the scores are.
-        scores: of the configurations.
+        reference_utility: the utility from which deviations are measured.
+        certain: a lower bound of the true utility, which is certain if the scores are.
+        scores: the scores of the configurations.
     """
 
     reference_utility: float
@@ -108,7 +108,7 @@ class JointOutcome:
     scores: JointScores
 
     def assessment(self, best: int, basis: RankingBasis) -> JointAssessment:
-        """What it tells of the attributes, given the best configuration and what the ranking is worth."""
+        """What it says about the attributes, given the best configuration and the basis of the ranking."""
         bound = self.certain if basis == "exact" else None
         return JointAssessment(self.reference_utility, bound, int(self.scores.dimensions[best]))
 
@@ -119,9 +119,9 @@ class Scores:
 
     Attributes:
         deviations: (configurations,).
-        utilities: gives those of configurations (rows,).
+        utilities: returns the utilities of configurations (rows,).
         tolerance: deviations this close are a tie.
-        joint: of a joint measure; None where each attribute is scored by itself.
+        joint: the result of a joint measure; None if each attribute is scored by itself.
     """
 
     deviations: FloatArray
@@ -133,7 +133,7 @@ class Scores:
 def score_by_attribute(
     selected: Sequence[Selected], assessments: Sequence[AttributeAssessment], blocks: CodeBlocks, weights: FloatArray
 ) -> Scores:
-    """Weighted means over the attributes (paper, equation 1)."""
+    """Score configurations by weighted means over the attributes (the paper's equation 1)."""
     counting = [each for each, weight in zip(assessments, weights, strict=True) if weight > 0]
     return Scores(
         deviations=blocks.sums(lookups(selected, assessments, "deviation", weights)),
@@ -150,17 +150,17 @@ def score_by_joint_measure(
     others: Codes | None,
     question: Question,
 ) -> Scores:
-    """A joint measure of the attributes with weight, which all have the same.
+    """Score configurations by a joint measure of the attributes with weight, which must all have the same weight.
 
-    Deviations are from the most utility that is known of: of any configuration, be it among those asked about or
-    `others`, or of a single attribute's reference, which may be an estimate.
+    Deviations are measured from the most known utility: of any configuration, whether asked about or among `others`,
+    or of a single attribute's reference, which may be an estimate.
 
     Raises:
         ValueError: the weights differ.
     """
     places = np.flatnonzero(question.weights).tolist()
     if np.ptp(question.weights[places]) > 0:
-        raise ValueError("a joint measure does not weigh attributes against each other")
+        raise ValueError("a joint measure needs equal weights for all attributes with a weight above 0")
     joint = score_jointly(
         [selected[place].evidence for place in places],
         [selected[place].options for place in places],
@@ -181,7 +181,7 @@ def score_by_joint_measure(
 
 
 def _among(pairs: Sequence[PairCounts], places: Sequence[int]) -> list[PairCounts]:
-    """Those of two attributes at these places, which are numbered anew."""
+    """The pair counts of two attributes that are both in `places`, with the attributes renumbered."""
     position = {place: index for index, place in enumerate(places)}
     return [
         PairCounts((position[pair.attributes[0]], position[pair.attributes[1]]), pair.maskings, pair.joint)
@@ -196,6 +196,6 @@ def lookups(
     what: Literal["deviation", "utility"],
     weights: FloatArray,
 ) -> list[FloatArray]:
-    """Per attribute (options,), deviation or utility times the weight."""
+    """Per attribute (options,), the deviation or utility times the weight."""
     scored = zip(selected, assessments, weights, strict=True)
     return [weight * one.by_code(assessment, what) for one, assessment, weight in scored]

@@ -1,19 +1,19 @@
 """Standard errors of utilities and of differences of deviations, for one masking and for whole configurations.
 
-Which differences are real, where the records are a sample of as many from a population. By the delta method: a utility
-moves with the sample as the mean of its influence function does (van der Vaart 1998, "Asymptotic statistics",
-chapters 3 and 20). Reconstruction errors are no part of it.
+They show which differences are real if the records are a sample from a population. By the delta method, a utility
+varies with the sample like the mean of its influence function (van der Vaart 1998, "Asymptotic statistics", chapters 3
+and 20). Reconstruction errors are not included.
 
-What chance does to a number is kept as a vector whose length is the standard error, and whose parts add up over
-attributes so that the sum is right or too long, never too short. With the label's values `y` of shares `p`, and the
-influences `D` of the attributes in turn, the parts are
+The error of a number is kept as a vector whose length is the standard error. The parts of these vectors are added over
+attributes, so that the length of the sum is right or too large, never too small. With the label's values `y` of shares
+`p`, and the influence `D` of each attribute, the parts are
 
-* `sqrt(p_y) (E[D | y] - E[D])` for each y: all attributes see the same label, so these add up exactly;
+* `sqrt(p_y) (E[D | y] - E[D])` for each y: all attributes have the same label, so these add up exactly;
 * `sqrt(p_y) sd(D | y)` for each y: given the label, the joint distribution of two attributes is not known, and the
-  standard deviation of a sum is at most the sum of standard deviations (Cauchy-Schwarz);
-* a second-order part, of what is left where the gradient vanishes (`Measure.second_order`), likewise.
+  standard deviation of a sum is at most the sum of the standard deviations (Cauchy-Schwarz);
+* a second-order part, for what remains where the gradient vanishes (`Measure.second_order`), which adds up likewise.
 
-For `Var(sum D) = Var(E[sum D | Y]) + E[Var(sum D | Y)]`. A vector is (2 labels + 1,).
+This follows from `Var(sum D) = Var(E[sum D | Y]) + E[Var(sum D | Y)]`. A vector is (2 labels + 1,).
 """
 
 import math
@@ -32,7 +32,7 @@ from aegis_advisor.ranking.influence import Influence, Sample, moments
 Part = tuple[float, Influence]
 
 SIGN_TOLERANCE = 1e-9
-"""Deviations this small, relative to the reference utility, are rounding noise: their sign means nothing."""
+"""Deviations this small, relative to the reference utility, are rounding noise, and their sign means nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,10 +40,10 @@ class Errors:
     """The errors of one attribute's maskings.
 
     Attributes:
-        sample: on which they are compared.
-        influences: by masking id, `identity` always among them.
-        orientations: by masking id, the sign of reference utility less utility; 0 where they are equal.
-        direction: the sign that they have as a rule: 1 where more of the measure is better, else -1.
+        sample: the table on which they are compared.
+        influences: by masking id, always including `identity`.
+        orientations: by masking id, the sign of the reference utility less the utility; 0 if they are equal.
+        direction: their usual sign: 1 if more of the measure is better, else -1.
     """
 
     sample: Sample
@@ -55,7 +55,7 @@ class Errors:
     def of(
         cls, measure: Measure, sample: Sample, influences: Mapping[str, Influence], assessment: AttributeAssessment
     ) -> "Errors":
-        """The errors of an attribute's assessment."""
+        """Return the errors of an attribute's assessment."""
         whole = assessment.reference_utility
         noise = SIGN_TOLERANCE * abs(whole)
         signs = {
@@ -65,20 +65,20 @@ class Errors:
         return cls(sample, influences, signs, 1 if measure.better == "higher" else -1)
 
     def utility(self, masking: str) -> FloatArray:
-        """The vector of its utility, from its own table: its place on the atoms does not matter."""
+        """The vector of a masking's utility, from its own table; the atoms of its rows do not matter."""
         return _vector(self.sample, [(1.0, self.influences[masking])], placed=False)
 
     def difference(self, masking: str, other: str) -> FloatArray:
         """The vector of the deviation of one masking less that of another.
 
-        Where both are on the same side of the reference utility, as they should be, it cancels, and what is left is
-        the difference of the utilities.
+        If both are on the same side of the reference utility, as they should be, that utility cancels, and the
+        difference of their utilities remains.
         """
         ours, theirs, whole = (self.influences[which] for which in (masking, other, IDENTITY))
         sides = self.orientations[masking], self.orientations[other]
         if masking == other:
             return np.zeros(2 * self.sample.shares.size + 1)
-        side = float(sides[0] or sides[1] or self.direction)  # signs count where attributes are added up
+        side = float(sides[0] or sides[1] or self.direction)  # signs matter in the sum over attributes
         if sides[0] * sides[1] >= 0:
             return _vector(self.sample, [(side, theirs), (-side, ours)])
         return _vector(self.sample, [(2 * side, whole), (-side, ours), (-side, theirs)])
@@ -94,7 +94,7 @@ def utility_errors(errors: Errors, options: Sequence[str]) -> FloatArray:
 
 
 def difference_errors(errors: Errors, options: Sequence[str], best: str) -> FloatArray:
-    """The vectors (options, 2 labels + 1) of the deviation of each option less the best's; 0 for unused ones."""
+    """The vectors (options, 2 labels + 1) of each option's deviation less that of the best; 0 for unused ones."""
     vectors = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
     for code, option in enumerate(options):
         if option in errors.orientations:
@@ -105,8 +105,8 @@ def difference_errors(errors: Errors, options: Sequence[str], best: str) -> Floa
 def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> FloatArray:
     """The vector of a sum of influences, each with a coefficient.
 
-    Influences whose place on the atoms is known are added there, which sees how they go together; of the others, and
-    of all where they need not be `placed`, the standard deviations add up.
+    Influences with known atoms are added atom by atom, which takes their dependence into account. For the others, and
+    for all if they need not be `placed`, the standard deviations are added.
     """
     labels = sample.shares.size
     means, within = np.zeros(labels), np.zeros(labels)
@@ -131,10 +131,10 @@ def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> Fl
 
 
 def _shrinkage(variance: float, noise: float) -> float:
-    """By what factor to take back what chance adds to the first-order variance.
+    """The factor that removes what chance adds to the first-order variance.
 
-    Where a utility is a quadratic form of second-order variance `q^2`, that adds `2 q^2` on average: chi-square of
-    noncentrality c and f degrees of freedom varies by `4 c + 2 f`, and c is estimated by what it exceeds f by.
+    For a utility that is a quadratic form with second-order variance `q^2`, chance adds `2 q^2` on average: chi-square
+    with noncentrality c and f degrees of freedom has the variance `4 c + 2 f`, and c is estimated by its excess over f.
     """
     return math.sqrt(max(0.0, 1 - noise / variance)) if variance > 0 else 0.0
 
@@ -142,10 +142,10 @@ def _shrinkage(variance: float, noise: float) -> float:
 def _second_order(sample: Sample, parts: Sequence[Part], *, placed: bool) -> float:
     """The standard deviation of a sum of quadratic forms, near independence.
 
-    There a utility varies like `scale` times a chi-square variable, the squared length of a Gaussian projected on the
-    space that its rows span, for each degree of freedom of the label. Two such have the covariance
-    `2 (C - 1) scale scale' phi2`, where phi2 is the contingency of the two maskings: the degrees of freedom of the
-    coarser one where they nest.
+    There a utility varies like `scale` times a chi-square variable: the squared length of a Gaussian projected onto the
+    space that its rows span, for each degree of freedom of the label. Two such utilities have the covariance
+    `2 (C - 1) scale scale' phi2`, where phi2 is the contingency of the two maskings. If they nest, phi2 is the degrees
+    of freedom of the coarser one.
     """
     scaled = [(coefficient * part.scale, part) for coefficient, part in parts if part.scale > 0]
     known = [(scale, part.group_of_atom, part) for scale, part in scaled if placed and part.group_of_atom is not None]
@@ -161,11 +161,11 @@ def _second_order(sample: Sample, parts: Sequence[Part], *, placed: bool) -> flo
 
 
 SPARSE = 64
-"""Pairs of groups for each atom beyond which they are numbered, instead of being counted in a table of all."""
+"""If there are more pairs of groups per atom, only those that occur are numbered, instead of a table of all pairs."""
 
 
 def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
-    """phi2 of two maskings, each (atoms,): `sum n_ij^2 / (n_i n_j) - 1`."""
+    """The contingency phi2 of two maskings, each (atoms,): `sum n_ij^2 / (n_i n_j) - 1`."""
     records = sample.table.sum(axis=1)
     span = int(second.max(initial=0)) + 1
     pair_of_atom = first * span + second
@@ -179,19 +179,19 @@ def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:
 
 
 CONFIDENCE = 1.959963984540054
-"""Standard errors to either side: 95 % of a Gaussian variable lies within them."""
+"""The number of standard errors to either side within which a Gaussian variable lies with probability 95 %."""
 
 ROWS = 65_536
-"""Configurations at a time: their vectors are not all kept."""
+"""Configurations per chunk, since the vectors of all would take too much memory."""
 
 
 def standard_errors(blocks: CodeBlocks, vectors: Sequence[FloatArray], rows: IntArray) -> FloatArray:
-    """The standard error (rows,) of sums over attributes, at most.
+    """Upper bounds of the standard errors (rows,) of sums over attributes.
 
     Args:
         blocks: the configurations.
-        vectors: per attribute (options, n), as `Errors` makes them, times the attribute's weight.
-        rows: (rows,) which configurations.
+        vectors: per attribute (options, n), the vectors of `Errors` times the attribute's weight.
+        rows: (rows,) the configurations.
     """
     errors = np.empty(rows.size)
     for start in range(0, rows.size, ROWS):
@@ -203,16 +203,16 @@ def standard_errors(blocks: CodeBlocks, vectors: Sequence[FloatArray], rows: Int
 def indistinguishable(
     blocks: CodeBlocks, vectors: Sequence[FloatArray], gaps: FloatArray, tolerance: float
 ) -> BoolArray:
-    """Which configurations' deviation is within 1.96 standard errors of the best's: a mask (configurations,).
+    """A mask (configurations,) of those whose deviation is within 1.96 standard errors of the best's.
+
+    The length of a sum of vectors lies between the sum of their projections on any direction and the sum of their
+    lengths. The vectors are added up only if these bounds do not decide.
 
     Args:
         blocks: the configurations.
-        vectors: per attribute (options, n), of each option's deviation less the best's, times the weight.
-        gaps: (configurations,) deviation less the smallest.
+        vectors: per attribute (options, n), the vectors of each option's deviation less the best's, times the weight.
+        gaps: (configurations,) the deviation less the smallest.
         tolerance: gaps this small are rounding noise.
-
-    The length of a sum of vectors lies between the sum of their projections on any direction and the sum of their
-    lengths; only where these do not settle it are the vectors added up.
     """
     lengths = [np.linalg.norm(vector, axis=-1) for vector in vectors]
     reach = CONFIDENCE * sum(float(length.max(initial=0.0)) for length in lengths)
@@ -229,7 +229,7 @@ def indistinguishable(
 
 
 def _direction(vectors: Sequence[FloatArray]) -> FloatArray:
-    """The unit vector (n,) along which all vectors together are longest, or nearly so: that of their sum."""
+    """The unit vector (n,) of the sum of all vectors, along which they are together longest, or nearly so."""
     total: FloatArray = np.sum([vector.sum(axis=0) for vector in vectors], axis=0)
     length = float(np.linalg.norm(total))
     return total / length if length > 0 else total

@@ -1,4 +1,4 @@
-"""What evidence is enough for: cheap checks before a question, and whether its ranking is exact."""
+"""What the evidence suffices for: cheap checks before a question, and whether its ranking is exact."""
 
 from collections.abc import Collection, Iterable
 from typing import Literal
@@ -12,11 +12,11 @@ RankingBasis = Literal["exact", "estimated"]
 
 
 def lacks_evidence(flags: EvidenceFlags) -> bool:
-    """Nothing ties the attribute to the label, so that leaving it out would seem to cost nothing.
+    """Whether nothing relates the attribute to the label, so that leaving it out would seem to cost nothing.
 
-    Then configurations that treat the attribute differently cannot be compared. Counts of which it is not known
-    how they come from the value never reach the reference, unless they are exact; those of a single group are the
-    label's histogram. An attribute of one value, or a label of one class, has nothing to tell.
+    Then configurations that treat the attribute differently cannot be compared. Counts that cannot be traced to values
+    never reach the reference, unless they are exact. Counts of a single group are the label's histogram. An attribute
+    with one value, or a label with one class, has nothing to tell.
     """
     if flags.has_joint or flags.values <= 1 or flags.labels <= 1:
         return False
@@ -24,29 +24,28 @@ def lacks_evidence(flags: EvidenceFlags) -> bool:
 
 
 def lacks_own_reference(used: Iterable[MaskingFlags]) -> bool:
-    """One of these maskings lacks the mapping or the counts that the reference `own` needs."""
+    """Whether one of these maskings lacks the mapping or the exact counts that the reference `own` needs."""
     return not all(masking.constrains for masking in used)
 
 
 def ranking_basis(
     evidence: Iterable[AttributeEvidence], measure: Measure, used: Iterable[Collection[str]]
 ) -> RankingBasis:
-    """Is the order by deviation provably the order by the true deviation (the paper's eq. 1)?
+    """Decide whether the order by deviation is provably the order by the true deviation (the paper's equation 1).
 
-    Per attribute, `used` holds the maskings that any configuration uses; attributes without weight are left
-    out. The order is exact if what each attribute adds to the deviation of a configuration is the truth but
-    for a constant. It is in each of these cases, of which the first alone holds for a measure that is not monotone:
+    Per attribute, `used` has the maskings that any configuration uses; attributes without weight are left out. The
+    order is exact if what each attribute adds to the deviation of a configuration is the truth up to a constant. This
+    holds in each of these cases, of which only the first applies to a measure that is not monotone:
 
-    * all configurations treat it alike: it adds a constant, whatever that is;
-    * the unmasked counts are given: the reference utility is the true one, and so is the deviation of every
-      masking whose table is known, be it counted (even if it is no function of the value), folded by its
-      mapping, `identity` or `drop`. Every masking has one of these, but for counts that noise or the like was added to
-      and no mapping;
-    * only exact views and, where the label's histogram is certain, `drop` are used, never `identity`: the truth is
-      `|rho - rho_M|` and ours `|rho_ref - rho_M|`; neither changes its sign (`assess`), so they differ by a constant.
+    * All configurations treat the attribute alike. Then it adds a constant, whatever that is.
+    * The unmasked counts are given. Then the reference utility is the true one, and so is the deviation of every
+      masking with a known table: counted (even if it is no function of the value), folded by its mapping, `identity`
+      or `drop`. This covers all maskings except those with inexact counts and no mapping.
+    * Only exact views are used and, if the label's histogram is certain, `drop`, but never `identity`. The truth is
+      `|rho - rho_M|` and ours `|rho_ref - rho_M|`. Neither changes its sign (`assess`), so they differ by a constant.
 
-    `identity` in some configurations only would need the constant itself, and a table folded from the
-    reference is an estimate unless other counts determine it (`exact_counts`).
+    If only some configurations use `identity`, the constant itself would be needed. A table folded from the reference
+    is an estimate unless other counts determine it (`exact_counts`).
     """
     settled = (
         len(ids) == 1 or (measure.monotone and _is_settled(known, ids))
@@ -66,16 +65,17 @@ def _is_settled(evidence: AttributeEvidence, used: Collection[str]) -> bool:
 def joint_ranking_basis(
     evidence: Iterable[AttributeEvidence], measure: Measure, used: Iterable[Collection[str]], *, exactly: bool
 ) -> RankingBasis:
-    """Is the order by a joint measure provably that by true deviation?
+    """Decide whether the order by a joint measure is provably the order by the true deviation.
 
-    The utility of every configuration is that of its table; the unmasked attributes have no less by a monotone measure,
-    if every masking is a function of the value. Then true deviations and ours differ by the same constant for all.
+    The utility of every configuration is that of its table. By a monotone measure the unmasked attributes have no less
+    utility, if every masking is a function of the value. Then true deviations and ours differ by the same constant for
+    all configurations.
 
     Args:
-        evidence: of the attributes with weight.
-        measure: a joint one.
-        used: the maskings of each that any configuration uses.
-        exactly: no utility is in doubt by more than what counts as a tie.
+        evidence: the evidence on the attributes with weight.
+        measure: a joint measure.
+        used: per attribute, the maskings that any configuration uses.
+        exactly: whether rounding moves no utility by more than what counts as a tie.
     """
     functions = (
         is_counted_function(known, masking) for known, ids in zip(evidence, used, strict=True) for masking in ids
