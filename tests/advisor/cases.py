@@ -1,4 +1,4 @@
-"""Random tables, masks of every kind, and the true answers to compare with."""
+"""Random tables, maskings of every kind, and the true answers to compare with."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ def counted(name, joint, *, deterministic):
 
 
 def evidence_of(table, maskings, *, histogram=True, joint=False, name="a"):
-    """What a provider publishes of a true table (values, labels)."""
+    """What a provider publishes about a true table (values, labels)."""
     table = np.asarray(table, dtype=np.int64)
     return AttributeEvidence(
         name=name,
@@ -58,13 +58,13 @@ def paper_evidence(*, histogram=True):
 
 
 def random_table(rng: np.random.Generator, values=9, labels=3, records=400) -> IntArray:
-    """A true table whose label depends on the value; some cells and, now and then, rows are empty."""
+    """A true table whose label depends on the value; some cells and sometimes whole rows are empty."""
     shape = rng.dirichlet(np.full(labels, 0.5), size=values) * rng.gamma(0.7, size=(values, 1))
     return rng.multinomial(records, (shape / shape.sum()).ravel()).reshape(values, labels)
 
 
 def random_mapping(rng: np.random.Generator, values: int, groups: int) -> IntArray:
-    """Bins of random edges or a random assignment; every group is used."""
+    """Bins with random edges, or a random assignment; every group is used."""
     groups = min(groups, values)
     if rng.random() < 0.5:
         edges = np.sort(rng.choice(np.arange(1, values), groups - 1, replace=False))
@@ -74,7 +74,7 @@ def random_mapping(rng: np.random.Generator, values: int, groups: int) -> IntArr
 
 
 def overlapping(rng: np.random.Generator, table: IntArray, views=3, groups=4) -> list[Masking]:
-    """Counted views that overlap without nesting, as a rule."""
+    """Counted views that usually overlap without nesting."""
     values = table.shape[0]
     return [mapped(f"v{at}", random_mapping(rng, values, groups), table) for at in range(views)]
 
@@ -92,7 +92,7 @@ def permuted(evidence: AttributeEvidence, order: IntArray) -> AttributeEvidence:
 
 
 def full_table(evidence: AttributeEvidence, reference) -> FloatArray:
-    """The reference spread over the whole domain (values, labels), value by value."""
+    """The reference spread over the whole domain (values, labels)."""
     full = np.zeros((evidence.values, evidence.labels))
     counts = evidence.value_counts
     for value, atom in enumerate(reference.atom_of_value):
@@ -104,13 +104,13 @@ def full_table(evidence: AttributeEvidence, reference) -> FloatArray:
 
 @dataclass(frozen=True)
 class Truth:
-    """An attribute as only its provider knows it: the table, and the table of every masking."""
+    """An attribute as only its provider knows it: its table, and the table of every masking."""
 
     table: IntArray
     masked: dict[str, IntArray]
 
     def deviation(self, measure: Measure, masking: str) -> float:
-        """|rho(A; Y) - rho(M(A); Y)|, the summand of the paper's eq. 1."""
+        """|rho(A; Y) - rho(M(A); Y)|, the summand of the paper's equation 1."""
         shown = {"identity": self.table, "drop": self.table.sum(axis=0, keepdims=True), **self.masked}
         return abs(measure(self.table.astype(float)) - measure(shown[masking].astype(float)))
 

@@ -6,6 +6,6 @@ from threadpoolctl import threadpool_limits
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread() -> Iterator[None]:
-    """As workers compute; the threads of linear algebra take longer to agree than such small matrices to factorise."""
+    """Compute with a single thread, as workers do; for such small matrices, synchronising threads takes longer."""
     with threadpool_limits(1):
         yield

@@ -1,4 +1,4 @@
-"""Views as a provider publishes them who adds noise, rounds, leaves records out, or lets chance decide."""
+"""Views as published by a provider who adds noise, rounds, leaves records out, or masks at random."""
 
 import numpy as np
 
@@ -27,14 +27,14 @@ def rounded(name, mapping, table, base):
 
 
 def lacking(rng, name, mapping, table, missing):
-    """A view that lacks some records, drawn by chance."""
+    """A view that lacks some records, chosen at random."""
     kept = rng.multivariate_hypergeometric(table.ravel(), table.sum() - missing).reshape(table.shape)
     exact = mapped(name, mapping, kept)
     return Masking(name, exact.groups, exact.mapping, exact.joint, True, Perturbation(records=int(kept.sum())))
 
 
 def randomised_response(values, keep):
-    """The transition matrix that keeps a value with probability `keep`, and else draws one of all."""
+    """The transition matrix that keeps a value with probability `keep`, and otherwise draws any value."""
     return keep * np.eye(values) + (1 - keep) / values
 
 

@@ -1,4 +1,4 @@
-"""The example's real table: overlapping bins, checked against what only its provider could know."""
+"""The example's real table: overlapping bins, checked against what only its provider can know."""
 
 import csv
 from collections import Counter
@@ -35,7 +35,7 @@ def test_overlapping_bins_of_real_data(visits):
     evidence = evidence_of(table, views)
     assert find_faults(evidence) == ()
     reference = reconstruct(evidence)
-    # However the bins overlap, they are cuts of one order: what lies between two cuts is known to the last record.
+    # However the bins overlap, they are cuts of one order, so the counts between any two cuts are known exactly.
     assert reference.certificate.method == "closed_form"
     bins = [table[reference.atom_of_value == atom].sum(axis=0) for atom in range(len(reference.joint))]
     np.testing.assert_array_equal(reference.joint, bins)

@@ -1,4 +1,4 @@
-"""Bounds of cells: enumerated tables, a linear program per cell of the full problem, and examples by hand."""
+"""Bounds of cells, against enumerated tables, a linear program per cell of the full problem, and manual examples."""
 
 import csv
 from collections import Counter
@@ -46,7 +46,7 @@ def equations(evidence, bounds):
 
 
 def by_programs(evidence, bounds):
-    """The least and the most of each cell, one program after the other over the whole table."""
+    """The least and the most of each cell, by one linear program after another over the whole table."""
     matrix, target = equations(evidence, bounds)
     found = [
         [linprog(sign * cost, A_eq=matrix, b_eq=target).fun * sign for cost in np.eye(matrix.shape[1])]
@@ -57,7 +57,7 @@ def by_programs(evidence, bounds):
 
 
 def by_enumeration(evidence, bounds):
-    """The least and the most of each cell over all tables of whole numbers, of very few records and cells."""
+    """The least and the most of each cell over all tables of whole numbers, for very few records and cells."""
     matrix, target = equations(evidence, bounds)
     most = [int(target[row > 0].min()) for row in matrix.T]
     tables = np.array(list(product(*(range(count + 1) for count in most))))
@@ -112,7 +112,7 @@ def test_a_group_of_known_rows_has_the_bounds_of_frechet():
     told = mapped("told", np.arange(4), table, counted=False)
     halves = mapped("halves", np.array([0, 0, 1, 1]), table)
     bounds = bound_cells(evidence_of(table, [told, halves]))
-    # Of the first half: rows 6 and 3, columns 5 and 4, of 9 records.
+    # The first half has rows 6 and 3, columns 5 and 4, and 9 records.
     np.testing.assert_array_equal(bounds.lower[:2], [[2, 1], [0, 0]])
     np.testing.assert_array_equal(bounds.upper[:2], [[5, 4], [3, 3]])
     np.testing.assert_array_equal(bounds.lower[2:], [[0, 0], [4, 2]])
@@ -171,7 +171,7 @@ def test_masked_values_that_no_value_has_change_nothing():
 
 
 def contradicting():
-    """Of three values: each pair of them has one record, which leaves half a record for each."""
+    """Three values: each pair of them has one record, which leaves half a record for each value."""
     table = np.array([[1, 0], [0, 1], [1, 1]])
     views = [mapped(f"{at}", np.roll([0, 0, 1], at), table) for at in range(3)]
     halves = [replace(view, joint=np.array([[1, 1], [1, 1]])) for view in views]
@@ -179,7 +179,7 @@ def contradicting():
 
 
 def negative():
-    """Bins of an ordered domain whose difference is less than nothing."""
+    """Bins of an ordered domain with a negative difference."""
     table = np.ones((6, 1), dtype=np.int64)
     fine, coarse = mapped("2", np.arange(6) // 2, table), mapped("3", np.arange(6) // 3, table)
     return evidence_of(table, [replace(fine, joint=np.array([[5], [0], [1]])), coarse], histogram=False)
@@ -231,7 +231,7 @@ def test_bounds_of_large_counts_are_whole_multiples_of_small_ones(factor):
     small = bound_cells(evidence)
     views = [mapped(one.id, one.mapping, table * factor) for one in evidence.maskings]
     large = bound_cells(evidence_of(table * factor, views))
-    slack = 1 + factor * 1e-9  # where a multiplier of the program is no fraction of a power of two
+    slack = 1 + factor * 1e-9  # a multiplier of the program is no fraction with a power of two as denominator
     assert_between(large.lower, truth_of(table * factor, large), large.upper)
     assert np.all(np.abs(large.lower - small.lower * factor) <= factor)
     assert np.all(small.lower * factor - large.lower <= slack)

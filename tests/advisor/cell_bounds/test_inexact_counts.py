@@ -1,4 +1,4 @@
-"""Bounds of cells from counts that are rounded, noisy, lack records or were drawn by chance: what is certain."""
+"""Bounds of cells from counts that are rounded, noisy, incomplete or drawn at random: what is certain."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ VALUES = np.arange(4)
 
 
 def sparse_transition(rng, values, groups):
-    """Every value can become some masked values only, and one of them for certain now and then."""
+    """Every value can become only some masked values, and sometimes becomes one of them for certain."""
     chances = rng.random((values, groups)) * (rng.random((values, groups)) < 0.4)
     chances[np.arange(values), rng.integers(0, groups, values)] += 0.1
     return chances / chances.sum(axis=1, keepdims=True)
@@ -61,7 +61,7 @@ def test_the_truth_is_never_outside(seed, kinds, histogram):
 
 
 def by_programs(table, views, *, histogram):
-    """Of a table without atoms of two values: a program per cell, limits written out for each view by itself."""
+    """Bounds of a table where each value is an atom: a program per cell, with the limits of each view written out."""
     cells = np.eye(table.size).reshape(-1, *table.shape)
     equal = [(cells.sum(1).T, table.sum(axis=0))] + ([(cells.sum(2).T, table.sum(axis=1))] if histogram else [])
     limits = []
@@ -104,7 +104,7 @@ def test_rounded_counts_and_those_that_lack_records_limit_cells_as_a_program_for
         (Perturbation(records=97), 10, 13),
         (Perturbation(rounded_to=5, records=97), 6, 17),
         (Perturbation(noise_scale=0.1), 0, np.inf),
-        (Perturbation(noise_scale=0.01), 10, 10),  # no more than one count in 10^43 has any
+        (Perturbation(noise_scale=0.01), 10, 10),  # at most one count in 10^43 has any
         (Perturbation(rounded_to=20), 0, 29),
     ],
 )
@@ -129,8 +129,8 @@ def test_of_chance_it_is_certain_who_can_have_what():
     possible = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])
     view = Masking("drawn", 3, None, np.array([[4], [3], [4]]), deterministic=False, transition=possible)
     bounds = bound_cells(evidence_of(table, [view], histogram=False))
-    # The first masked value comes from the first value alone, which has no other than the first two;
-    # the last comes from the others, and the third value has no other.
+    # The first masked value comes only from the first value, which has only the first two masked values.
+    # The last comes from the other values, and the third value has only that one.
     np.testing.assert_array_equal(bounds.lower, [[4], [0], [0]])
     np.testing.assert_array_equal(bounds.upper, [[7], [7], [4]])
 
@@ -155,7 +155,7 @@ def test_randomised_response_says_nothing_for_certain():
 
 
 def cells_of_two_sums():
-    """Three cells, of which the first two, and the last two, add up to 10 and to 4 at most."""
+    """Three cells, of which the first two add up to at most 10, and the last two to at most 4."""
     matrix = csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]))
     limits = np.array([10.0, 0.0]), np.array([10.0, 4.0])
     return LinearSystem(np.arange(3), matrix, matrix.T.tocsr(), *limits, np.array([10.0, 4.0, 4.0]))
@@ -179,7 +179,7 @@ def test_the_right_multipliers_prove_the_tightest_bound():
 
 
 def declaring(perturbation, views=()):
-    """Evidence on a table of 4 and 3 records of two labels, whose label's histogram is published as 5 and 5."""
+    """Evidence on a table with 4 and 3 records of two labels, whose label histogram is published as 5 and 5."""
     return AttributeEvidence("a", 2, np.array([5, 5]), None, None, tuple(views), perturbation)
 
 

@@ -130,7 +130,7 @@ def test_a_fault_is_named_with_its_place_and_its_difference(found, expected):
 def test_two_views_that_disagree_on_their_common_coarsening_are_named():
     table = np.array([[5, 1], [2, 2], [0, 6], [3, 1]])
     fine = mapped("fine", [0, 1, 2, 2], table)
-    moved = np.array([[6, 4], [4, 6]])  # the column sums hold, the rows of the coarsening do not
+    moved = np.array([[6, 4], [4, 6]])  # the column sums hold, but not the rows of the coarsening
     coarse = Masking("coarse", 2, np.array([0, 0, 1, 1]), moved, deterministic=True)
     faults = find_faults(evidence_of(table, [fine, coarse], histogram=False))
     assert {fault.path for fault in faults} == {("maskings", 1, "joint")}

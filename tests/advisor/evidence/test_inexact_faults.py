@@ -1,4 +1,4 @@
-"""What is declared is allowed, and no more than that."""
+"""What is declared is allowed, and nothing beyond it."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ EVEN = np.full((3, 2), 0.5)
 
 
 def view(joint, *, mapping=(0, 1, 1), histogram=HISTOGRAM, transition=None, deterministic=None, **declared):
-    """The evidence of one masking of two masked values."""
+    """The evidence of one masking with two masked values."""
     mapping = None if mapping is None else np.asarray(mapping)
     told = mapping is not None if deterministic is None else deterministic
     masking = Masking("m", 2, mapping, np.asarray(joint), told, Perturbation(**declared), transition)

@@ -8,7 +8,7 @@ import pytest
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, Masking, PairCounts, Perturbation
 from aegis_advisor.evidence.checks import find_pair_faults
 
-# Ten records; age in two groups, of which the counts are known; zip in two, and nothing is known of its values.
+# Ten records; age in two groups with known counts; zip in two groups, and nothing is known about its values.
 AGE = AttributeEvidence(
     name="age",
     values=3,

@@ -1,4 +1,4 @@
-"""Pair counts of real records are never refused, and those that were changed always."""
+"""Pair counts of real records are never rejected, and changed ones always are."""
 
 from dataclasses import replace
 from itertools import combinations, product
@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 class World:
-    """Records of three attributes, the maskings of each, and what is published of them: drawn at random."""
+    """Random records of three attributes, with random maskings of each and what is published about them."""
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
@@ -27,11 +27,11 @@ class World:
 
     def _values(self, size):
         values = self.rng.integers(0, size, RECORDS)
-        values[:2] = 0, size - 1  # the last value of the domain occurs; some other may not
+        values[:2] = 0, size - 1  # the last value of the domain occurs; some others may not
         return values
 
     def _mappings(self, size):
-        """A fine masking, a function of it under two names, and one that is none; some groups are empty."""
+        """A fine masking, a function of it under two names, and another masking; some groups are empty."""
         fine = self.rng.integers(0, 4, size)
         coarse = self.rng.integers(0, 3, 4)[fine]
         return {"fine": fine, "coarse": coarse, "renamed": 2 - coarse, "odd": np.arange(size) % 2}
@@ -63,7 +63,7 @@ class World:
         return PairCounts(tuple(attributes), tuple(maskings), joint)
 
     def pairs(self, share=0.4, also=()):
-        """Some of all pairs in any order, either attribute first; those `also` chosen among them."""
+        """Some of all pairs, including those in `also`, in any order and with either attribute first."""
         names = (IDENTITY, "fine", "coarse", "renamed", "odd")
         every = [
             (attributes, maskings)
@@ -100,7 +100,7 @@ def test_a_single_cell_that_is_changed_is_refused_at_its_table(seed, difference)
 
 
 def follows(world, coarser, finer):
-    """The counts of a pair, added up from another's; None where a masked value would go two ways, or unknown ones."""
+    """The counts of a pair, summed from another's; None if a masked value would split, or if that is unknown."""
     turn = 1 if coarser.attributes == finer.attributes else -1
     steps = []
     for attribute, here, there in zip(coarser.attributes, coarser.maskings, finer.maskings[::turn], strict=True):

@@ -1,4 +1,4 @@
-"""What declared noise, rounding and left-out records say: against exact distributions and repeated draws."""
+"""What declared noise, rounding and left-out records imply, against exact distributions and repeated draws."""
 
 import math
 
@@ -12,7 +12,7 @@ LABEL = np.array([60, 40])
 
 
 def noise_distribution(scale, terms, reach):
-    """P(S = k) of a sum of discrete Laplace noise for k from -reach to reach, by convolution."""
+    """P(S = k) for a sum of discrete Laplace noise, with k from -reach to reach, by convolution."""
     single = math.tanh(0.5 / scale) * np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
     found = np.ones(1)
     for _ in range(terms):

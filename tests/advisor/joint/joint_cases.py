@@ -1,4 +1,4 @@
-"""Random records of several attributes, what their provider would publish, and the trace taken from the records."""
+"""Random records of several attributes, what their provider would publish, and the trace computed from the records."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -45,7 +45,7 @@ class Records:
         return AttributeEvidence(f"a{attribute}", size, table.sum(axis=0), histogram, known, tuple(maskings))
 
     def pairs(self, *, identity=False):
-        """The pair counts of all maskings with all of the other attributes."""
+        """The pair counts of all maskings with all maskings of the other attributes."""
         every = [options if identity else options[2:] for options in self.options]
         return [
             self.pair(first, one, second, other)
@@ -66,7 +66,7 @@ class Records:
         return PairCounts((first, second), (one, other), joint)
 
     def trace(self, row):
-        """Pillai's trace and the rank of a configuration's indicators, from the records by pseudo-inverses."""
+        """Pillai's trace and the rank of a configuration's indicators, computed from the records by pseudo-inverses."""
         columns = [self.masked(at, self.options[at][code]) for at, code in enumerate(row)]
         shown = [indicators(column) for column in columns if column is not None]
         if not shown:
@@ -96,7 +96,7 @@ def random_records(seed, records=300, attributes=4, values=8, labels=3, views=3)
 
 
 def random_codes(seed, records, configurations=12, first=1):
-    """Configurations of maskings and `drop`; with `first` 0 of `identity`, too."""
+    """Configurations of maskings and `drop`; if `first` is 0, also of `identity`."""
     rng = np.random.default_rng(seed)
     return np.stack([rng.integers(first, len(each), configurations) for each in records.options], axis=1)
 
@@ -116,7 +116,7 @@ def centred(matrix):
 
 
 def regressed(records, row):
-    """The adjusted R^2 of a linear regression of a label of two classes on the indicators of a configuration."""
+    """The adjusted R^2 of a linear regression of a label with two classes on the indicators of a configuration."""
     columns = [records.masked(at, records.options[at][code]) for at, code in enumerate(row)]
     shown = [indicators(column) for column in columns if column is not None]
     if not shown:

@@ -86,7 +86,7 @@ def test_a_copy_of_an_attribute_adds_nothing():
     copied = Records(one.values[:, [0, 1, 0, 0]], one.classes, [one.mappings[at] for at in (0, 1, 0, 0)])
     row = np.array([[2, 2, 2, 3]])
     found, expected = scores(copied, row), one.trace([2, 2])
-    # v1 of the copy is no function of v0, and adds what it has of its own.
+    # v1 of the copy is no function of v0, so it adds something of its own.
     assert found.utility[0] >= expected[0] - 1e-9
     same = np.array([[2, 2, 2, 2]])
     assert scores(copied, same).utility[0] == pytest.approx(expected[0], abs=1e-8)
@@ -196,7 +196,7 @@ def test_a_masking_without_counts_is_named():
 
 
 def test_counts_of_no_table_are_refused():
-    """Each of three attributes equals the next, and the third is the contrary of the first."""
+    """Each of three attributes equals the next, but the third is the opposite of the first."""
     values = np.stack([np.arange(40) % 2] * 3, axis=1)
     records = Records(values, np.arange(40) // 20, [[np.arange(2)]] * 3)
     same, contrary = np.array([[20, 0], [0, 20]]), np.array([[0, 20], [20, 0]])
@@ -208,7 +208,7 @@ def test_counts_of_no_table_are_refused():
 
 
 def test_counts_that_would_tell_more_than_everything_are_refused():
-    """Two attributes that tell the label perfectly, said to be independent of each other."""
+    """Two attributes that each determine the label, with pair counts that say they are independent."""
     values = np.stack([np.arange(40) % 2] * 2, axis=1)
     records = Records(values, np.arange(40) % 2, [[np.arange(2)]] * 2)
     with pytest.raises(ContradictoryPairsError):
@@ -227,7 +227,7 @@ def test_a_basis_has_mean_nought_and_unit_covariance(seed):
     sizes = rng.integers(0, 1000, 9)
     sizes[[1, 4]] = 0
     basis = Basis.of(sizes)
-    functions = basis.project(np.diag(sizes / sizes.sum()))  # (size, groups): each function, weighted by the shares
+    functions = basis.project(np.diag(sizes / sizes.sum()))  # (size, groups): each function weighted by the shares
     assert functions.sum(axis=1) == pytest.approx(np.zeros(6), abs=1e-12)
     assert correlation(np.diag(sizes), basis, basis) == pytest.approx(np.eye(6), abs=1e-12)
 

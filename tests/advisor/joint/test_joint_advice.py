@@ -84,7 +84,7 @@ def test_other_configurations_may_lack_pair_counts():
     assert records.advice(row, pairs, others=np.array([[4, 4]])).joint == alone.joint
     certain = [one.lower_bound for one in alone.attributes]
     assert alone.joint.lower_bound == pytest.approx(max(records.trace(row[0])[0], *certain), abs=1e-8)
-    assert max(certain) > records.trace(row[0])[0]  # what a single attribute has for certain counts, too
+    assert max(certain) > records.trace(row[0])[0]  # what a single attribute certainly has also counts
 
 
 def test_corrected_it_is_an_estimate():
@@ -115,7 +115,7 @@ def test_maskings_that_are_no_function_of_the_value_make_it_an_estimate():
 
 
 def test_redundant_attributes_count_once():
-    """By each attribute alone three copies win; together they are one, and what is new wins."""
+    """Attribute by attribute, three copies win. Together they count once, and a new attribute wins."""
     rng = np.random.default_rng(0)
     classes = rng.integers(0, 2, 4000)
     strong = (rng.random(4000) < 0.25 + 0.5 * classes).astype(int)

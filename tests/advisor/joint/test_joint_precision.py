@@ -16,7 +16,7 @@ OPTIONS = ("identity", "drop", "v")
 
 
 class Binary:
-    """Records of binary attributes and a binary label, by how many there are of each kind: (a0, a1, ..., y, count)."""
+    """Records of binary attributes and a binary label, from the number of each kind: (a0, a1, ..., y, count)."""
 
     def __init__(self, *kinds):
         self.values, self.classes = np.array(kinds)[:, :-2], np.array(kinds)[:, -2]
@@ -127,7 +127,7 @@ def test_no_exact_order_is_wrong_however_uneven_the_counts(seed):
 
 
 def test_attributes_that_depend_on_each_other_tie_whichever_are_kept():
-    """Any two of three attributes tell the third: a2 = a0 - a1."""
+    """Any two of three attributes determine the third: a2 = a0 - a1."""
     one = Binary(
         (0, 0, 0, 0, 700), (0, 0, 0, 1, 300), (1, 1, 0, 0, 200), (1, 1, 0, 1, 100), (1, 0, 1, 0, 300), (1, 0, 1, 1, 400)
     )
@@ -139,7 +139,7 @@ def test_attributes_that_depend_on_each_other_tie_whichever_are_kept():
 
 
 def test_attributes_that_tell_nothing_at_all_tie():
-    """A full factorial: every utility is nought but for rounding."""
+    """A full factorial: every utility is 0 up to rounding."""
     values = np.array(list(product(range(3), range(3), range(5), range(2))))
     records = Records(values[:, :3], values[:, 3], [[np.arange(3)], [np.arange(3)], [np.arange(5)]])
     codes = np.array(list(product((1, 2), repeat=3)))

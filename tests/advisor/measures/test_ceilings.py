@@ -26,7 +26,7 @@ def ceiling_of(evidence, measure):
 
 
 def excess(measure, ceiling, table):
-    """How far the utility of a table is on the wrong side of its ceiling, over its size."""
+    """How far the utility of a table is on the wrong side of its ceiling, relative to its size."""
     utility = measure(table.astype(float))
     return (utility - ceiling if measure.better == "higher" else ceiling - utility) / max(1.0, abs(utility))
 
@@ -37,7 +37,7 @@ def entropy(counts):
 
 
 def spread(total, places):
-    """Every way to put so many records in so many places."""
+    """All ways to put a number of records into a number of places."""
     if places == 1:
         yield (total,)
         return
@@ -46,7 +46,7 @@ def spread(total, places):
 
 
 def every_table(evidence):
-    """Every table of integers that fits, by trying them all."""
+    """All tables of integers that fit, by enumeration."""
     rows = evidence.histogram
     if rows is None:
         shape = (evidence.values, evidence.labels)
@@ -109,7 +109,7 @@ def test_it_is_the_truth_where_the_views_leave_no_choice(measure):
 
 @pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
 def test_it_is_below_the_entropies_where_views_say_so(histogram):
-    # The first value is alone in its group: its five labels are as they are, whatever the others do.
+    # The first value is alone in its group, so its five labels are fixed, whatever the other values have.
     table = np.array([[20, 20, 20, 20, 20], [3, 0, 0, 0, 0], [0, 3, 0, 0, 0], [0, 0, 3, 0, 0]])
     evidence = evidence_of(table, [mapped("v", [0, 1, 1, 1], table)], histogram=histogram)
     known = min(entropy(table.sum(axis=0)), entropy(table.sum(axis=1)))

@@ -1,4 +1,4 @@
-"""Measures against other implementations of them: scikit-learn, SciPy, and counting record by record."""
+"""Measures against other implementations: scikit-learn, SciPy, and counting record by record."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -18,13 +18,13 @@ SEEDS = pytest.mark.parametrize("seed", range(12))
 
 
 def drawn(seed, **how):
-    """A table without empty rows and columns, which some of the others refuse."""
+    """A table without empty rows and columns, which some of the other implementations reject."""
     table = random_table(np.random.default_rng(seed), **how)
     return table[table.any(axis=1)][:, table.any(axis=0)]
 
 
 def columns_of(table):
-    """A column of values and one of labels, a record each."""
+    """A column of values and one of labels, with an entry for each record."""
     values, labels = np.indices(table.shape)
     return np.repeat(values, table.ravel()), np.repeat(labels, table.ravel())
 
@@ -91,7 +91,7 @@ def test_lambda_counts_the_errors_of_guessing(seed):
 
 @SEEDS
 def test_tau_counts_the_errors_of_guessing_at_random(seed):
-    """A guess drawn from the labels of all records, or of those with the same value (Goodman & Kruskal's story)."""
+    """Guesses drawn from the labels of all records, or of those with the same value, as Goodman & Kruskal define it."""
     table = random_table(np.random.default_rng(seed), values=4, labels=3, records=60)
     values, labels = columns_of(table)
     differ = labels[:, None] != labels
@@ -107,7 +107,7 @@ def test_the_corrections_leave_independent_samples_nothing_on_average(values, re
     tables = [rng.multinomial(records, shares).reshape(values, 5).astype(float) for _ in range(300)]
     for measure in (MEASURES["mutual_information"], MEASURES["chi_square"]):
         plain, corrected = (np.array([one(table) for table in tables]) for one in (measure, measure.corrected()))
-        assert abs(corrected.mean()) < 0.1 * plain.mean()  # the next term of the expansion is left
+        assert abs(corrected.mean()) < 0.1 * plain.mean()  # the next term of the expansion remains
         assert corrected.min() < 0 < corrected.max()
 
 
@@ -122,7 +122,7 @@ def test_a_bias_that_is_not_known_is_not_corrected():
 
 
 def exactly(table, measure):
-    """The value in fractions, or in 60 digits where there are logarithms."""
+    """The value in exact fractions, or to 60 digits if it has logarithms."""
     rows, columns = [sum(row) for row in table], [sum(column) for column in zip(*table, strict=True)]
     total = sum(rows)
     places = list(product(range(len(rows)), range(len(columns))))

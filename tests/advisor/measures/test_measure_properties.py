@@ -1,4 +1,4 @@
-"""What holds of measures and their gradients on every table, degenerate ones first."""
+"""Properties of measures and their gradients on every table, above all on degenerate ones."""
 
 import numpy as np
 import pytest
@@ -20,9 +20,9 @@ LIMITS = {None: np.inf, "bit": np.log2(6) + 1e-9, "fraction": 1.0}
 @given(table=TABLES)
 @example(table=np.array([[112_826_727_459_733, 387_221]]))  # one class is rare beyond the precision of doubles
 def test_values_are_finite_and_in_their_range(measure, table):
-    """Empty rows and columns, single cells, one label, tables up to 2^53: numbers, and no warning."""
+    """Empty rows and columns, single cells, one label, tables up to 2^53 give numbers without a warning."""
     value = measure(table.astype(float))
-    assert type(value) is float  # and not NumPy's, which JSON does not know
+    assert type(value) is float  # not a NumPy type, which JSON does not support
     assert 0 <= value <= LIMITS[measure.unit]
     if measure.bias:
         assert type(measure.corrected()(table.astype(float))) is float
@@ -58,12 +58,12 @@ def test_atoms_stand_for_their_values(measure, data, atoms, labels):
     full = histogram[:, None] * shares[atom_of_value]
     collapsed = np.stack([full[atom_of_value == atom].sum(0) for atom in range(atoms)])
     statistics = AtomStatistics.counted(atom_of_value.astype(np.int32), atoms, histogram)
-    # The root of V makes 1e-8 of an error of 1e-16 under it.
+    # The root in V turns an error of 1e-16 into 1e-8.
     assert measure(collapsed, statistics) == pytest.approx(measure(full), abs=1e-7)
 
 
 def slopes_by_differences(measure, table):
-    """Central differences, without what is common to all cells: a sample of N records does not move along it."""
+    """Central differences less their common part, since a sample of N records does not vary in that direction."""
     step = 1e-4
     slopes = np.zeros(table.shape)
     for cell in np.ndindex(table.shape):
@@ -89,7 +89,7 @@ def test_the_gradient_is_that_of_finite_differences(measure, seed):
 
 @EVERY_MEASURE
 def test_the_gradient_of_atoms_is_that_of_their_values(measure):
-    """Three values of equal counts make an atom: a record of it is a record of one of them."""
+    """Three values with equal counts form an atom: each of its records is a record of one of them."""
     rng = np.random.default_rng(1)
     thirds = rng.integers(1, 9, (4, 3)).astype(float)
     full, atom_of_value = np.repeat(thirds, 3, axis=0), np.repeat(np.arange(4), 3).astype(np.int32)

@@ -100,7 +100,7 @@ NOT_MONOTONE = [
 
 @pytest.mark.parametrize("measure", NOT_MONOTONE, ids=lambda measure: measure.id)
 def test_merging_rows_can_improve_what_is_not(measure):
-    alike = np.array([[30.0, 0, 10], [30, 0, 10], [0, 40, 10]])  # the first two rows tell the same
+    alike = np.array([[30.0, 0, 10], [30, 0, 10], [0, 40, 10]])  # the first two rows have the same distribution
     merged = np.array([[60.0, 0, 20], [0, 40, 10]])
     assert measure.guarantee == "none"
     assert measure(merged) > measure(alike) + 0.005
@@ -134,7 +134,7 @@ class TestEveryMeasure:
     def test_counts_near_2_to_the_53_are_as_good_as_any(self, measure):
         large = PAPER_TABLE.astype(float) * (2**53 // 100)
         factor = 2**53 // 100 if measure.id == "chi_square" else 1
-        # So many records leave nothing to correct.
+        # With so many records there is nothing to correct.
         small = MEASURES["cramers_v"] if measure.id == "cramers_v_corrected" else measure
         assert measure(large) == pytest.approx(small(PAPER_TABLE.astype(float)) * factor, rel=1e-12)
 

@@ -1,4 +1,4 @@
-"""A measure is a record in the registry: with it alone a question is answered."""
+"""A measure is a record in the registry, which is all that a question needs."""
 
 from dataclasses import fields
 

@@ -21,7 +21,7 @@ NOISE = counted("noise", RNG.permuted(TABLE, axis=0), deterministic=False)
 
 
 def asked(attributes, configurations, measure="mutual_information", weights=None, **how):
-    """Ask about attributes, given as (evidence, ...), and configurations, given as rows of masking ids."""
+    """Ask a question about attributes, given as (evidence, ...), and configurations, given as rows of masking ids."""
     columns = list(zip(*configurations, strict=True))
     options = [tuple(dict.fromkeys(column)) for column in columns]
     codes = np.array(

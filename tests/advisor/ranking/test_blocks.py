@@ -1,4 +1,4 @@
-"""Looking up many configurations at once is looking up one after the other."""
+"""Looking up many configurations at once equals looking them up one by one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Each row of the evidence table (model, section 4), the clamp, and the bounds."""
+"""Each row of the table of evidence in docs/model.md, the clamp, and the bounds."""
 
 from functools import cache
 
@@ -131,7 +131,7 @@ def test_knowledge(histogram, joint, knowledge):
 
 @cache
 def fitted(seed, histogram):
-    """A random table, what is known of it, and the reference: the same for every measure."""
+    """A random table, its evidence, and the reference, the same for every measure."""
     rng = np.random.default_rng(seed)
     table = random_table(rng, values=10, records=80)
     evidence = evidence_of(table, overlapping(rng, table, views=3), histogram=histogram)
@@ -208,7 +208,7 @@ def test_an_unconverged_reference_certifies_nothing_of_its_own():
 
 
 def test_g2_is_exact_where_the_cells_that_have_to_be_empty_are_found(monkeypatch):
-    # The first view says that no record of the second class is below value 6, the second that none is in column 3.
+    # By the first view no record of the second class is below value 6, by the second none is in column 3.
     table = TABLE.copy()
     table[:6, 1] = table[3::4, 2] = 0
     views = [mapped("rows", np.arange(12) // 4, table), mapped("columns", np.arange(12) % 4, table)]
@@ -228,7 +228,7 @@ def test_g2_is_exact_where_the_cells_that_have_to_be_empty_are_found(monkeypatch
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
 def test_the_papers_example(measure):
     found = measured(paper_evidence(), measure, ["age-2", "identity", "drop"])
-    # One view: attribute and label are independent within it; only g1, which counts pairs, sees a loss.
+    # With one view, attribute and label are independent within its groups; only g1, which counts pairs, shows a loss.
     expected = 0.358 if measure.id == "g1" else 0
     assert found.maskings["age-2"].deviation == pytest.approx(expected, abs=5e-4)
 

@@ -1,4 +1,4 @@
-"""Errors of whole configurations: of records whose attributes go together as they do, and the set that they make."""
+"""Errors of whole configurations for records with dependent attributes, and the indistinguishable set they imply."""
 
 import csv
 from dataclasses import replace
@@ -42,7 +42,7 @@ def evidence_on(people, maps, rows):
 
 
 def utilities_of(measure, known, codes):
-    """The mean utility of each configuration, from tables made for the purpose."""
+    """The mean utility of each configuration, from tables counted here."""
     found = []
     for one in known:
         table = one.joint.astype(float)
@@ -54,7 +54,7 @@ def utilities_of(measure, known, codes):
 
 @pytest.mark.parametrize("measure", ["mutual_information", "chi_square", "g3", "goodman_kruskal_tau"])
 def test_errors_on_records_are_never_too_small_and_not_absurdly_large(people, measure):
-    """The records of the health data are the population, whose attributes go together as they do."""
+    """Use the records of the health data as the population, with their dependence between attributes."""
     columns, label = people
     rng, measure = np.random.default_rng(13), MEASURES[measure]
     maps = {name: rng.integers(0, 3, column.max() + 1) for name, column in columns.items()}
@@ -75,7 +75,7 @@ def test_errors_on_records_are_never_too_small_and_not_absurdly_large(people, me
     spread = np.std([utilities, utilities - utilities[:, [0]]], axis=1)
     assert spread[1, 0] == said[1, 0] == 0
     ratio = np.delete(said / np.maximum(spread, 1e-12), 25)
-    # A spread of 150 draws is uncertain by 6 %.
+    # The spread of 150 draws has an error of 6 %.
     assert ratio.min() > 0.88
     assert ratio.max() < 4
     assert np.median(ratio) < 2
@@ -147,7 +147,7 @@ def test_the_pruned_search_finds_what_adding_up_all_vectors_finds(seed):
 
 
 def test_a_masking_beyond_the_reference_does_not_cancel_against_another_attribute():
-    """One attribute has counts of unknown origin that tell more than its view; both attributes follow one label."""
+    """One attribute has counts of unknown origin that tell more than its view; both attributes depend on one label."""
     rng = np.random.default_rng(17)
     measure = MEASURES["mutual_information"]
     gaps, said = [], []

@@ -7,7 +7,7 @@ from aegis_advisor.ranking.order import rank
 
 
 def ranked(deviations, information=None, tolerance=0.0, limit=None):
-    """Configurations of one attribute, each with a masking of its own."""
+    """Configurations of one attribute, each with its own masking."""
     deviations = np.asarray(deviations, dtype=float)
     information = np.zeros_like(deviations) if information is None else np.asarray(information, dtype=float)
     return rank(
@@ -43,7 +43,7 @@ def test_a_tie_is_within_the_tolerance_of_the_smallest_not_of_the_next():
 
 
 def by_definition(deviations, information, tolerance):
-    """Take the smallest and all within the tolerance of it, in order of information; go on with the rest."""
+    """Take the smallest and all within its tolerance, in order of information, then continue with the rest."""
     left, order = list(range(len(deviations))), []
     while left:
         smallest = min(deviations[at] for at in left)

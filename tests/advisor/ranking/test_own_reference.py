@@ -1,4 +1,4 @@
-"""The algorithms as published: why they are not the default."""
+"""The algorithms as published, and why they are not the default."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ INDEPENDENT_INSIDE = ["mutual_information", "chi_square", "g3", "g2"]
 
 
 def measured(evidence, measure, used, seed=None):
-    pooled = reconstruct(evidence, IterativeProportionalFitting(sweeps=5))  # plays no part in deviations
+    pooled = reconstruct(evidence, IterativeProportionalFitting(sweeps=5))  # does not matter for deviations
     return assess_own(evidence, pooled, MEASURES[measure], used, seed)
 
 
@@ -82,7 +82,7 @@ def test_rounding_gives_whole_counts_next_to_the_fractions_and_right_on_average(
     ]
     assert all(np.array_equal(one, np.floor(one)) for one in rounded)
     assert np.abs(rounded - exact).max() < 1 + 1e-9
-    # 400 draws of standard deviation at most 1/2: five standard errors.
+    # The mean of 400 draws with a standard deviation of at most 1/2, within five standard errors.
     assert np.abs(np.mean(rounded, axis=0) - exact).max() < 5 * 0.5 / np.sqrt(400)
 
 

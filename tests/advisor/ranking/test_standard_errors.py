@@ -1,4 +1,4 @@
-"""Standard errors against what chance really does: many samples of one population, and the bootstrap."""
+"""Standard errors against real sampling variation: many samples of one population, and the bootstrap."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ from tests.advisor.cases import counted, errors_of, evidence_of, mapped, random_
 from tests.advisor.inexact import noisy
 
 EVERY_MEASURE = pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.id)
-#: What jumps where labels tie or cells empty is not as smooth as the delta method has it: its errors are too large.
+#: Measures that jump where labels tie or cells become empty are less smooth than the delta method assumes: their errors
+#: are too large.
 ROUGH = {"g2", "g3", "goodman_kruskal_lambda"}
 
 
@@ -21,7 +22,7 @@ def long(case):
 
 
 def utility_error(table, measure):
-    """The standard error of a masking that is known by this table."""
+    """The standard error of a masking with this table."""
     table = np.asarray(table, dtype=np.int64)
     known = evidence_of(table, [counted("it", table, deterministic=True)])
     return float(np.linalg.norm(errors_of(known, measure, ["it"]).utility("it")))
@@ -89,7 +90,7 @@ PAIRS = {
     "measure", ["mutual_information", "goodman_kruskal_tau", long("chi_square"), long("theils_u"), long("g1")]
 )
 def test_the_error_of_a_difference_within_an_attribute(measure, pair, dependence):
-    """Two maskings of one attribute see the same records; with the unmasked counts nothing about that is estimated."""
+    """Two maskings of one attribute have the same records; given the unmasked counts, their dependence is exact."""
     rng, measure, maps = np.random.default_rng(8), MEASURES[measure], PAIRS[pair]
     shares = _normalised(independent_population(rng, 12, 3) * np.exp(dependence * rng.standard_normal((12, 3))))
     samples = rng.multinomial(2_000, shares.ravel(), size=400).reshape(400, 12, 3)
@@ -105,7 +106,7 @@ def test_the_error_of_a_difference_within_an_attribute(measure, pair, dependence
 
     spread = np.std([difference(table) for table in samples])
     said = np.sqrt(np.mean([error(table) ** 2 for table in samples[:60]]))
-    # With few degrees of freedom, what cannot be taken back of the noise is a good part of what there is.
+    # With few degrees of freedom, the noise that cannot be removed is a large part of the error.
     assert 0.85 < said / spread < (1.4 if dependence == 0 else 1.2)
 
 
@@ -124,7 +125,7 @@ def test_maskings_known_by_counts_only_are_taken_to_go_together_as_badly_as_can_
 
 @pytest.mark.parametrize("histogram", [True, False])
 def test_nested_views_need_no_unmasked_counts(histogram):
-    """The finer one has all that both show, whatever else the reference makes of the values."""
+    """The finer masking has all that both show, whatever else the reference says about the values."""
     table = random_table(np.random.default_rng(17), values=12, records=2_000)
     views = [mapped("fine", np.arange(12) // 3, table), mapped("coarse", np.arange(12) // 6, table)]
     bare, full = evidence_of(table, views, histogram=histogram), evidence_of(table, views, joint=True)
@@ -144,7 +145,7 @@ def test_identity_has_the_error_of_the_unmasked_counts():
 
 @EVERY_MEASURE
 def test_a_reference_of_atoms_moves_like_the_whole_of_it(measure):
-    """Variant I: the values of an atom have the atom's distribution, and counts of their own."""
+    """Variant I: the values of an atom have the atom's distribution and their own counts."""
     rng = np.random.default_rng(11)
     atoms = random_table(rng, values=4, records=40) + 1
     table = np.repeat(atoms, 3, axis=0) * np.tile([1, 2, 5], 4)[:, None]
@@ -155,12 +156,12 @@ def test_a_reference_of_atoms_moves_like_the_whole_of_it(measure):
         reference = Sample.of(one, reconstruct(one), measure).reference
         moves = Influence.of(measure, reference.joint, None, reference.statistics)
         spread.append(np.concatenate([moves.means, moves.spreads]))
-    if measure.id not in {"cramers_v", "cramers_v_corrected"}:  # whose degrees of freedom are those of the atoms
+    if measure.id not in {"cramers_v", "cramers_v_corrected"}:  # its degrees of freedom are those of the atoms
         np.testing.assert_allclose(*spread, atol=1e-9 * np.abs(spread).max())
 
 
 def test_a_randomised_masking_on_the_other_side_of_the_reference():
-    """Its deviation falls where the others' rise: the reference utility no longer cancels."""
+    """Its deviation falls when those of the others rise, so the reference utility does not cancel."""
     table = random_table(np.random.default_rng(12), values=6, records=600)
     fine = counted("fine", np.repeat(np.eye(3, dtype=int), table.sum(0), axis=0), deterministic=False)
     known = evidence_of(table, [mapped("half", np.arange(6) // 3, table), fine], joint=True)
@@ -183,6 +184,6 @@ def test_the_error_of_noisy_counts_has_the_noise_in_it(measure):
         utilities.append(assess(evidence, found.sample.reference, MEASURES[measure], ["v"]).maskings["v"].utility)
         errors.append(np.linalg.norm(found.utility("v")))
         plain.append(utility_error(table.astype(float), MEASURES[measure]))
-    # Nearly all of it is noise; the fit to the histograms takes some of that away.
+    # Nearly all of it is noise; the fit to the histograms removes some of it.
     assert np.mean(plain) < 0.7 * np.std(utilities)
     assert 0.9 < np.mean(errors) / np.std(utilities) < 1.8

@@ -1,4 +1,4 @@
-"""Wherever the basis is exact, the ranking is the ranking by the true deviation (model, section 4)."""
+"""Wherever the basis is exact, the ranking is that by the true deviation (docs/model.md)."""
 
 from collections import Counter
 from functools import cache
@@ -18,10 +18,10 @@ CASES = 120
 
 
 def random_masking(rng, kind, name, table, views):
-    """A masking of a kind, and the table it really shows."""
+    """A masking of a given kind, and its true table."""
     values = table.shape[0]
     mapping = random_mapping(rng, values, int(rng.integers(2, 6)))
-    if kind == "coarse" and views:  # no counts of its own, and yet they follow from a counted view
+    if kind == "coarse" and views:  # it has no counts of its own, but they follow from a counted view
         fine = views[0]
         mapping = rng.integers(0, 2, fine.groups)[fine.mapping]
     shown = fold(table, mapping, int(mapping.max()) + 1)
@@ -35,9 +35,9 @@ def random_masking(rng, kind, name, table, views):
 
 
 def random_attribute(rng, at, records):
-    """The evidence of a random attribute, its truth, and the options that configurations may use."""
+    """The evidence of a random attribute, the truth about it, and the options that configurations may use."""
     table = random_table(rng, values=int(rng.integers(4, 12)), labels=records.size, records=1)
-    # Every attribute describes the same records, hence the same label.
+    # All attributes describe the same records, and so the same label.
     weights = rng.dirichlet(np.full(table.shape[0], 0.6), size=records.size)
     table = np.stack([rng.multinomial(n, p) for n, p in zip(records, weights, strict=True)], axis=1)
     kinds = ["view", *rng.choice(KINDS, size=rng.integers(1, 4), p=[0.5, 0.2, 0.1, 0.15, 0.05])]
@@ -60,7 +60,7 @@ def random_entry(seed):
     attributes = [random_attribute(rng, at, records) for at in range(int(rng.integers(1, 4)))]
     evidence, truths, options = zip(*attributes, strict=True)
     codes = np.column_stack([rng.integers(0, len(names), 12) for names in options])
-    if rng.random() < 0.3:  # one attribute is treated alike by all, whatever is known of it
+    if rng.random() < 0.3:  # all treat one attribute alike, whatever is known about it
         codes[:, 0] = codes[0, 0]
     weights = rng.random(len(options)) * (rng.random(len(options)) > 0.2) + 1e-3
     solver = IterativeProportionalFitting(sweeps=int(rng.choice([1, 3, 200])))
@@ -108,7 +108,7 @@ def recommended(answer, codes):
 
 @pytest.mark.parametrize("measure", ALONE, ids=lambda measure: measure.id)
 def test_what_is_called_estimated_can_be_wrong(measure):
-    """The conditions are not idle: where they fail, true order and answered order do differ somewhere."""
+    """The conditions are needed: where they fail, the true order and the answered order differ in some case."""
     wrong = 0
     for seed in range(40):
         evidence, truths, options, codes, weights, references = random_entry(seed)

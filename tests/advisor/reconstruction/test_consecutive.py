@@ -15,7 +15,7 @@ BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["varian
 
 
 def problem_of(*margins, labels=2):
-    """A problem of six atoms in variant II."""
+    """A problem with six atoms in variant II."""
     built = tuple(Margin(np.arange(6), np.array(groups), np.array(counts, float)) for groups, counts in margins)
     return Problem(np.ones(6), None, built, labels, float(np.sum(margins[0][1])))
 

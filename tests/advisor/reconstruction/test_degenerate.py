@@ -1,4 +1,4 @@
-"""Tables at the edge, and evidence that no table fits: everything ends, in numbers, and says how well."""
+"""Degenerate tables, and evidence that no table fits: every fit ends with numbers and says how good it is."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_no_records_at_all(histogram):
 
 @BOTH_VARIANTS
 def test_a_solution_on_the_boundary(histogram):
-    # No margin of the first cell is 0, and yet nothing is left for it: the table is the only one.
+    # No margin of the first cell is 0, yet nothing is left for it: only one table fits.
     table = np.array([[0, 5], [2, 1], [3, 2], [4, 2]])
     views = [
         mapped("x", [0, 0, 1, 1], table),
@@ -76,7 +76,7 @@ def test_a_solution_on_the_boundary(histogram):
 
 
 def parities(*, histogram):
-    """Three views of 4 values that agree pairwise and admit no table: three parities cannot all be even."""
+    """Three views of 4 values that agree pairwise but admit no table: three parities cannot all be even."""
     maps = ([0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0])
     joint = np.array([[4, 0], [0, 4]])
     views = tuple(Masking(f"v{at}", 2, np.array(mapping), joint, deterministic=True) for at, mapping in enumerate(maps))

@@ -1,4 +1,4 @@
-"""Masked values that chance decides, with a known transition matrix (randomised response, PRAM)."""
+"""Random maskings with a known transition matrix (randomised response, PRAM)."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["varian
 
 
 def by_expectation_maximisation(transition, joint, steps=20_000):
-    """The table (values, labels) of greatest likelihood, by the textbook's steps (Agrawal & Aggarwal 2001)."""
+    """The maximum-likelihood table (values, labels), by textbook EM steps (Agrawal & Aggarwal 2001)."""
     table = np.tile(joint.sum(axis=0) / len(transition), (len(transition), 1))
     for _ in range(steps):
         expected = transition.T @ table
@@ -26,7 +26,7 @@ def by_expectation_maximisation(transition, joint, steps=20_000):
 
 
 def log_likelihood(transition, joint, table):
-    """Of the drawn counts, but for a constant, in nats."""
+    """The log-likelihood of the drawn counts up to a constant, in nats."""
     seen = joint > 0
     return float(np.sum(joint[seen] * np.log((transition.T @ table)[seen])))
 
@@ -88,7 +88,7 @@ def test_values_with_the_same_probabilities_share_an_atom():
 def test_its_utility_is_that_of_its_counts_and_never_the_reference():
     rng = np.random.default_rng(4)
     table = rng.integers(20, 30, size=(6, 3))
-    joint = np.diag(table.sum(axis=0))  # what chance should make of nothing
+    joint = np.diag(table.sum(axis=0))  # counts that this uninformative masking can hardly produce
     view = Masking("rr", 3, None, joint, deterministic=False, transition=np.full((6, 3), 1 / 3))
     evidence = evidence_of(table, [view, mapped("exact", np.arange(6) // 2, table)])
     found = assess(evidence, reconstruct(evidence), INFORMATION, ["rr", "exact"])

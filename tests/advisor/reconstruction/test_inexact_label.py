@@ -1,4 +1,4 @@
-"""A label's histogram that is declared to be inexact: what it allows, how it is fitted, and what rests on it."""
+"""A label histogram declared inexact: what it allows, how it is fitted, and what depends on it."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ INFORMATION = MEASURES["mutual_information"]
 
 
 def with_label(evidence, histogram, **declared):
-    """The same evidence with another label's histogram, and what is declared of it."""
+    """The same evidence with another label histogram and its declaration."""
     published = np.maximum(np.asarray(histogram), 0)
     return replace(evidence, label_histogram=published, label_perturbation=Perturbation(**declared))
 
@@ -35,7 +35,7 @@ def noisy_label(rng, evidence, scale):
 
 
 def at_random(rng, counts, base):
-    """Counts rounded at random, up or down, so that on average they are what they were."""
+    """Counts rounded up or down at random, so that their expectations are the original counts."""
     return (counts + rng.integers(0, base, counts.shape)) // base * base
 
 
@@ -46,12 +46,12 @@ def rounded_at_random(rng, name, mapping, table, base):
 
 
 def unknown(masking):
-    """The same masking of which only the counts are known."""
+    """The same masking with only its counts known."""
     return Masking(masking.id, masking.groups, None, masking.joint, True, masking.perturbation)
 
 
 def fitted_by_definition(evidence, table, prior_weight):
-    """What the fit is to minimise where nothing is exact (variant II), by its definition."""
+    """The objective of the fit if nothing is exact (variant II), by its definition."""
     prior = np.full(table.shape, evidence.label_histogram.sum() / table.size)
     found = prior_weight * (rel_entr(table, prior) - table + prior).sum()
     sums = table.sum(axis=0) - evidence.label_histogram
@@ -172,7 +172,7 @@ def test_everything_noisy_has_a_fit_and_an_answer_that_claims_nothing(values, la
     for measure in MEASURES.values():
         found = assess(evidence, reference, measure, [*used, "identity"])
         assert np.isfinite([found.reference_utility, *(one.utility for one in found.maskings.values())]).all()
-        if scale > 0.01:  # below, the chance of any noise is 0 in doubles
+        if scale > 0.01:  # below it, the probability of any noise is 0 in doubles
             assert (found.bound, found.lower_bound, found.upper_bound) == (None, None, None)
     asked = Question("mutual_information", ("a",), np.ones(1))
     answer = recommend([evidence], [reference], np.arange(3)[:, np.newaxis], [("v0", "v1", "drop")], asked)
@@ -218,7 +218,7 @@ TABLE = np.array([[10, 0], [20, 30], [40, 10]])
 
 
 def published(*joints, label, **declared):
-    """The evidence of exact views by the identity that count these tables, beside an inexact label."""
+    """Evidence with these tables as exact views by the identity, and an inexact label."""
     views = [Masking(f"v{at}", 3, None, np.array(joint), deterministic=True) for at, joint in enumerate(joints)]
     return with_label(evidence_of(TABLE, views, histogram=False), label, **declared)
 

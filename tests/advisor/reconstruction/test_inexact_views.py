@@ -1,4 +1,4 @@
-"""Views whose counts are declared to be inexact: how they are fitted, and what rests on them."""
+"""Views whose counts are declared inexact: how they are fitted, and what depends on them."""
 
 import numpy as np
 import pytest
@@ -22,12 +22,12 @@ BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["varian
 
 
 def unknown(masking):
-    """The same masking of which only the counts are known."""
+    """The same masking with only its counts known."""
     return Masking(masking.id, masking.groups, None, masking.joint, True, masking.perturbation)
 
 
 def objective(evidence, table, prior_weight):
-    """What the fit is to minimise, on the full domain (values, labels), by its definition."""
+    """The objective of the fit on the full domain (values, labels), by its definition."""
     prior = np.ones(evidence.values) if evidence.histogram is None else evidence.histogram
     prior = np.repeat(prior[:, np.newaxis], evidence.labels, axis=1) * evidence.records / prior.sum() / evidence.labels
     found = prior_weight * rel_entr(table, prior).sum()
@@ -39,7 +39,7 @@ def objective(evidence, table, prior_weight):
 
 
 def by_general_optimiser(evidence, start, prior_weight):
-    """The least objective of any table with the histograms, by a solver that knows nothing of tables."""
+    """The least objective of any table with the histograms, by a general-purpose solver."""
     cells = np.eye(start.size).reshape(-1, *start.shape)
     sums = [cells.sum(1).T] if evidence.histogram is None else [cells.sum(1).T, cells.sum(2).T[:-1]]
     targets = [evidence.label_histogram] if evidence.histogram is None else [start.sum(0), start.sum(1)[:-1]]
@@ -115,7 +115,7 @@ def test_everything_noisy_still_has_a_fit(values, labels, scale, histogram):
         found = assess(evidence, reference, measure, ["v0", "id", "identity", "drop"])
         assert np.isfinite([found.reference_utility, *(one.utility for one in found.maskings.values())]).all()
         assert {found.maskings[name].source for name in ("v0", "id")} == {"fitted"}
-    if scale > 1e5:  # then nothing is known of what the attribute tells
+    if scale > 1e5:  # then nothing is known about what the attribute tells
         assert INFORMATION(reference.joint) < 1e-3
 
 

@@ -32,7 +32,7 @@ def margins_of(evidence):
 
 
 def by_general_optimiser(evidence, start):
-    """min sum F ln F over the full domain, by a solver that knows nothing of tables."""
+    """min sum F ln F over the full domain, by a general-purpose solver."""
     matrix, target = margins_of(evidence)
     left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
     kept = sizes > 1e-9
@@ -128,7 +128,7 @@ def test_atoms_change_no_measure(measure, histogram):
     table = random_table(rng, values=30, records=3000)
     views = [mapped("w5", np.arange(30) // 5, table), mapped("w7", np.arange(30) // 7, table)]
     evidence = evidence_of(table, views, histogram=histogram)
-    # A mapping that tells all values apart, without counts, forbids atoms of more than one value.
+    # A mapping without counts that tells all values apart allows no atom with more than one value.
     split = evidence_of(table, [*views, mapped("each", np.arange(30), table, counted=False)], histogram=histogram)
     solver = IterativeProportionalFitting(tolerance=1e-10)
     collapsed, full = reconstruct(evidence, solver), reconstruct(split, solver)

@@ -1,4 +1,4 @@
-"""The solver where nothing has a closed form: against other methods, on the boundary, and at its limits."""
+"""The solver on problems without a closed form: against other methods, on the boundary, and at its limits."""
 
 from itertools import count
 
@@ -19,7 +19,7 @@ NEWTON_ALONE = DualNewton(sweeps=1)
 
 
 def crossing(side, labels, mean, seed):
-    """A table over the places of a square, and views that many tables fit: rows, columns, diagonals, blocks."""
+    """A table over the cells of a square, with views that many tables fit: rows, columns, diagonals, blocks."""
     row, column = np.divmod(np.arange(side * side), side)
     table = np.random.default_rng(seed).poisson(mean, (side * side, labels))
     table[0, 0] += 1

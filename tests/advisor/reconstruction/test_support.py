@@ -1,4 +1,4 @@
-"""Forced zeros of the reference, checked against one linear programme per cell and by hand."""
+"""Cells of the reference that must be zero, checked against one linear program per cell and by hand."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def problem_of(evidence):
 
 
 def solved(problem):
-    """The solver's table, with what it has left in cells that have to be empty."""
+    """The solver's table, with what remains in cells that must be empty."""
     return reference._solve(problem, reference.SOLVER).table
 
 
@@ -44,7 +44,7 @@ def margins_of(problem):
 
 
 def by_programmes(problem):
-    """Whether each cell can be positive: maximise it, one after the other."""
+    """Whether each cell can be positive, by maximising one after another."""
     matrix, target = margins_of(problem)
     most = np.zeros(matrix.shape[1])
     for cell in range(most.size):
@@ -55,14 +55,14 @@ def by_programmes(problem):
 
 
 def by_margins(problem):
-    """Whether no margin of each cell is zero: the easy half."""
+    """Whether each cell has only positive margins, which is the easy half of the check."""
     held = np.zeros(problem.prior.size * problem.labels, dtype=bool)
     held[Equations.of(problem).cells] = True
     return held.reshape(-1, problem.labels)
 
 
 def by_limits(problem):
-    """The most that each cell can hold, as limits carried from margin to margin show it until none moves."""
+    """The most that each cell can have, by carrying limits from margin to margin until none changes."""
     matrix, target = margins_of(problem)
     inside = matrix.T > 0
     lower, upper = np.zeros(inside.shape[0]), np.full(inside.shape[0], problem.records)
@@ -141,7 +141,7 @@ def test_a_cycle_that_limits_of_cells_do_not_show():
 
 
 def test_g2_of_the_support_is_exact():
-    # A solver comes close, but leaves something in the first label of value 2, whose record then counts as mixed.
+    # A solver comes close, but leaves something in the first label of value 2, so its record counts as mixed.
     table = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
     views = [mapped("v", [0, 0, 1, 1], table), mapped("w", [0, 1, 1, 2], table)]
     problem = problem_of(evidence_of(table, views))
@@ -169,7 +169,7 @@ def test_the_size_of_the_counts_does_not_matter(scale):
 
 
 def contradictory():
-    """Three views of which every two agree, and no table fits all: x = y, y = z, z != x."""
+    """Three views that agree pairwise, although no table fits all: x = y, y = z, z != x."""
     same, other = np.array([[1], [0], [0], [1]]), np.array([[0], [1], [1], [0]])
     bits = np.array([[(value >> place) & 1 for place in range(3)] for value in range(8)])
     pairs = {"xy": (0, 1, same), "yz": (1, 2, same), "zx": (2, 0, other)}
@@ -205,7 +205,7 @@ def test_an_answer_whose_proof_does_not_hold_is_not_given(monkeypatch):
 
 
 def crowded_evidence(seed, *, histogram=True, values=36, views=7):
-    """Groups drawn at random, crossing each other so often that proofs have long fractions for coefficients."""
+    """Random groups that cross so often that the coefficients of proofs are long fractions."""
     rng = np.random.default_rng(seed)
     shape = np.exp(rng.normal(0, 2, (values, 3)))
     table = rng.multinomial(values * 8, (shape / shape.sum()).ravel()).reshape(shape.shape)
