@@ -62,8 +62,8 @@ def bound_cells(
     """Find the bounds of every cell: the least and the most over all tables that fit everything that is certain.
 
     Counts with declared noise say nothing for certain. Rounded counts and counts that lack records limit their sums.
-    Random maskings imply what follows from which masked values are possible (`CertainSums`). No bound excludes the
-    truth, since each has a proof in whole numbers. That cells are whole numbers is used only to round bounds, not to
+    Random maskings limit sums only by which masked values are possible (`CertainSums`). No bound excludes the truth,
+    since each has a proof in whole numbers. Bounds are rounded because cells are whole numbers, but this is not used to
     tighten them further.
 
     Args:

@@ -48,7 +48,7 @@ class CertainSums:
 
     Attributes:
         exact: the sums that are known exactly: the rows (variant I) and margins.
-        limits: sums of which only limits are known.
+        limits: sums that are known only within limits.
     """
 
     exact: Problem

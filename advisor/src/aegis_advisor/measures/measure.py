@@ -22,7 +22,7 @@ ByGroup = Callable[[GroupLimits, PartialTable], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The most utility of a table of which only margins and views are known.
+    """The most utility of a table with only its margins and views known.
 
     The measure of such a table is a function of a score, a sum over its rows (see `utility_ceilings`). If lower is
     better, the ceiling is the least value of the measure.
@@ -113,7 +113,9 @@ class Measure:
         return max(values) if self.better == "higher" else min(values)
 
     def corrected(self) -> "Measure":
-        """This measure less its bias in small samples: an estimate, which may be negative and improve by merging rows.
+        """Return this measure less its bias in small samples.
+
+        It is an estimate, which may be negative. Merging rows may improve it.
 
         Raises:
             ValueError: the bias is not known.

@@ -19,7 +19,7 @@ COMBINATIONS = 2_048
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeBlocks:
-    """The codes of configurations, with neighbouring attributes combined into blocks, so that a block is one look-up.
+    """The codes of configurations, with neighbouring attributes combined into blocks: one look-up per block.
 
     Attributes:
         sizes: per attribute, the number of options.

@@ -1,4 +1,4 @@
-"""The margins of a problem as linear equations in the cells of which no margin is 0."""
+"""The margins of a problem as linear equations in the cells without a margin of 0."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -38,7 +38,7 @@ class Equations:
 
     @classmethod
     def of(cls, problem: Problem) -> Self | None:
-        """Return the equations in all cells (atom, label) of which no margin is 0.
+        """Return the equations in all cells (atom, label) without a margin of 0.
 
         None if a positive margin has no such cell, so that no table fits.
         """
@@ -79,7 +79,7 @@ class Equations:
 
 
 def _open_cells(problem: Problem) -> BoolArray:
-    """(atoms, labels) the cells of which no margin is 0."""
+    """(atoms, labels) the cells without a margin of 0."""
     cells = np.repeat((problem.prior > 0)[:, np.newaxis], problem.labels, axis=1)
     for margin in problem.margins:
         cells[margin.atoms] &= (margin.counts > 0)[margin.group_of]
@@ -138,8 +138,8 @@ def solve_normal_equations(equations: Equations, weight: FloatArray, right: Floa
     """A solution (equations,) of `matrix @ diag(weight) @ matrix.T @ v = right`.
 
     The matrix is singular because margins overlap, but the system is consistent if any table fits. Conjugate gradients
-    (Hestenes & Stiefel 1952) are implemented here so that a step without curvature ends the iteration, instead of a
-    division by zero.
+    (Hestenes & Stiefel 1952) are implemented here so that a step without curvature ends the iteration instead of
+    causing a division by zero.
     """
     diagonal = equations.matrix @ weight
     diagonal[diagonal <= 0] = 1.0

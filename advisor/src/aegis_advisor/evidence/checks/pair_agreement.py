@@ -71,7 +71,7 @@ class _Nesting:
 
 
 def _by_attributes(pairs: Sequence[PairCounts], sound: Sequence[int]) -> dict[tuple[int, int], Group]:
-    """The tables of each two attributes with more than one table, transposed so that the attributes are in order."""
+    """The tables of each pair of attributes that has several, transposed so that the attributes are in order."""
     groups = defaultdict(list)
     for index in sound:
         pair = pairs[index]

@@ -24,7 +24,7 @@ from aegis_advisor.evidence.checks.tables import (
 )
 
 MOST_FAULTS = 100
-"""All of tens of thousands of tables can be wrong; nobody reads more faults than this."""
+"""The most faults returned. All of tens of thousands of tables can be wrong, and no one reads that many."""
 
 
 Place = tuple[int, str]
