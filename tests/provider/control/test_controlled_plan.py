@@ -220,5 +220,5 @@ def test_records_left_out_cannot_be_counted_where_chance_decides(write):
         [(1, "u", "n")] * 60 + [(1, "v", "n")] * 60 + [(2, "u", "n")] * 2 + [(4, "u", "n")] * 3 + [(1, "u", "m")] * 60
     )
     table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
-    with pytest.raises(ControlError, match="c leaves records out, and b to chance"):
+    with pytest.raises(ControlError, match="c suppresses records and masks b at random"):
         controlled(table, write("plan.yaml", text + "seed: 5\n"), least=4)

@@ -140,7 +140,7 @@ class TestOfOneEntry:
 
     def test_nothing_left_to_share_is_refused(self):
         entry = entry_of([*MANY, *FEW], CONFIGURATIONS[:1])
-        with pytest.raises(ControlError, match=r"of the 1 configurations none is left .*shares b unmasked"):
+        with pytest.raises(ControlError, match=r"leaves none of the 1 configurations: .*shares b unmasked"):
             controlled(entry, 5)
 
     @pytest.mark.parametrize(

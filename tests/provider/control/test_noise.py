@@ -131,5 +131,5 @@ def test_what_is_left_to_chance_and_pairs_are_refused():
     masking = entry["attributes"][1]["maskings"][0]
     del masking["mapping"]
     masking["deterministic"] = False
-    with pytest.raises(ControlError, match="'b': 'first' is left to chance"):
+    with pytest.raises(ControlError, match="'b': masking 'first' is random"):
         noisy(entry=entry)

@@ -124,7 +124,7 @@ class TestBalancedClusters:
     [
         ([1.0, 2.0], 3, "2 records cannot make 3 clusters"),
         ([1.0, 2.0, 3.0], 2, "leave 1 out"),
-        ([1.0, 2.0], 0, "there must be a cluster"),
+        ([1.0, 2.0], 0, "the number of clusters must be 1 or more"),
         ([1.0, np.nan], 2, "finite"),
         ([1.0, np.inf], 2, "finite"),
         ([], 1, "0 records"),

@@ -176,9 +176,9 @@ class TestRefusals:
             (np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), "a record and an attribute"),
             (np.zeros((2, 0), dtype=np.int64), np.array([0, 1]), "a record and an attribute"),
             (np.zeros((2, 1), dtype=np.int64), np.array([0]), "every record must have a cluster"),
-            (np.array([[0], [-1]]), np.array([0, 1]), "numbers from 0"),
-            (np.zeros((3, 1), dtype=np.int64), np.array([0, 1, 1]), "equally many records"),
-            (np.zeros((2, 1), dtype=np.int64), np.array([0, 2]), "equally many records"),
+            (np.array([[0], [-1]]), np.array([0, 1]), "must be 0 or more"),
+            (np.zeros((3, 1), dtype=np.int64), np.array([0, 1, 1]), "of equal size"),
+            (np.zeros((2, 1), dtype=np.int64), np.array([0, 2]), "of equal size"),
         ],
     )
     def test_say_what_is_wrong_with_the_table(self, codes, clusters, reason):
@@ -186,7 +186,7 @@ class TestRefusals:
             grouped(codes, clusters)
 
     def test_name_the_solvers_there_are(self):
-        with pytest.raises(ValueError, match="there is matching, identical, best"):
+        with pytest.raises(ValueError, match="choose one of matching, identical, best"):
             grouped([[0]], [0], "worst")
 
 

@@ -176,7 +176,7 @@ def test_nothing_holds_and_the_coarsest_is_named(write):
     table = write("t.csv", "a,y\n1,n\n2,m\n3,m\n")
     plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)
     with pytest.raises(
-        NothingHoldsError, match=r"^plan.yaml: nothing holds k=2, l=3, at most 0.5 .*k=3, l=2, and 3 of 3"
+        NothingHoldsError, match=r"^plan.yaml: no configuration meets k=2, l=3, at most 0.5 .*k=3, l=2, and 3 of 3"
     ):
         find_configurations(table, plan, Requirement({"k": 2, "l": 3}, 0.5))
 
@@ -190,7 +190,7 @@ def test_nothing_holds_and_the_coarsest_is_named(write):
         (Requirement({"k": 5}, 1.0), "from 0 to below 1, not 1.0"),
         (Requirement({"k": 5}, -0.1), "from 0 to below 1"),
         (Requirement({"k": 5}, float("nan")), "from 0 to below 1"),
-        (Requirement({"l": 2}), "sensitive: names no attribute, which l needs"),
+        (Requirement({"l": 2}), "sensitive: names no attribute, but l needs one"),
     ],
 )
 def test_requirements_that_make_no_sense(write, requirement, message):
@@ -212,7 +212,7 @@ def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation_module, "_MOST_ONE_BY_ONE", 5)
     records, maskings, sensitive, _, _ = problem_of(0, [{}])
     table, plan = written(tmp_path, records, maskings, sensitive)
-    with pytest.raises(PlanError, match=r"t would have to be checked one by one of \d+ combinations"):
+    with pytest.raises(PlanError, match=r"t would have to be checked one by one for \d+ combinations"):
         find_configurations(table, plan, Requirement({"t": 0.5}, 0.5))
 
 

@@ -150,9 +150,9 @@ def test_a_password_is_never_shown(plan):
         ("postgresql://me:#hunter2@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
         ("postgresql://me:/hunter2@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
         ("postgresql://:hunter2#@127.0.0.1:1/db", "postgresql://127.0.0.1:1/db: name the table after the URL"),
-        ("postgresql://me:hunter2@[::1/db#t", "postgresql://me@[::1/db#t: not a URL, which is engine://"),
-        ("postgresql://me:hunter2@℀/#t", "postgresql://me@℀/#t: not a URL, which is engine://"),
-        ("postgresql://me:hunter2@h:port/db#t", "postgresql://me@h:port/db#t: not a URL, which is engine://"),
+        ("postgresql://me:hunter2@[::1/db#t", "postgresql://me@[::1/db#t: not a valid URL; write engine://"),
+        ("postgresql://me:hunter2@℀/#t", "postgresql://me@℀/#t: not a valid URL; write engine://"),
+        ("postgresql://me:hunter2@h:port/db#t", "postgresql://me@h:port/db#t: not a valid URL; write engine://"),
         ("postgresql://me@h/db?password=un@hunter2#t", "postgresql://***: write a '?' in a password as %3F"),
     ],
 )

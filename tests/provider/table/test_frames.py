@@ -167,8 +167,8 @@ def test_a_value_is_named_with_its_row(plan_of):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (None, "a NoneType is no table; give a path, a URL#table, a DataFrame"),
-        ({"a": [1], "y": [2]}, "a dict is no table; give a path"),
+        (None, "a NoneType is not a table; give a path, a URL#table, a DataFrame"),
+        ({"a": [1], "y": [2]}, "a dict is not a table; give a path"),
         (pd.Series([1], name="a"), "the Series: cannot be read as columns of one type each: "),
         (pd.DataFrame({"a": [1, "x"], "y": [0, 1]}), "the DataFrame: cannot be read as columns of one type each: "),
         (pl.DataFrame({"a": [object()], "y": [0]}), "the DataFrame: cannot be read as columns of one type each: "),
@@ -198,5 +198,5 @@ def test_a_table_in_memory_is_no_file_and_has_a_name(tmp_path):
 
 
 def test_the_memory_limit_holds_for_a_frame():
-    with pytest.raises(TableError, match="'x' is no size of memory"), open_table(pa.table({}), memory_limit="x"):
+    with pytest.raises(TableError, match="'x' is not a memory size"), open_table(pa.table({}), memory_limit="x"):
         pass

@@ -114,8 +114,8 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
 def _suppressed(privacy: PrivacyTable, configuration: Configuration) -> int:
     if chance := privacy.left_to_chance(configuration):
         raise ControlError(
-            f"{configuration.id} leaves records out, and {', '.join(chance)} to chance: how many it leaves out with "
-            "merged values is not known; take it out of the plan"
+            f"{configuration.id} suppresses records and masks {', '.join(chance)} at random, so the number of records "
+            "suppressed after merging is unknown; remove the configuration from the plan"
         )
     classes = privacy.masked(configuration)
     return int(classes.sizes[breaks(classes, configuration.privacy)].sum())

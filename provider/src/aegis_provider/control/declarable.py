@@ -23,7 +23,7 @@ def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...
         ControlError: There are pair counts.
     """
     if entry.pairs:
-        raise ControlError("pair counts are exact, and cannot declare noise or rounding; summarize without pairs")
+        raise ControlError("pair counts are exact and cannot declare noise or rounding; summarize without pairs")
     configurations = entry.configurations or []
     tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
     tables += [f"suppressed of {each.id}" for each in configurations if each.suppressed is not None]
@@ -54,7 +54,7 @@ def with_tables(entry: EntryDocument, tables: Iterator[Declared]) -> EntryDocume
     """
     [histogram], declared = next(tables)
     if sum(histogram) < 1:
-        raise ControlError("no record is left in the label's histogram; the table has too few for this control")
+        raise ControlError("no record is left in the label's histogram; the table has too few records for this control")
     attributes = [
         each.model_copy(update={"maskings": [_declaring(masking, tables) for masking in each.maskings]})
         for each in entry.attributes

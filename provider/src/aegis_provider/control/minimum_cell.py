@@ -90,8 +90,8 @@ class MinimumCell(Control):
         left = [each for each in entry.configurations or [] if each.id not in reasons]
         if not left:
             raise ControlError(
-                f"of the {len(reasons)} configurations none is left with a minimum cell count of {self.least}, as each "
-                f"names a masking that is left out ({next(iter(reasons.values()))}); take a smaller one, or coarser "
+                f"a minimum cell count of {self.least} leaves none of the {len(reasons)} configurations: each uses a "
+                f"masking that is left out ({next(iter(reasons.values()))}); choose a smaller minimum or coarser "
                 "maskings"
             )
         return left
@@ -118,7 +118,7 @@ def _refuse_rare_labels(label: Label, least: int) -> None:
         if records < least:
             raise ControlError(
                 f"the label {label.name!r} is {shortened(text)} in {records} records, fewer than the minimum cell "
-                f"count of {least}; merge such values in the table, or take a smaller minimum"
+                f"count of {least}; merge rare label values in the table or choose a smaller minimum"
             )
 
 

@@ -64,9 +64,9 @@ class LaplaceNoise(Control):
     def conflict_with(self, other: Control) -> str | None:
         """Why neither merging by exact counts nor rounding goes with noise."""
         if isinstance(other, MinimumCell):
-            return "a minimum cell count merges by the exact counts, which no epsilon covers; choose one of the two"
+            return "a minimum cell count merges by exact counts, which epsilon does not cover; choose one of the two"
         if isinstance(other, RandomRounding):
-            return "noise hides what rounding would; choose an epsilon or a base, not both"
+            return "noise already hides what rounding would hide; choose an epsilon or a base, not both"
         return None
 
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
@@ -89,8 +89,8 @@ class LaplaceNoise(Control):
     def caveats(self) -> Iterator[str]:
         """What epsilon does not cover."""
         yield (
-            "epsilon covers the counts alone: domains, masked values and bins (equal frequencies, fitted edges) are "
-            "those of the table, and so are the privacy numbers"
+            "epsilon covers only the counts: domains, masked values, bins (equal frequencies, fitted edges) and "
+            "privacy numbers are the table's own"
         )
 
 
@@ -99,8 +99,8 @@ def _refuse_chance(entry: EntryDocument) -> None:
         for masking in attribute.maskings:
             if masking.deterministic is False:
                 raise ControlError(
-                    f"{attribute.name!r}: {masking.id!r} is left to chance, or masked elsewhere: one record may "
-                    "change several of its counts, and no epsilon is known; leave it out of the plan"
+                    f"{attribute.name!r}: masking {masking.id!r} is random or was done elsewhere, so one record may "
+                    "change several of its counts and its epsilon is unknown; remove it from the plan"
                 )
 
 

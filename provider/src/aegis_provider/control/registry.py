@@ -24,7 +24,7 @@ def refuse_conflicts(controls: Sequence[Control]) -> None:
     """
     for control in controls:
         if type(control) not in CONTROLS:
-            raise ControlError(f"{type(control).__name__} is none of the controls that there are")
+            raise ControlError(f"{type(control).__name__} is not a registered control")
     for one, other in permutations(controls, 2):
         if type(one) is type(other):
             raise ControlError(f"{type(one).__name__} is asked for twice")

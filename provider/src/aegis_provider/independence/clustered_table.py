@@ -94,7 +94,7 @@ class Basis:
         try:
             domain = Domain.of(texts, value_type or _ordered_type(column.name, texts))
         except UnmaskableValueError as error:
-            raise TableError(f"column {column.name!r}: {error}, as its type has it") from error
+            raise TableError(f"column {column.name!r}: {error}, as its type requires") from error
         places = np.array([domain.places[text] for text in texts], dtype=np.int64)
         return cls(column, domain, places[column.codes])
 
@@ -155,7 +155,7 @@ def _ordered_type(name: str, texts: Sequence[str]) -> ValueType:
     if value_type not in _ORDERED:
         odd = next((text for text in texts if text != MISSING and infer_type([text]) not in _ORDERED), None)
         example = "it has no value" if odd is None else f"{shortened(odd)} is neither"
-        raise TableError(f"column {name!r}: only numbers and dates have an order, and {example}")
+        raise TableError(f"column {name!r}: only numbers and dates have an order, but {example}")
     return value_type
 
 
@@ -258,13 +258,15 @@ class ClusteredTable:
         for column in self.columns:
             if star in column.texts.to_pylist():
                 where = self.table.located(column.name, star)
-                raise TableError(f"{where}: {column.name} is {star!r}, as masked values are; choose another --star")
+                raise TableError(
+                    f"{where}: {column.name} is {star!r}, which marks masked values; choose another --star"
+                )
 
 
 def _kept(table: Table, records: int, clusters: int, random: Generator) -> BoolArray:
     """All but the fewest that must go for the clusters to be equal, drawn at random."""
     if records < clusters:
-        raise TableError(f"{table.name}: {clusters} clusters need as many records, and there are {records}")
+        raise TableError(f"{table.name}: {clusters} clusters need at least as many records, but there are {records}")
     kept = np.ones(records, dtype=np.bool_)
     kept[random.choice(records, records % clusters, replace=False)] = False
     return kept

@@ -193,9 +193,9 @@ def _cluster_of_record(amounts: IntArray, row_of_record: IntArray, random: np.ra
 def _size(records: int, clusters: int) -> int:
     """How many records each cluster has."""
     if clusters < 1:
-        raise ValueError(f"there must be a cluster, not {clusters}")
+        raise ValueError(f"the number of clusters must be 1 or more, not {clusters}")
     if clusters > records:
         raise ValueError(f"{records} records cannot make {clusters} clusters")
     if over := records % clusters:
-        raise ValueError(f"{records} records cannot make {clusters} clusters of equally many: leave {over} out")
+        raise ValueError(f"{records} records cannot make {clusters} clusters of equal size; leave {over} out")
     return records // clusters

@@ -78,7 +78,7 @@ def group(
         ValueError: An unknown solver, other shapes, or clusters of different sizes.
     """
     if solver not in SOLVERS:
-        raise ValueError(f"there is no solver {solver!r}; there is {', '.join(SOLVERS)}")
+        raise ValueError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
     vectors = Vectors.of(codes, cluster_of_record)
     matchings = Matchings(vectors)
     members = _members(solver, matchings, random, _steps(solver, vectors, progress, stop))

@@ -137,16 +137,16 @@ def _after(seconds: float | None) -> Callable[[], bool]:
 
 def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str, seed: int) -> None:
     if not hide or not from_:
-        raise ProviderError("name at least one attribute to hide, and one that it is hidden from")
+        raise ProviderError("name at least one attribute to hide and one to hide it from")
     seen: set[str] = set()
     for name in (*hide, *from_):
         if name in seen:
-            raise ProviderError(f"{shortened(name)} is named twice; an attribute is hidden, or hidden from, once")
+            raise ProviderError(f"{shortened(name)} is named twice; name each attribute once")
         seen.add(name)
     if clusters < 1:
-        raise ProviderError(f"the number of clusters is 1 or more, not {clusters}")
+        raise ProviderError(f"the number of clusters must be 1 or more, not {clusters}")
     if seed < 0:
-        raise ProviderError(f"a seed is 0 or more, not {seed}")
+        raise ProviderError(f"the seed must be 0 or more, not {seed}")
     if solver not in SOLVERS:
         raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
 
@@ -157,15 +157,17 @@ def _stays(plan: Plan | None, keep: Sequence[str]) -> dict[str, str]:
     if plan is not None:
         roles = {*plan.quasi_identifiers, *plan.sensitive}
         shared = [each.name for each in plan.attributes if each.default == IDENTITY and each.name not in roles]
-        stays |= dict.fromkeys(shared, f"is shared as it is by {plan.source}")
-        stays[plan.label] = f"is the label of {plan.source}, and stays as it is"
+        stays |= dict.fromkeys(shared, f"is shared unmasked by {plan.source}")
+        stays[plan.label] = f"is the label of {plan.source}"
     return stays
 
 
 def _refuse_kept(names: Sequence[str], stays: Mapping[str, str]) -> None:
     for name in names:
         if name in stays:
-            raise ProviderError(f"{shortened(name)} {stays[name]}: it can neither be hidden nor be hidden from")
+            raise ProviderError(
+                f"{shortened(name)} {stays[name]}; it cannot be hidden, and nothing can be hidden from it"
+            )
 
 
 def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> dict[str, ValueType | None]:
@@ -175,21 +177,21 @@ def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> d
     types |= {each.name: each.value_type for each in attributes if each.value_type is not None}
     for name in ordered:
         if name not in from_:
-            raise ProviderError(f"{shortened(name)} is called ordered, and is none of those that are hidden from")
+            raise ProviderError(f"{shortened(name)} is named as ordered, but nothing is hidden from it")
     return types | {name: types.get(name) for name in ordered}
 
 
 def _refuse_values_output(output: Path, values: Path, table: Source) -> None:
     """Refuses to write the values of the clusters to the output, or to an input."""
     if output.resolve() == values.resolve():
-        raise OutputError(f"{output}: the table and the values of its clusters need a file each")
+        raise OutputError(f"{output}: the table and the values of its clusters need separate files")
     refuse_overwriting(values, table)
 
 
 def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:
     """Refuses a column that is called as that of the clusters would be, in one of the files."""
     if CLUSTER in (table.columns if len(from_) > 1 else from_):
-        raise TableError(f"{table.name}: a column is called {CLUSTER!r}, as that of the clusters will be; rename it")
+        raise TableError(f"{table.name}: a column is already called {CLUSTER!r}; rename it")
 
 
 def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> None:
@@ -202,9 +204,9 @@ def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> No
     """
     *masked, cluster = read_columns(written, [*(each.name for each in records.masked), records.cluster])
     if written.columns != records.names or len(cluster.codes) != np.count_nonzero(records.kept):
-        raise OutputError(f"{output}: does not hold what was written to it; was it changed?")
+        raise OutputError(f"{output}: differs from what was written; was it changed?")
     if not is_independent(np.stack([each.codes for each in masked], axis=1), cluster.codes):
-        raise OutputError(f"{output}: what was found is not independent, so nothing is written; report this")
+        raise OutputError(f"{output}: the masked table is not independent, so nothing is written; report this as a bug")
 
 
 def _hidden(

@@ -94,7 +94,7 @@ class MaskedRecords:
         try:
             self._write_parquet(path, progress)
         except pa.ArrowNotImplementedError as error:
-            raise OutputError(f"{path.name}: a column has a type that Parquet lacks; name a CSV file") from error
+            raise OutputError(f"{path.name}: Parquet does not support the type of a column; name a CSV file") from error
 
     def _write_parquet(self, path: Path, progress: Progress) -> None:
         blocks = self._typed(progress)
@@ -166,7 +166,7 @@ class MaskedRecords:
         return make
 
     def _changed(self) -> TableError:
-        return TableError(f"{self.table.name}: its records changed, or came in another order, while it was read")
+        return TableError(f"{self.table.name}: its records or their order changed while it was read; try again")
 
 
 def _null_if_missing(texts: pa.StringArray) -> pa.StringArray:

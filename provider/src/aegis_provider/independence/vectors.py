@@ -50,7 +50,7 @@ class Vectors:
         np.add.at(counts, (of_record, clusters), 1)
         sizes = counts.sum(axis=0)
         if np.any(sizes != sizes[0]):
-            raise ValueError(f"clusters must have equally many records; they have from {sizes.min()} to {sizes.max()}")
+            raise ValueError(f"clusters must be of equal size, but have {sizes.min()} to {sizes.max()} records")
         return cls(values, counts, of_record, clusters)
 
     @property
@@ -85,11 +85,11 @@ class Vectors:
 
 def _refuse_misshapen(codes: IntArray, clusters: IntArray) -> None:
     if codes.ndim != 2 or not codes.size:  # noqa: PLR2004 - a table has two axes
-        raise ValueError(f"there must be a record and an attribute to hide, not an array of shape {codes.shape}")
+        raise ValueError(f"codes must hold a record and an attribute to hide; their shape is {codes.shape}")
     if clusters.shape != codes.shape[:1]:
         raise ValueError(f"every record must have a cluster: {len(codes)} records, clusters of shape {clusters.shape}")
     if codes.min() < 0 or clusters.min() < 0:
-        raise ValueError("codes and clusters are numbers from 0")
+        raise ValueError("codes and clusters must be 0 or more")
 
 
 def common_codes(values: IntArray, members: IntArray) -> IntArray:

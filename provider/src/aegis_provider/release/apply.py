@@ -110,7 +110,7 @@ def _refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
 
 def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
     if faults and not force:
-        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written (--force writes it all the same)")
+        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written (--force writes it anyway)")
 
 
 def _suppression(promise: Promise, progress: Progress) -> Suppression | None:

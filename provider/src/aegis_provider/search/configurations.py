@@ -41,14 +41,14 @@ class Requirement:
             PlanError: It cannot be required, or not with this plan.
         """
         if not self.privacy:
-            raise PlanError("nothing is required; say k=5, for one")
+            raise PlanError("nothing is required; require k=5, for example")
         for name in self.privacy:
             if name not in measured_names():
                 raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(measured_names()))}")
             if CRITERIA[name].needs_sensitive and not plan.sensitive:
-                raise PlanError(f"{plan.source}: sensitive: names no attribute, which {name} needs")
+                raise PlanError(f"{plan.source}: sensitive: names no attribute, but {name} needs one")
         if not 0 <= self.suppress_at_most < 1:
-            raise PlanError(f"the share to suppress is from 0 to below 1, not {self.suppress_at_most}")
+            raise PlanError(f"the share to suppress must be at least 0 and below 1, not {self.suppress_at_most}")
         if not plan.quasi_identifiers:
             raise PlanError(f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask")
 
@@ -143,7 +143,8 @@ def _masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Pla
             name, masking = each.attribute.name, each.attribute.masking(default)
             to = "another table" if masking is not None and masking.is_elsewhere else "chance"
             raise PlanError(
-                f"{plan.source}: {default!r} leaves {name!r}, which is sensitive, to {to}: nobody can search"
+                f"{plan.source}: {default!r} leaves the sensitive attribute {name!r} to {to}, which the search cannot "
+                "evaluate; choose another default"
             )
         yield each.attribute.name, domains[default].partition().groups
 
@@ -219,6 +220,6 @@ def _nearest(evaluation: Evaluation, requirement: Requirement, plan: Plan, recor
     broken = int(classes.sizes[breaks(classes, evaluation.require)].sum())
     values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
     return (
-        f"{plan.source}: nothing holds {requirement.described()}; with everything masked as far as it goes, "
-        f"{values}, and {broken} of {records} records would be suppressed"
+        f"{plan.source}: no configuration meets {requirement.described()}; with the coarsest masking of every "
+        f"attribute, {values}, and {broken} of {records} records would be suppressed"
     )

@@ -142,6 +142,7 @@ def _too_many(evaluation: Evaluation, source: str, nodes: str) -> str:
     names = ", ".join(name for name in evaluation.require if name not in _COUNTED)
     never = " and ".join(name for name, each in CRITERIA.items() if not each.survives_merged_classes)
     return (
-        f"{source}: {names} would have to be checked one by one of {nodes} combinations of maskings, and at most "
-        f"{_MOST_ONE_BY_ONE:,} are; suppress nothing and do without {never}, or take maskings out of the plan"
+        f"{source}: {names} would have to be checked one by one for {nodes} combinations of maskings, but at most "
+        f"{_MOST_ONE_BY_ONE:,} are checked; suppress nothing and do not require {never}, or remove maskings from the "
+        "plan"
     )

@@ -136,4 +136,4 @@ def _refuse_unsound(parts: _Parts) -> None:
         _ = urlsplit(parts.url).port
     except ValueError as error:  # its text has the password
         form = "engine://user:password@host:port/database#table"
-        raise TableError(f"{parts.shown}: not a URL, which is {form}") from error
+        raise TableError(f"{parts.shown}: not a valid URL; write {form}") from error

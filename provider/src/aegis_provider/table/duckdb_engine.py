@@ -47,7 +47,7 @@ def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str)
 
 
 def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
-    complaint = TableError(f"{shortened(memory_limit)} is no size of memory; say 500MB or 2GB")
+    complaint = TableError(f"{shortened(memory_limit)} is not a memory size; write 500MB or 2GB, for example")
     # DuckDB takes a negative size, and "none", for no limit.
     if not _MEMORY.fullmatch(memory_limit):
         raise complaint
@@ -99,7 +99,7 @@ def _explained(error: Exception, *, several: bool) -> str:
     for sign, meaning in _COMPLAINTS.items():
         if sign in text:
             return where + meaning
-    return where + (_first_words(text) or f"cannot be read as it is ({type(error).__name__})")
+    return where + (_first_words(text) or f"cannot be read ({type(error).__name__})")
 
 
 def _first_words(text: str) -> str:
@@ -111,9 +111,9 @@ def _first_words(text: str) -> str:
 _COMPLAINTS = {
     "Invalid unicode": "not UTF-8; convert the file first",
     "unterminated quote": "a quoted field does not end where it should",
-    "invalid state": "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?",
+    "invalid state": "not CSV as RFC 4180 defines it; do all lines end alike, and are all quotes closed?",
     "Maximum line size": "a line is longer than 2 MB; is a quote left open?",
-    "not a valid DuckDB database": "is no DuckDB database",
-    "Cannot launch in-memory database": "is no DuckDB database",
+    "not a valid DuckDB database": "is not a DuckDB database",
+    "Cannot launch in-memory database": "is not a DuckDB database",
     "Out of Memory": "needs more memory than allowed; raise the memory limit",
 }

@@ -79,10 +79,10 @@ def open_files(name: str, paths: Sequence[Path], delimiter: str, memory_limit: s
 
 def _csv_files(paths: Sequence[Path], delimiter: str) -> _Files:
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
-        raise TableError(f"a delimiter is one character other than a quote or a line end, not {delimiter!r}")
+        raise TableError(f"a delimiter must be one character other than a quote or line end, not {delimiter!r}")
     for path in paths:
         if _first_bytes(path, len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
-            raise TableError(f"{path}: is Parquet, and {paths[0]} is not; name files of one kind")
+            raise TableError(f"{path}: is Parquet, but {paths[0]} is not; name files of one kind")
     headers = [header_of(path, delimiter) for path in paths]
     _refuse_other_columns(paths, headers)
     return _Files(tuple(paths), headers[0], delimiter)
@@ -109,13 +109,15 @@ def _refuse_other_columns(paths: Sequence[Path], headers: Sequence[tuple[str, ..
     for path, header in zip(paths, headers, strict=True):
         if header != headers[0]:
             here, there = ", ".join(header), ", ".join(headers[0])
-            raise TableError(f"{path}: has the columns {here}, and {paths[0]} has {there}; all files need the same")
+            raise TableError(
+                f"{path}: has the columns {here}, but {paths[0]} has {there}; all files need the same columns"
+            )
 
 
 def _first_bytes(path: Path, size: int) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            kind = "a directory" if path.is_dir() else "no regular file"
+            kind = "a directory" if path.is_dir() else "not a regular file"
             raise TableError(f"{path}: cannot be read: is {kind}")
         with path.open("rb") as file:
             first = file.read(size)
@@ -151,7 +153,7 @@ def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
             columns = tuple(next(csv.reader(_lines(file), delimiter=delimiter, strict=True), ()))
             "".join(columns).encode()
         except _LongLineError as error:
-            raise TableError(f"{path}: line 1: longer than 2 MB; is it a text with line ends?") from error
+            raise TableError(f"{path}: line 1: longer than 2 MB; is it a text file with line breaks?") from error
         except (csv.Error, UnicodeEncodeError) as error:
             raise TableError(f"{path}: line 1: not a CSV header in UTF-8") from error
     for place, name in enumerate(columns):

@@ -86,7 +86,7 @@ def _refuse_other_kinds(table: object) -> None:
         raise TableError("a RecordBatchReader can be read only once; give the table that its read_all() returns")
     if not (hasattr(table, "__arrow_c_stream__") or _is_lazy(table)):
         raise TableError(
-            f"a {type(table).__name__} is no table; give a path, a URL#table, a DataFrame of pandas or Polars, an "
+            f"a {type(table).__name__} is not a table; give a path, a URL#table, a DataFrame of pandas or Polars, an "
             "Arrow table or an Ibis table"
         )
 

@@ -80,7 +80,7 @@ def _is_there(path: Path) -> bool:
 def _open_paths(table: str | Path, delimiter: str, memory_limit: str) -> Iterator[Table]:
     paths = files_of(table)
     if paths == [Path(table)] and not _is_there(paths[0]) and has_magic(str(table)):
-        raise TableError(f"{table}: no file has such a name")
+        raise TableError(f"{table}: no file matches this pattern")
     with open_files(str(table), paths, delimiter, memory_limit) as opened:
         yield opened
 

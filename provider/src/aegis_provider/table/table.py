@@ -199,7 +199,7 @@ class Table:
             and len(set(names)) > 1
         ):
             found = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
-            return f"{self.name}: {found}; say which --delimiter it has"
+            return f"{self.name}: {found}; name the right one with --delimiter"
         return f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}"
 
     def _likely_delimiter(self, name: str) -> str | None:

@@ -64,7 +64,7 @@ def _truth_of(text: str) -> bool:
     try:
         return _TRUTH[text.lower()]
     except KeyError:
-        raise UnmaskableValueError(text, "is neither true nor false, yes nor no, 1 nor 0") from None
+        raise UnmaskableValueError(text, "is not true, false, yes, no, 1 or 0") from None
 
 
 def _date_of(text: str) -> dt.date:

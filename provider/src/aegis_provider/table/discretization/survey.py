@@ -70,7 +70,7 @@ def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:
             f"{table.located(name, odd)}: {name} {shortened(odd)} is not a number, which {rule.name} needs"
         )
     if not seen[f"n{place}"]:
-        raise TableError(f"{table.name}: {name} has no number, which {rule.name} needs")
+        raise TableError(f"{table.name}: {name} has no numbers, but {rule.name} needs some")
     column = _Column(table, place, int(seen[f"n{place}"]), float(seen[f"low{place}"]), float(seen[f"high{place}"]))
     try:
         bins = rule.bins(column)
