@@ -67,13 +67,13 @@ def test_what_it_does_not_go_with_is_refused_before_the_table_is_read(plan):
 
 
 def test_the_same_control_twice_is_refused(plan):
-    with pytest.raises(ControlError, match="NoHistograms is asked for twice"):
+    with pytest.raises(ControlError, match="NoHistograms is given twice"):
         prepare_entry("no table", plan, [NoHistograms(), NoHistograms()], name="t")
 
 
 def test_a_control_that_the_registry_lacks_is_refused(plan, monkeypatch):
     monkeypatch.setattr(registry, "CONTROLS", registry.CONTROLS[:-1])
-    with pytest.raises(ControlError, match="NoHistograms is none of the controls"):
+    with pytest.raises(ControlError, match="NoHistograms is not a registered control"):
         prepare_entry("no table", plan, [NoHistograms()], name="t")
 
 

@@ -187,9 +187,9 @@ def test_nothing_holds_and_the_coarsest_is_named(write):
         (Requirement({}), "nothing is required"),
         (Requirement({"epsilon": 1}), "'epsilon' cannot be required"),
         (Requirement({"tt": 1}), "did you mean 't'"),
-        (Requirement({"k": 5}, 1.0), "from 0 to below 1, not 1.0"),
-        (Requirement({"k": 5}, -0.1), "from 0 to below 1"),
-        (Requirement({"k": 5}, float("nan")), "from 0 to below 1"),
+        (Requirement({"k": 5}, 1.0), "at least 0 and below 1, not 1.0"),
+        (Requirement({"k": 5}, -0.1), "at least 0 and below 1"),
+        (Requirement({"k": 5}, float("nan")), "at least 0 and below 1"),
         (Requirement({"l": 2}), "sensitive: names no attribute, but l needs one"),
     ],
 )

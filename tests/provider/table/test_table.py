@@ -153,7 +153,7 @@ def test_an_absent_table_is_named(plan_of, tmp_path):
     ("options", "message"),
     [
         ({"delimiter": ",,"}, "a delimiter must be one"),
-        *(({"memory_limit": size}, f"'{size}' is no size") for size in ("x", "-1GB", "-1", "none", "0GB")),
+        *(({"memory_limit": size}, f"'{size}' is not a memory size") for size in ("x", "-1GB", "-1", "none", "0GB")),
     ],
 )
 def test_unusable_options_are_refused(write, plan_of, options, message):
