@@ -115,7 +115,7 @@ def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[Noi
 
 
 def shares_of(epsilon: float, cells: Sequence[int], split: Split) -> list[float]:
-    """Return the share of epsilon of each table, given the numbers of cells; as doubles, they sum to at most epsilon.
+    """Return each table's share of epsilon by its number of cells; as doubles, their exact sum is at most epsilon.
 
     `cube_root` minimises the variance of all counts together. A count of table t has a variance of nearly 2 / e_t^2, so
     `sum_t c_t 2 / e_t^2` is minimised for a given `sum_t e_t`. By Lagrange's condition, `4 c_t / e_t^3` is the same for
