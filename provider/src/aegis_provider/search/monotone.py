@@ -184,8 +184,8 @@ def descend(
 ) -> tuple[set[Node], int]:
     """Return at most `most` minimal nodes, each from a random descent from the top, and the number of evaluations.
 
-    `holds` must be monotone and true at the top. Not all minimal nodes may be found, and the probability of finding a
-    given node is unknown. The search ends after `4 * most` descents, even if they found fewer nodes.
+    `holds` must be monotone and true at the top. The descents do not find all minimal nodes, and the probability of
+    finding a given node is unknown. The search ends after `4 * most` descents, even if they found fewer nodes.
     """
     random = Random(_SEED)  # noqa: S311 - a reproducible choice, no secret
     minimal: set[Node] = set()
