@@ -1,4 +1,4 @@
-"""A new control is a class and its place in the registry: preparing, declaring and warning follow."""
+"""A new control needs only a class and a place in the registry to be applied, declared and warned about."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from aegis_provider.control import Changes, Control, ControlError, registry
 
 @dataclass(frozen=True)
 class NoHistograms(Control):
-    """Leaves histograms out."""
+    """A control that leaves out histograms."""
 
     def declared(self):
-        return {"min_cell": 2}  # a field that the contract has: a new one is a line in the contract
+        return {"min_cell": 2}  # an existing field of the contract; a new one would need a line there
 
     def in_words(self):
         return "no histograms"

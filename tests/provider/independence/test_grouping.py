@@ -18,7 +18,7 @@ AGES = ["30~50"] * 3 + ["> 50", "30~50"] + ["< 30"] * 4 + ["30~50"] * 3
 OCCUPATIONS = ["CEO", "Salesman", *["Prof"] * 4, *["Manager"] * 3, *["Prof"] * 3]
 INCOME_CLUSTERS = np.array([3, 1, 2, 3, 2, 1, 3, 2, 1, 3, 2, 1]) - 1
 
-#: (clusters, groups, attributes, values): nine records at most, up to twelve of four clusters.
+#: (clusters, groups, attributes, values): at most nine records, or twelve with four clusters.
 SIZES = [(2, 4, 1, 3), (2, 4, 3, 2), (2, 3, 4, 3), (3, 3, 1, 3), (3, 3, 2, 2), (3, 3, 3, 3), (3, 2, 4, 2), (4, 3, 2, 2)]
 
 
@@ -54,7 +54,7 @@ class TestThePapersExample:
         stars = starred(codes, grouped(codes, INCOME_CLUSTERS).group_of_record)
 
         assert stars.sum(axis=0).tolist() == [3, 3]
-        # Managers below 30 are in every cluster once, as professors of 30 to 50 can be.
+        # Managers below 30 are in every cluster once, and professors of 30 to 50 can be.
         assert not stars[6:9].any()
 
 

@@ -1,4 +1,4 @@
-"""Tables in which attributes are hidden from others, against what Python's csv reads of them."""
+"""Tables in which attributes are hidden from others, as read by Python's csv module."""
 
 import csv
 from collections import Counter
@@ -27,7 +27,7 @@ def rows_of(path, delimiter=","):
 
 
 def is_independent(rows, hidden, cluster):
-    """By the definition, in fractions."""
+    """Return whether they are independent by the definition, in fractions."""
     pairs = Counter((tuple(row[name] for name in hidden), row[cluster]) for row in rows)
     vectors, clusters = Counter(), Counter()
     for (vector, number), count in pairs.items():
@@ -68,7 +68,7 @@ numbers = st.one_of(st.just(""), st.integers(-3, 5).map(str), st.sampled_from(["
 
 @st.composite
 def tables(draw):
-    """Rows of two attributes to hide, two to hide them from, and one that stays; and a number of clusters."""
+    """Rows of two attributes to hide, two to hide them from, and an unchanged one; and a number of clusters."""
     small = st.sampled_from(draw(st.lists(texts, min_size=1, max_size=3)))
     rows = draw(st.lists(st.tuples(small, numbers, small, texts, numbers), min_size=1, max_size=14))
     return rows, draw(st.integers(1, len(rows)))
@@ -96,7 +96,7 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
         clusters=clusters,
         output=output,
         exact_values=True,
-        # A column without a value has no order.
+        # A column without values has no order.
         ordered=["b"] if ordered and several and any(row[1] for row in rows) else [],
         solver=solver,
         delimiter=delimiter,
@@ -253,7 +253,7 @@ class TestWhatIsRefused:
 class TestWhatIsCheckedAfterwards:
     @pytest.fixture
     def unmasked(self, write):
-        """Records in clusters, with no value masked though the attribute says which cluster it is."""
+        """Records in clusters with no masked value, although the attribute reveals the cluster."""
         with open_table(write("t.csv", "a,b\nx,1\nx,2\ny,3\ny,4\n")) as table:
             random = np.random.default_rng(0)
             clustered = ClusteredTable.of(table, ["a"], ["b"], 2, random, lambda _done, _all: None, {"b": None})

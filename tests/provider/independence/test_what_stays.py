@@ -1,4 +1,4 @@
-"""What hiding must leave alone, what it takes for an order, and what it tells of the clusters without being asked."""
+"""What hiding must leave unchanged, what it treats as ordered, and what it reveals of the clusters by default."""
 
 import pyarrow.parquet as pq
 import pytest

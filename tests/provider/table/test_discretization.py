@@ -1,4 +1,4 @@
-"""Continuous attributes in bins, against exact fractions, sorted lists and NumPy."""
+"""Discretization of continuous attributes, against exact fractions, sorted lists and NumPy."""
 
 import bisect
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Tables in several files, by a glob."""
+"""Tables in several files, named by a glob."""
 
 import sqlite3
 from contextlib import closing

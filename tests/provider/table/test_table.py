@@ -1,4 +1,4 @@
-"""Reading: every way in which a table can be unreadable or not fit its plan, and what is said of it."""
+"""Reading of tables: error messages for every way in which a table can be unreadable or not fit its plan."""
 
 import os
 import re
@@ -17,7 +17,7 @@ PLAN = "{a: {maskings: {gone: {suppress: {}}}}}"
 
 @pytest.fixture
 def refusal(write, plan_of):
-    """What is said of a table."""
+    """Return a function that returns the error message for a table."""
 
     def said_of(content, attributes=PLAN, **options):
         path = write("table.csv", content)
@@ -125,7 +125,7 @@ def test_a_broken_parquet_file_is_refused_with_a_reason(plan_of, tmp_path):
         try:
             summarize(broken, plan_of("{a: {}}"), name="t")
         except TableError as error:
-            assert re.search(r"\w{5}", str(error).partition("broken.parquet: ")[2]), place  # noqa: PT017 - some are whole
+            assert re.search(r"\w{5}", str(error).partition("broken.parquet: ")[2]), place  # noqa: PT017 - some files are valid
 
 
 def test_columns_that_no_one_asks_for_are_not_in_the_query(write):

@@ -132,9 +132,10 @@ def masked_codes(codes: IntArray, stars: BoolArray) -> IntArray:
 
 
 def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
-    """Return whether exactly Pr[a, b] = Pr[a] Pr[b], or n count(a, b) = count(a) count(b), for all a and b.
+    """Return whether Pr[a, b] = Pr[a] Pr[b] holds exactly for all vectors a and clusters b.
 
-    Here a is a vector and b a cluster. Two that both occur must occur together, since the product of their counts is not 0.
+    The test is n count(a, b) = count(a) count(b). A vector and a cluster that both occur must occur together, since the
+    product of their counts is not 0.
 
     Args:
         vectors: (n, d) The codes from `MASKED` up; `MASKED` is a value like any other.
