@@ -22,7 +22,7 @@ _BREAKS = re.compile(r"[\n\r\x85\u2028\u2029]")
 class _TextDumper(yaml.SafeDumper):
     """Write texts as in a plan: quoted only where YAML requires it, and without aliases."""
 
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as the class it extends has it
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as in the class it extends
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of the class it extends
         return True
@@ -61,7 +61,7 @@ def with_suppressed(
     """Return the entry with the suppressed records of each configuration, counted again where classes have merged.
 
     The controls apply to these counts too. None may be below a minimum cell count. None is published beside rounded
-    counts, since it cannot declare that it is not exact. The plan keeps all of them.
+    counts, since it cannot declare that it is inexact. The plan keeps all of them.
 
     Args:
         table: The table, read again only if something must be recounted.

@@ -74,7 +74,7 @@ def _runs(begins: Places) -> Places:
 
 
 def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
-    """(rows,) Groups of neighbours. Missing values stay separate if no count is small then, or else join a run."""
+    """(rows,) Groups of neighbours. Missing values stay separate if that leaves no small count, or else join a run."""
     coarse = _coarsened(joint[missing:])
     rows = folded(joint[missing:], coarse)
     runs = best_runs(rows, least)

@@ -1,4 +1,4 @@
-"""Random rounding: every count is rounded up or down at random to a multiple of a base, without bias on average."""
+"""Random rounding: every count is rounded up or down at random to a multiple of a base, without bias."""
 
 import secrets
 from collections.abc import Callable, Iterator

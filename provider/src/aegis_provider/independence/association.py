@@ -27,8 +27,8 @@ def associations(
     """Return the mutual information of attributes before and after hiding, from the original and the masked table.
 
     The first associations are those of all hidden attributes together with all attributes that they are hidden from:
-    with the values of these, and with their clusters. Then follow those of each attribute of both sides with every
-    other column. After hiding, the clusters stand for the attributes that they were made of.
+    with the values of these, and with their clusters. The associations of each attribute of both sides with every other
+    column follow. After hiding, the clusters stand for the attributes that they were made of.
 
     Args:
         table: The table that was masked.

@@ -64,10 +64,10 @@ def hide(
     Args:
         table: The table of the attributes.
         hide: The attributes to hide by masking some of their values.
-        from_: The attributes of which they become independent.
+        from_: The attributes from which they are hidden.
         clusters: The number of clusters that these become.
         output: The masked table: Parquet if it ends in `.parquet`, otherwise CSV.
-        clusters_output: The file on the contents of each cluster; by default `masked.clusters.csv` beside `masked.csv`.
+        clusters_output: The file that describes each cluster; by default `masked.clusters.csv` beside `masked.csv`.
         exact_values: Whether that file lists every value of each cluster, sorted; otherwise it describes them in words,
             without any value.
         plan: A plan that protects its label, and attributes that it shares unmasked and that are neither

@@ -93,7 +93,7 @@ class Hidden:
         cluster: The name of the column of clusters.
         others: The unchanged columns.
         output: The file of the masked table.
-        clusters_output: The file on the contents of each cluster.
+        clusters_output: The file that describes each cluster.
         exact_values: Whether that file has the exact values.
         clusters: The clusters.
         records: The number of published records.

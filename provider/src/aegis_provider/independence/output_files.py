@@ -151,7 +151,7 @@ class MaskedRecords:
 
     @property
     def _sources(self) -> list[str]:
-        """The table's column that each published column takes the place of."""
+        """The column of the table that each published column replaces or repeats."""
         later = {each.name for each in self.replaced[1:]}
         return [name for name in self.table.columns if name not in later]
 

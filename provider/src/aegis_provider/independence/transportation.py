@@ -45,9 +45,9 @@ def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts:
     """Return the pairing with the least disagreement, which uses each vector as often as its count says.
 
     A pair disagrees on all attributes except those on which both have the same code; for vectors without stars this is
-    the Hamming distance. Equal vectors without stars are paired first. This loses nothing: instead of (v, w') and
-    (v', v), the pairs (v, v) and (v', w') cost no more, since v' and w' agree wherever v' agrees with v and v with w'
-    (the triangle inequality). The rest is a transportation problem.
+    the Hamming distance. Equal vectors without stars are paired first. This loses nothing: the pairs (v, v) and
+    (v', w') cost no more than (v, w') and (v', v), since v' and w' agree wherever v' agrees with v and v with w' (the
+    triangle inequality). The rest is a transportation problem.
 
     Args:
         left: (vectors, d) Distinct vectors of codes from 0, or `MASKED`, which agrees with nothing.

@@ -46,7 +46,7 @@ class Evaluation:
     def is_monotone(self) -> bool:
         """Whether every node coarser than one that meets the requirement also meets it.
 
-        A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so has each of them.
+        A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so does each of them.
         Coarser masking therefore never suppresses more records, and `k` and `l` are monotone even with suppression
         (Kohlmayer et al. 2012). By the other criteria that survive merged classes, a union is no worse than its worst
         class. But a union that fails can include classes that pass, so coarser masking may suppress more.
@@ -55,7 +55,7 @@ class Evaluation:
         return not self._others or (self.suppressed == 0 and survives)
 
     def holds(self, node: Node) -> bool:
-        """Return whether few enough records to suppress are in classes that break the requirement."""
+        """Return whether the records in classes that break the requirement are few enough to suppress."""
         return self.holds_counts(node) and (not self._others or self._broken(node) <= self.suppressed)
 
     def holds_counts(self, node: Node) -> bool:

@@ -26,7 +26,7 @@ def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB"
     Args:
         table: One of these.
 
-            * A path: of Parquet if the file says so itself, otherwise of CSV in UTF-8 with a header.
+            * A path: Parquet if the content of the file says so, otherwise CSV in UTF-8 with a header.
             * A glob (`data/*.parquet`), unless a file has exactly this name: files of one kind with the same columns.
             * `URL#table` in any database that Ibis connects to, such as `postgresql://user@host/db#schema.table` or
               `duckdb://file.duckdb#table`.
