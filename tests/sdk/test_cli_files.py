@@ -88,7 +88,7 @@ def test_a_name_that_no_file_can_have_is_the_callers_fault(aegis, writing, folde
     assert_refused(writing(command, folder / TOO_LONG), "cannot be written: File name too long")
     options = ("--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
     assert_refused(aegis(command, folder / TOO_LONG, *options), "cannot be read: File name too long")
-    assert_refused(aegis(command, folder / f"*{TOO_LONG}", *options), "no file has such a name")
+    assert_refused(aegis(command, folder / f"*{TOO_LONG}", *options), "no file matches this pattern")
 
 
 def test_nothing_that_a_file_says_reaches_the_terminal_but_as_text(aegis, folder):

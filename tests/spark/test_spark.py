@@ -1,4 +1,4 @@
-"""The table of the other engines' tests on Spark in local mode: the same entry, the same masked table."""
+"""The table from the tests of other engines, on Spark in local mode: the same entry and masked table."""
 
 import ibis
 import pytest
@@ -10,7 +10,7 @@ from aegis_provider.table import open_table
 from tests.provider.documents import summarize
 from tests.provider.table.engine_table import PLAN, write_parquet
 
-# Ibis speaks to Spark by what Spark and pandas have deprecated, and Spark leaves sockets open.
+# Ibis uses features that Spark and pandas have deprecated, and Spark leaves sockets open.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

@@ -86,9 +86,13 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ([], 2, "nothing is required; say k=5, for one"),
-        (["--require", "k=6"], 1, "plan.yaml: nothing holds k=6, at most 0 of the records suppressed; with everything"),
-        (["--require", "k=5", "--suppress-at-most", "1"], 2, "from 0 to below 1, not 1.0"),
+        ([], 2, "nothing is required; require k=5, for example"),
+        (
+            ["--require", "k=6"],
+            1,
+            "plan.yaml: no configuration meets k=6, at most 0 of the records suppressed; with the coarsest masking",
+        ),
+        (["--require", "k=5", "--suppress-at-most", "1"], 2, "at least 0 and below 1, not 1.0"),
         (["--require", "epsilon=1"], 2, "'epsilon' cannot be required of a table"),
         (["--require", "k=2", "--most", "0"], 2, "--most"),
     ],

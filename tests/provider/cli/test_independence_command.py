@@ -128,7 +128,7 @@ def test_the_label_of_the_plan_is_never_replaced(aegis, tmp_path):
     code, output, complaint = aegis("independence", HEALTH / "health.csv", *asked, "--plan", HEALTH / "start.yaml")
     assert (code, output) == (2, "")
     assert complaint == (
-        "aegis: 'health' is the label of start.yaml, and stays as it is: it can neither be hidden nor be hidden from\n"
+        "aegis: 'health' is the label of start.yaml; it cannot be hidden, and nothing can be hidden from it\n"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -173,11 +173,11 @@ def test_what_was_measured_on_one_side_only_says_so_on_the_other(aegis, tmp_path
     ("more", "message"),
     [
         (("--clusters", "0"), "--clusters"),
-        (("--clusters", "13"), "13 clusters need as many records, and there are 12"),
+        (("--clusters", "13"), "13 clusters need at least as many records, but there are 12"),
         (("--hide", "Age,"), "--hide: a name is missing beside a comma"),
         (("--hide", "Income"), "'Income' is named twice"),
         (("--keep", "Income"), "'Income' is to be kept"),
-        (("--ordered", "Food"), "'Food' is called ordered, and is none of those that are hidden from"),
+        (("--ordered", "Food"), "'Food' is named as ordered, but nothing is hidden from it"),
         (("--plan", "none.yaml"), "none.yaml"),
         (("--from", "Incom", "--ordered", "Incom"), "no column 'Incom'; did you mean 'Income'?"),
         (("--solver", "exact"), "exact"),

@@ -122,7 +122,7 @@ def test_rounded_counts_are_multiples_and_declared(summarized):
 def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized):
     code, out, error, entry = summarized("--epsilon", 2, "--split", "cube_root", "--json")
     assert code == 0
-    assert error.startswith("aegis: warning: epsilon covers the counts alone")
+    assert error.startswith("aegis: warning: epsilon covers only the counts")
     told = json.loads(out)["controls"]
     assert (told["epsilon"], told["split"]) == (2, "cube_root")
     assert sum(table["epsilon"] for table in told["noise"]) == pytest.approx(2)
@@ -143,8 +143,8 @@ def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized)
         (("--epsilon", "1", "--min-cell", "5"), "choose one of the two"),
         (("--epsilon", "1", "--round-to", "5"), "choose an epsilon or a base, not both"),
         (("--split", "equal"), "--split says how epsilon is split; give --epsilon too"),
-        (("--pairs", "--round-to", "5"), "pair counts are exact, and cannot declare noise or rounding"),
-        (("--pairs", "--epsilon", "1"), "pair counts are exact, and cannot declare noise or rounding"),
+        (("--pairs", "--round-to", "5"), "pair counts are exact and cannot declare noise or rounding"),
+        (("--pairs", "--epsilon", "1"), "pair counts are exact and cannot declare noise or rounding"),
         (("--min-cell", "2000"), "fewer than the minimum cell count of 2000"),
         (("--plan-output", "p.yaml"), "give --min-cell too"),
         (("--min-cell", "5", "--plan-output", PLAN), "which is an input; choose another output"),

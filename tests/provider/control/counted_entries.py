@@ -1,4 +1,4 @@
-"""Entries counted from records in plain Python, so that what a control made of one can be counted again."""
+"""Entries counted from records in plain Python, so that controlled entries can be counted again."""
 
 from collections import Counter
 from copy import deepcopy
@@ -31,7 +31,7 @@ RECORDS = st.lists(
 
 
 def entry_of(records, configurations, *, joint=("a", "b"), pairs=()):
-    """The entry of records (a, b, label); `joint`: attributes with unmasked counts; `pairs`: maskings of a and of b."""
+    """Return the entry of records (a, b, label), with unmasked counts of `joint` and `pairs` of maskings of a and b."""
     label = Counter(record[-1] for record in records)
     return {
         "format": 1,
@@ -45,13 +45,13 @@ def entry_of(records, configurations, *, joint=("a", "b"), pairs=()):
 
 
 def recounted(records, place, masked, domain, labels):
-    """The joint counts of the records' column, whose values `masked` maps: a row for each text of the domain."""
+    """Return the joint counts of a column masked by `masked`, with a row for each text of the domain."""
     counts = Counter((masked[record[place]], record[-1]) for record in records)
     return [[counts[text, label] for label in labels] for text in domain]
 
 
 def masked_values(entry, place, masking_id):
-    """By value of the attribute, what the entry says that the masking makes of it."""
+    """Return the masked value of each value of the attribute, according to the entry."""
     attribute = entry["attributes"][place]
     if masking_id == "identity":
         return {text: text for text in attribute["domain"]}
@@ -61,7 +61,7 @@ def masked_values(entry, place, masking_id):
 
 
 def all_counts(entry):
-    """Every count of every table of an entry."""
+    """Yield every count of every table of an entry."""
     holders = [entry["label"], *entry["attributes"], *entry.get("pairs", [])]
     holders += [masking for attribute in entry["attributes"] for masking in attribute["maskings"]]
     for holder in holders:
@@ -119,13 +119,13 @@ def _domain(entry, place, masking_id):
 
 
 def controls_of(*, min_cell=None, round_to=None, epsilon=None, split="equal"):
-    """The controls that are asked for as the command has them."""
+    """Return the controls that the options of the command ask for."""
     asked = [MinimumCell(min_cell)] if min_cell is not None else []
     asked += [RandomRounding(round_to)] if round_to is not None else []
     return asked + ([LaplaceNoise(epsilon, split)] if epsilon is not None else [])
 
 
 def controlled(entry, controls, roles):
-    """An entry, given as JSON values, through the controls; its entry as JSON values again."""
+    """Apply the controls to an entry of JSON values; the controlled entry has JSON values too."""
     held = apply_controls(EntryDocument.model_validate(entry), controls, roles)
     return replace(held, entry=document_of(held.entry))

@@ -1,4 +1,4 @@
-"""The plan that goes with a controlled entry: applied, it gives the records that the entry counts."""
+"""The plan that goes with a controlled entry: when applied, it releases the records that the entry counts."""
 
 import csv
 import random
@@ -44,7 +44,7 @@ configurations:
 
 @pytest.fixture
 def table(write, monkeypatch):
-    """A few hundred records, whose values are rarer the higher they are; some are missing."""
+    """A few hundred records, in which higher values are rarer and some are missing."""
     monkeypatch.setenv("CONTROLLED_SALT", "sixteen bytes of salt")
     chance = random.Random(7)
     lines = ["age,zip,score,day,y"]
@@ -58,7 +58,7 @@ def table(write, monkeypatch):
 
 
 def controlled(table, path, least=5, round_to=None):
-    """The plan, its entry controlled, and the plan that goes with it as it is read again."""
+    """Return the plan, its controlled entry, and the controlled plan as read from its file."""
     plan = load_plan(path)
     prepared = prepare_entry(table, plan, controls_of(min_cell=least, round_to=round_to), name="e")
     prepared.write(path.with_name("entry.json"), path.with_name("controlled.yaml"))
@@ -220,5 +220,5 @@ def test_records_left_out_cannot_be_counted_where_chance_decides(write):
         [(1, "u", "n")] * 60 + [(1, "v", "n")] * 60 + [(2, "u", "n")] * 2 + [(4, "u", "n")] * 3 + [(1, "u", "m")] * 60
     )
     table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
-    with pytest.raises(ControlError, match="c leaves records out, and b to chance"):
+    with pytest.raises(ControlError, match="c suppresses records and masks b at random"):
         controlled(table, write("plan.yaml", text + "seed: 5\n"), least=4)

@@ -1,4 +1,4 @@
-"""Which masked values are merged: against all partitions that there are, and by what has to hold of any."""
+"""The choice of masked values to merge, against all partitions and by properties that must always hold."""
 
 from itertools import combinations, pairwise
 from math import log
@@ -20,7 +20,7 @@ def holds(rows, least):
 
 
 def information(rows):
-    """Mutual information of rows and columns, in nats, times the records: from its definition."""
+    """Return the mutual information of rows and columns, in nats, times the records, by the definition."""
     total, columns = sum(map(sum, rows)), [sum(column) for column in zip(*rows, strict=True)]
     return sum(
         count * log(count * total / (sum(row) * columns[place]))
@@ -31,7 +31,7 @@ def information(rows):
 
 
 def runs_of(rows):
-    """All partitions into contiguous runs, each as the sums of its runs."""
+    """Yield all partitions into contiguous runs, each as the sums of its runs."""
     for size in range(len(rows)):
         for cuts in combinations(range(1, len(rows)), size):
             ends = [0, *cuts, len(rows)]

@@ -1,4 +1,4 @@
-"""A minimum cell count: what is left of an entry is counted again from the records that it was made from."""
+"""The minimum cell count: what is left of an entry is counted again from its records."""
 
 import copy
 from collections import Counter
@@ -28,7 +28,7 @@ def controlled(entry, least, roles=ROLES):
 
 
 def hold(records, least, *, pairs=()):
-    """The controlled entry of the records, if their labels are frequent enough, with that entry."""
+    """Return the entry of the records, if their labels are frequent enough, and the controlled entry."""
     labels = Counter(record[-1] for record in records)
     assume(len(labels) > 1 and min(labels.values()) >= least)
     entry = entry_of(records, CONFIGURATIONS, pairs=pairs)
@@ -120,7 +120,7 @@ def domain_of(entry, place, masking):
 
 
 def same_or_finer(entry, finer, coarser):
-    """Whether the values that share a masked value by the finer maskings share one by the coarser ones."""
+    """Return whether values that share a masked value in the finer maskings also share one in the coarser ones."""
     for place in range(2):
         fine, coarse = (masked_values(entry, place, maskings[place]) for maskings in (finer, coarser))
         if len(set(zip(fine.values(), (coarse[value] for value in fine), strict=True))) > len(set(fine.values())):
@@ -140,7 +140,7 @@ class TestOfOneEntry:
 
     def test_nothing_left_to_share_is_refused(self):
         entry = entry_of([*MANY, *FEW], CONFIGURATIONS[:1])
-        with pytest.raises(ControlError, match=r"of the 1 configurations none is left .*shares b unmasked"):
+        with pytest.raises(ControlError, match=r"leaves none of the 1 configurations: .*shares b unmasked"):
             controlled(entry, 5)
 
     @pytest.mark.parametrize(

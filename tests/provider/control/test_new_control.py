@@ -1,4 +1,4 @@
-"""A new control is a class and its place in the registry: preparing, declaring and warning follow."""
+"""A new control needs only a class and a place in the registry to be applied, declared and warned about."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from aegis_provider.control import Changes, Control, ControlError, registry
 
 @dataclass(frozen=True)
 class NoHistograms(Control):
-    """Leaves histograms out."""
+    """A control that leaves out histograms."""
 
     def declared(self):
-        return {"min_cell": 2}  # a field that the contract has: a new one is a line in the contract
+        return {"min_cell": 2}  # an existing field of the contract; a new one would need a line there
 
     def in_words(self):
         return "no histograms"
@@ -67,13 +67,13 @@ def test_what_it_does_not_go_with_is_refused_before_the_table_is_read(plan):
 
 
 def test_the_same_control_twice_is_refused(plan):
-    with pytest.raises(ControlError, match="NoHistograms is asked for twice"):
+    with pytest.raises(ControlError, match="NoHistograms is given twice"):
         prepare_entry("no table", plan, [NoHistograms(), NoHistograms()], name="t")
 
 
 def test_a_control_that_the_registry_lacks_is_refused(plan, monkeypatch):
     monkeypatch.setattr(registry, "CONTROLS", registry.CONTROLS[:-1])
-    with pytest.raises(ControlError, match="NoHistograms is none of the controls"):
+    with pytest.raises(ControlError, match="NoHistograms is not a registered control"):
         prepare_entry("no table", plan, [NoHistograms()], name="t")
 
 

@@ -1,4 +1,4 @@
-"""Noise as differential privacy has it: its distribution, its budget, and what it is added to."""
+"""Noise for differential privacy: its distribution, its budget, and the counts to which it is added."""
 
 import copy
 from fractions import Fraction
@@ -32,7 +32,7 @@ def noisy(epsilon=1.0, split="equal", entry=None):
 
 
 def declared(entry):
-    """What each table says of its noise: the label's, then the maskings'."""
+    """Return the noise that each table declares: the label's, then the maskings'."""
     return [entry["label"]["noise"]] + [one["noise"] for each in entry["attributes"] for one in each["maskings"]]
 
 
@@ -87,7 +87,7 @@ def test_cells_without_records_get_noise_too_and_may_be_negative():
     masking["joint"] += [[0, 0]] * 1000
     [counts] = [each["joint"] for each in noisy(1.0, entry=entry).entry["attributes"][0]["maskings"][:1]]
     empty = np.array(counts[2:]).ravel()
-    # A share of 1/7 of epsilon leaves a cell as it is with a chance of 7 percent; all 2000 signs alike: never.
+    # With 1/7 of epsilon, a cell is unchanged with a chance of 7 percent; all 2000 signs are never alike.
     assert (empty > 0).sum() > 500
     assert (empty < 0).sum() > 500
 
@@ -131,5 +131,5 @@ def test_what_is_left_to_chance_and_pairs_are_refused():
     masking = entry["attributes"][1]["maskings"][0]
     del masking["mapping"]
     masking["deterministic"] = False
-    with pytest.raises(ControlError, match="'b': 'first' is left to chance"):
+    with pytest.raises(ControlError, match="'b': masking 'first' is random"):
         noisy(entry=entry)

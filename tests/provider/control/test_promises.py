@@ -1,4 +1,4 @@
-"""What a configuration still vouches for after values have merged holds of the merged classes."""
+"""The privacy guarantees that a configuration keeps after values are merged hold for the merged classes."""
 
 import numpy as np
 import pytest

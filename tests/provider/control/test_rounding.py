@@ -1,4 +1,4 @@
-"""Random rounding: multiples of the base next to each count, off by nothing on average, and declared."""
+"""Random rounding: to multiples of the base next to each count, unbiased on average, and declared."""
 
 import copy
 import secrets
@@ -56,7 +56,7 @@ def test_words_that_would_favour_some_numbers_are_drawn_again():
         found, words[: size // 8] = words[: size // 8], []
         return np.array(found, dtype=np.uint64).tobytes()
 
-    # 2**64 - 1 is the one word beyond the last multiple of 3 + 2**64 % 3 numbers; 2 and 1 are drawn in its places.
+    # Since 2**64 % 3 is 1, only the word 2**64 - 1 is beyond the last multiple of 3; 2 and 1 are drawn instead.
     assert rounded_to(np.array([4, 5]), 3, random_bytes).tolist() == [3, 6]
     assert words == []
 

@@ -1,4 +1,4 @@
-"""The fewest stars by trying every partition into groups, and tables small enough for that."""
+"""The fewest stars, found by trying every partition into groups, and tables small enough for that."""
 
 from collections import Counter
 from fractions import Fraction
@@ -8,10 +8,9 @@ import numpy as np
 
 
 def fewest_stars(codes, clusters):
-    """
-    Every way to put the records of each cluster in some order; the records at one place are a group.
+    """Try every order of the records of each cluster; the records at the same place form a group.
 
-    Exponential, in plain Python, by the definition: no vectors, no networks.
+    This takes exponential time and follows the definition in plain Python, without vectors or networks.
     """
     by_cluster = [[tuple(codes[r]) for r in np.flatnonzero(clusters == c)] for c in range(clusters.max() + 1)]
     first, others = by_cluster[0], by_cluster[1:]
@@ -32,20 +31,20 @@ def _stars(group):
 
 
 def small_table(random, *, clusters, groups, attributes, values):
-    """(n, d) codes and (n,) clusters in a drawn order."""
+    """Return (n, d) codes and (n,) clusters in a random order."""
     codes = random.integers(0, values, (clusters * groups, attributes))
     return codes, random.permutation(np.repeat(np.arange(clusters), groups))
 
 
 def fewest_of_any_masking(codes, clusters):
-    """Every way to mask values, with groups or without, of which the independent one with the fewest stars is taken."""
+    """Return the fewest stars of any independent masking, with or without groups."""
     masks = product([False, True], repeat=codes.size)
     ordered = sorted(masks, key=sum)
     return next(sum(mask) for mask in ordered if is_exactly_independent(_masked(codes, mask), list(clusters)))
 
 
 def is_exactly_independent(vectors, clusters):
-    """Pr[a, b] = Pr[a] Pr[b] in fractions, for all a and b that occur."""
+    """Return whether Pr[a, b] = Pr[a] Pr[b] in fractions, for all a and b that occur."""
     n, pairs = len(vectors), Counter(zip(vectors, clusters, strict=True))
     of_vector, of_cluster = Counter(vectors), Counter(clusters)
     return all(

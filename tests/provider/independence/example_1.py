@@ -1,4 +1,4 @@
-"""Figure 1 of Tao et al. 2010, in thousands, with a column that stays and has texts that are easily spoilt."""
+"""Figure 1 of Tao et al. 2010, in thousands, with an unchanged column of texts that are easily corrupted."""
 
 EXAMPLE_1 = '''Age,Occupation,Income,Food
 30~50,CEO,25,0.10

@@ -1,4 +1,4 @@
-"""What hiding does to what attributes tell, against mutual information by its definition."""
+"""Effect of hiding on the information in attributes, against mutual information by its definition."""
 
 import csv
 from collections import Counter
@@ -11,7 +11,7 @@ from tests.provider.independence.example_1 import EXAMPLE_1
 
 
 def information(path, first, second):
-    """In bits, by the definition."""
+    """Return the mutual information in bits, by the definition."""
     with path.open(newline="") as file:
         pairs = [(tuple(row[name] for name in first), row[second]) for row in csv.DictReader(file)]
     both, ones, others = (Counter(each) for each in (pairs, [one for one, _ in pairs], [other for _, other in pairs]))

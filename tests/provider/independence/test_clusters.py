@@ -1,4 +1,4 @@
-"""Equally large clusters of numbers and of values without order."""
+"""Clusters of equal size, of numbers and of values without order."""
 
 from itertools import permutations
 
@@ -15,7 +15,7 @@ def seeded(seed=0):
 
 
 def spread(columns, clusters):
-    """The variance within clusters of numbers scaled to variance 1, added up."""
+    """Return the summed variance within clusters, of numbers scaled to variance 1."""
     scaled = np.column_stack([(each - each.mean()) / each.std() for each in columns])
     return sum(
         ((scaled[clusters == one] - scaled[clusters == one].mean(axis=0)) ** 2).sum() for one in np.unique(clusters)
@@ -71,7 +71,7 @@ class TestBalancedClusters:
         blob = np.repeat([0, 1, 2], 40)
         columns = [np.array([0, 10, 20])[blob] + random.normal(size=120), random.normal(size=120) + 9 * (blob == 1)]
 
-        # First centres can fall in one blob and end in a worse arrangement; of a few seeds most must not.
+        # The first centres can fall into one blob, which makes the clusters worse, but for most seeds they must not.
         right = [np.array_equal(balanced_clusters(columns, 3, seeded(seed)), blob) for seed in range(20)]
 
         assert sum(right) >= 15
@@ -124,7 +124,7 @@ class TestBalancedClusters:
     [
         ([1.0, 2.0], 3, "2 records cannot make 3 clusters"),
         ([1.0, 2.0, 3.0], 2, "leave 1 out"),
-        ([1.0, 2.0], 0, "there must be a cluster"),
+        ([1.0, 2.0], 0, "the number of clusters must be 1 or more"),
         ([1.0, np.nan], 2, "finite"),
         ([1.0, np.inf], 2, "finite"),
         ([], 1, "0 records"),

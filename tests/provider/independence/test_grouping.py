@@ -18,7 +18,7 @@ AGES = ["30~50"] * 3 + ["> 50", "30~50"] + ["< 30"] * 4 + ["30~50"] * 3
 OCCUPATIONS = ["CEO", "Salesman", *["Prof"] * 4, *["Manager"] * 3, *["Prof"] * 3]
 INCOME_CLUSTERS = np.array([3, 1, 2, 3, 2, 1, 3, 2, 1, 3, 2, 1]) - 1
 
-#: (clusters, groups, attributes, values): nine records at most, up to twelve of four clusters.
+#: (clusters, groups, attributes, values): at most nine records, or twelve with four clusters.
 SIZES = [(2, 4, 1, 3), (2, 4, 3, 2), (2, 3, 4, 3), (3, 3, 1, 3), (3, 3, 2, 2), (3, 3, 3, 3), (3, 2, 4, 2), (4, 3, 2, 2)]
 
 
@@ -54,7 +54,7 @@ class TestThePapersExample:
         stars = starred(codes, grouped(codes, INCOME_CLUSTERS).group_of_record)
 
         assert stars.sum(axis=0).tolist() == [3, 3]
-        # Managers below 30 are in every cluster once, as professors of 30 to 50 can be.
+        # Managers below 30 are in every cluster once, and professors of 30 to 50 can be.
         assert not stars[6:9].any()
 
 
@@ -176,9 +176,9 @@ class TestRefusals:
             (np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), "a record and an attribute"),
             (np.zeros((2, 0), dtype=np.int64), np.array([0, 1]), "a record and an attribute"),
             (np.zeros((2, 1), dtype=np.int64), np.array([0]), "every record must have a cluster"),
-            (np.array([[0], [-1]]), np.array([0, 1]), "numbers from 0"),
-            (np.zeros((3, 1), dtype=np.int64), np.array([0, 1, 1]), "equally many records"),
-            (np.zeros((2, 1), dtype=np.int64), np.array([0, 2]), "equally many records"),
+            (np.array([[0], [-1]]), np.array([0, 1]), "must be 0 or more"),
+            (np.zeros((3, 1), dtype=np.int64), np.array([0, 1, 1]), "of equal size"),
+            (np.zeros((2, 1), dtype=np.int64), np.array([0, 2]), "of equal size"),
         ],
     )
     def test_say_what_is_wrong_with_the_table(self, codes, clusters, reason):
@@ -186,7 +186,7 @@ class TestRefusals:
             grouped(codes, clusters)
 
     def test_name_the_solvers_there_are(self):
-        with pytest.raises(ValueError, match="there is matching, identical, best"):
+        with pytest.raises(ValueError, match="choose one of matching, identical, best"):
             grouped([[0]], [0], "worst")
 
 

@@ -1,4 +1,4 @@
-"""Tables in which attributes are hidden from others, against what Python's csv reads of them."""
+"""Tables in which attributes are hidden from others, as read by Python's csv module."""
 
 import csv
 from collections import Counter
@@ -27,7 +27,7 @@ def rows_of(path, delimiter=","):
 
 
 def is_independent(rows, hidden, cluster):
-    """By the definition, in fractions."""
+    """Return whether they are independent by the definition, in fractions."""
     pairs = Counter((tuple(row[name] for name in hidden), row[cluster]) for row in rows)
     vectors, clusters = Counter(), Counter()
     for (vector, number), count in pairs.items():
@@ -68,7 +68,7 @@ numbers = st.one_of(st.just(""), st.integers(-3, 5).map(str), st.sampled_from(["
 
 @st.composite
 def tables(draw):
-    """Rows of two attributes to hide, two to hide them from, and one that stays; and a number of clusters."""
+    """Rows of two attributes to hide, two to hide them from, and an unchanged one; and a number of clusters."""
     small = st.sampled_from(draw(st.lists(texts, min_size=1, max_size=3)))
     rows = draw(st.lists(st.tuples(small, numbers, small, texts, numbers), min_size=1, max_size=14))
     return rows, draw(st.integers(1, len(rows)))
@@ -96,7 +96,7 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
         clusters=clusters,
         output=output,
         exact_values=True,
-        # A column without a value has no order.
+        # A column without values has no order.
         ordered=["b"] if ordered and several and any(row[1] for row in rows) else [],
         solver=solver,
         delimiter=delimiter,
@@ -162,7 +162,7 @@ class TestDegenerateTables:
         assert (hidden.groups, hidden.stars) == (1, 3)
 
     def test_more_clusters_than_records_are_refused(self, write, tmp_path):
-        with pytest.raises(TableError, match=r"t\.csv: 3 clusters need as many records, and there are 2"):
+        with pytest.raises(TableError, match=r"t\.csv: 3 clusters need at least as many records, but there are 2"):
             self.hidden(write, tmp_path, [("x", 1), ("y", 2)], 3)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
 
@@ -209,17 +209,17 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize(
         ("asked", "message"),
         [
-            ({"hide": ["a"], "from_": ["a"]}, "'a' is named twice; an attribute is hidden, or hidden from, once"),
+            ({"hide": ["a"], "from_": ["a"]}, "'a' is named twice; name each attribute once"),
             ({"hide": ["a", "a"], "from_": ["b"]}, "'a' is named twice"),
             ({"hide": [], "from_": ["b"]}, "name at least one attribute to hide"),
             ({"hide": ["a"], "from_": []}, "name at least one attribute to hide"),
             ({"hide": ["A"], "from_": ["b"]}, "t.csv: no column 'A'; there is a, b, cluster, d"),
-            ({"hide": ["a"], "from_": ["b"], "clusters": 0}, "the number of clusters is 1 or more, not 0"),
-            ({"hide": ["a"], "from_": ["b"], "seed": -1}, "a seed is 0 or more, not -1"),
+            ({"hide": ["a"], "from_": ["b"], "clusters": 0}, "the number of clusters must be 1 or more, not 0"),
+            ({"hide": ["a"], "from_": ["b"], "seed": -1}, "the seed must be 0 or more, not -1"),
             ({"hide": ["a"], "from_": ["b"], "solver": "fast"}, "unknown solver 'fast'; there is"),
-            ({"hide": ["d"], "from_": ["b"]}, "t.csv: line 2: d is '*', as masked values are; choose another --star"),
-            ({"hide": ["a"], "from_": ["b", "d"]}, "t.csv: a column is called 'cluster', as that of the clusters"),
-            ({"hide": ["a"], "from_": ["cluster"]}, "t.csv: a column is called 'cluster', as that of the clusters"),
+            ({"hide": ["d"], "from_": ["b"]}, "t.csv: line 2: d is '*', which marks masked values; choose another"),
+            ({"hide": ["a"], "from_": ["b", "d"]}, "t.csv: a column is already called 'cluster'; rename it"),
+            ({"hide": ["a"], "from_": ["cluster"]}, "t.csv: a column is already called 'cluster'; rename it"),
         ],
     )
     def test_what_makes_no_sense_is_said_in_a_line(self, write, tmp_path, monkeypatch, asked, message):
@@ -242,7 +242,7 @@ class TestWhatIsRefused:
             hide(table, **asked, output=table)
         with pytest.raises(OutputError, match="which is an input"):
             hide(table, **asked, output=tmp_path / "m.csv", clusters_output=table)
-        with pytest.raises(OutputError, match="need a file each"):
+        with pytest.raises(OutputError, match="need separate files"):
             hide(table, **asked, output=tmp_path / "m.csv", clusters_output=tmp_path / "m.csv")
         with pytest.raises(OutputError, match="create it first"):
             hide(table, **asked, output=tmp_path / "m.csv", clusters_output=tmp_path / "none" / "m.csv")
@@ -253,7 +253,7 @@ class TestWhatIsRefused:
 class TestWhatIsCheckedAfterwards:
     @pytest.fixture
     def unmasked(self, write):
-        """Records in clusters, with no value masked though the attribute says which cluster it is."""
+        """Records in clusters with no masked value, although the attribute reveals the cluster."""
         with open_table(write("t.csv", "a,b\nx,1\nx,2\ny,3\ny,4\n")) as table:
             random = np.random.default_rng(0)
             clustered = ClusteredTable.of(table, ["a"], ["b"], 2, random, lambda _done, _all: None, {"b": None})
@@ -268,12 +268,12 @@ class TestWhatIsCheckedAfterwards:
 
     def test_so_is_one_that_lacks_a_record(self, unmasked, write):
         path = write("m.csv", "a,b\nx,1\nx,2\n")
-        with open_table(path) as written, pytest.raises(OutputError, match="does not hold what was written"):
+        with open_table(path) as written, pytest.raises(OutputError, match="differs from what was written"):
             refuse_dependent(written, unmasked, path)
 
     def test_a_table_that_changes_between_two_readings_is_not_masked(self, unmasked, write, tmp_path):
         write("t.csv", "a,b\nx,1\nx,2\ny,4\ny,3\n")
-        with pytest.raises(TableError, match="its records changed, or came in another order"):
+        with pytest.raises(TableError, match="its records or their order changed"):
             unmasked.write(tmp_path / "m.csv", lambda _done, _all: None, parquet=False)
 
 

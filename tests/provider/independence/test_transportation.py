@@ -1,4 +1,4 @@
-"""Pairings by the network of hubs, against an assignment of all pairs."""
+"""Pairings by the hub network, against the assignment problem on all pairs."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ from aegis_provider.independence.vectors import MASKED, disagreements, distinct_
 
 @st.composite
 def sides(draw, *, stars=True):
-    """Two sides of equally many vectors, with stars in them."""
+    """Two sides of equally many vectors, some with stars."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     amount, attributes, values = draw(st.integers(1, 12)), draw(st.integers(1, 5)), draw(st.integers(1, 5))
     least = MASKED if stars else 0
@@ -28,7 +28,7 @@ def collapsed(rows):
 
 
 def least_cost(left, right):
-    """By the Hungarian method on all pairs."""
+    """Return the least cost by the Hungarian method on all pairs."""
     costs = np.array([[np.sum((v != w) | (v == MASKED)) for w in right] for v in left])
     return int(costs[linear_sum_assignment(costs)].sum())
 
@@ -85,7 +85,7 @@ def test_hubs_that_one_side_alone_reaches_are_left_out():
 
     network = hub_network(left, right, most_arcs=17)
 
-    # By the first attribute, from two to one; by none, from three to three.
+    # The hub of the first attribute joins two vectors to one; the hub of no attribute joins three to three.
     assert (network.left.tolist(), network.left_hubs.tolist()) == ([0, 2, 0, 1, 2], [0, 0, 1, 1, 1])
     assert (network.right.tolist(), network.right_hubs.tolist()) == ([0, 0, 1, 2], [0, 1, 1, 1])
     assert network.costs.tolist() == [1, 1, 2, 2, 2]
@@ -97,7 +97,7 @@ def test_far_pairs_count_as_far_as_hubs_reach(attributes):
 
     costs = [hub_network(left, right, arcs).cheapest_pairs(np.array([4]), np.array([4])).least for arcs in (1, 2)]
 
-    # With room for no hub of the one vector all pairs are alike; with room for the pair it costs what it disagrees on.
+    # Without room for a hub all pairs count as alike; with room for the pair, it costs its number of disagreements.
     assert costs == [0, 4 * attributes]
 
 

@@ -1,4 +1,4 @@
-"""What is masked of groups, and the exact test of independence."""
+"""The masked values of groups, and the exact test of independence."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_every_vector_with_every_cluster_is_independent(vectors, clusters):
 
 
 def test_a_vector_that_misses_a_cluster_is_found():
-    # All pairs that do occur have the right counts for half of the table.
+    # The pairs that occur have the right counts for half of the table.
     assert not is_independent(np.array([[0], [0], [1], [1]]), np.array([0, 0, 1, 1]))
 
 

@@ -1,4 +1,4 @@
-"""What hiding must leave alone, what it takes for an order, and what it tells of the clusters without being asked."""
+"""What hiding must leave unchanged, what it treats as ordered, and what it reveals of the clusters by default."""
 
 import pyarrow.parquet as pq
 import pytest
@@ -46,8 +46,11 @@ class TestWhatStays:
     @pytest.mark.parametrize(
         ("name", "message"),
         [
-            ("y", "'y' is the label of plan.yaml, and stays as it is: it can neither be hidden nor be hidden from"),
-            ("weight", "'weight' is shared as it is by plan.yaml: it can neither be hidden nor be hidden from"),
+            ("y", "'y' is the label of plan.yaml; it cannot be hidden, and nothing can be hidden from it"),
+            (
+                "weight",
+                "'weight' is shared unmasked by plan.yaml; it cannot be hidden, and nothing can be hidden from it",
+            ),
         ],
     )
     def test_the_plan_says_what_can_not_be_hidden(self, hidden, plan, tmp_path, side, name, message):
@@ -59,7 +62,7 @@ class TestWhatStays:
 
     @pytest.mark.parametrize("asked", [{"from_": ["y"]}, {"from_": ["income", "y"]}, {"hide": ["y"], "from_": ["a"]}])
     def test_so_can_who_asks(self, hidden, asked):
-        with pytest.raises(ProviderError, match="'y' is to be kept: it can neither be hidden nor be hidden from"):
+        with pytest.raises(ProviderError, match="'y' is to be kept; it cannot be hidden, and nothing"):
             hidden(keep=["y"], **asked)
 
     def test_a_name_to_keep_that_the_table_lacks_is_found(self, hidden):
@@ -96,11 +99,11 @@ class TestWhatHasAnOrder:
         [
             (
                 {"from_": ["left"], "ordered": ["left"]},
-                "column 'left': only numbers and dates have an order, and 'x' is",
+                "column 'left': only numbers and dates have an order, but 'x' is",
             ),
             (
                 {"from_": ["income"], "ordered": ["code"]},
-                "'code' is called ordered, and is none of those that are hidden",
+                "'code' is named as ordered, but nothing is hidden from it",
             ),
         ],
     )
@@ -111,7 +114,7 @@ class TestWhatHasAnOrder:
 
     def test_a_value_that_is_not_of_the_plans_type_is_named(self, hidden, write):
         plan = load_plan(write("p.yaml", "label: y\nattributes: {left: {type: integer}}\nconfigurations: {c: {}}\n"))
-        with pytest.raises(TableError, match="column 'left': 'x' is not a number, as its type has it"):
+        with pytest.raises(TableError, match="column 'left': 'x' is not a number, as its type requires"):
             hidden(from_=["left"], plan=plan)
 
 

@@ -21,7 +21,7 @@ def plan(plan_of):
 
 @pytest.fixture
 def masked(plan, tmp_path):
-    """The lines of the masked table."""
+    """Return a function that returns the lines of the masked table."""
 
     def lines_of(table, configuration, **options):
         output = tmp_path / "masked.csv"

@@ -1,4 +1,4 @@
-"""Records are left out as declared, and nothing is written that breaks its promise."""
+"""Records are suppressed as declared, and no table is written that breaks its promise."""
 
 from collections import Counter
 
@@ -26,7 +26,7 @@ configurations: {c: {age: tens}, all: {age: gone, zip: gone}, bare: {age: drop, 
 
 @pytest.fixture
 def masked(write, tmp_path):
-    """The lines that a plan with these promises writes, and what was said of them."""
+    """Return a function that returns the lines written by a plan with these promises, and the result of `apply`."""
     table = write("t.csv", TABLE)
 
     def lines_of(promises, configuration="c", **options):

@@ -1,4 +1,4 @@
-"""Masked tables as files: CSV and Parquet, in many blocks, with every text that a table may hold."""
+"""Masked tables as CSV and Parquet files, in many blocks, with every text that a table may hold."""
 
 import csv
 import os
@@ -22,7 +22,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 @st.composite
 def cut(draw):
-    """Numbers from 0, cut anywhere."""
+    """Numbers from 0, split at random places."""
     sizes = draw(st.lists(st.integers(0, 9), max_size=12))
     whole = pa.record_batch({"n": list(range(sum(sizes)))})
     return [whole.slice(sum(sizes[:place]), size) for place, size in enumerate(sizes)]
@@ -128,7 +128,7 @@ class TestParquet:
 
 @pytest.mark.parametrize("name", ["masked.csv", "masked.parquet"])
 def test_what_cannot_be_written_is_one_line(write, plan_of, tmp_path, name):
-    (tmp_path / f".{name}.{os.getpid()}.part").mkdir()  # in the way of the file that is not whole yet
+    (tmp_path / f".{name}.{os.getpid()}.part").mkdir()  # blocks the path of the temporary file
     with pytest.raises(OutputError, match=rf"{name}: cannot be written: .") as raised:
         apply(write("t.csv", "a,y\n1,p\n2,q\n"), plan_of("{a: {}}"), "c", tmp_path / name)
     assert "\n" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""What is handed out record by record adds up to the draw, by chance and the same each time."""
+"""Masked values dealt out record by record: random, reproducible, and in sum exactly the draw."""
 
 from collections import Counter
 from itertools import permutations
@@ -49,7 +49,7 @@ def table(write):
 
 
 def joint_of(entry, attribute, masking):
-    """The joint counts that an entry states, without zeros, by masked value and label."""
+    """Return the nonzero joint counts in an entry, by masked value and label."""
     [of] = [each for each in entry["attributes"] if each["name"] == attribute]
     [found] = [each for each in of["maskings"] if each["id"] == masking]
     labels = entry["label"]["domain"]

@@ -1,4 +1,4 @@
-"""Every combination of maskings, checked one after the other in plain Python: slow, and independent of the search."""
+"""A check of every combination of maskings in plain Python, slow and independent of the search."""
 
 import math
 from collections import Counter, defaultdict
@@ -9,7 +9,7 @@ AT_LEAST = {"k", "l", "entropy_l"}
 
 
 def blocks(mapping, values):
-    """The values that a masking gives the same masked value, as a set of sets; `mapping`: masked value by value."""
+    """Return the sets of values with the same masked value, as a set of sets; `mapping` has the masked values."""
     found = defaultdict(set)
     for value in values:
         found[mapping[value]].add(value)
@@ -17,12 +17,12 @@ def blocks(mapping, values):
 
 
 def is_finer(one, other):
-    """Whether every block of the one lies in a block of the other."""
+    """Return whether every block of the one lies in a block of the other."""
     return all(any(block <= wider for wider in other) for block in one)
 
 
 def is_step(finer, coarser, choices):
-    """Whether the one is finer than the other, with none of the choices between them."""
+    """Return whether the one is finer than the other, with no choice between them."""
     if finer == coarser or not is_finer(finer, coarser):
         return False
     between = (each for each in choices if each not in {finer, coarser})
@@ -30,7 +30,7 @@ def is_step(finer, coarser, choices):
 
 
 def minimal(holds, choices):
-    """The combinations that hold while none does that is finer by one step of one attribute."""
+    """Return the combinations that hold while none that is finer by one step of one attribute does."""
     found = set()
     for node in holds:
         below = (
@@ -45,7 +45,7 @@ def minimal(holds, choices):
 
 
 def every_combination(records, choices, sensitive, require, share):
-    """The combinations of blocks that hold, one for each attribute, with what they reach and how many they suppress."""
+    """Return the combinations of blocks that hold, with the privacy reached and the number of records suppressed."""
     holds = {}
     for node in product(*choices):
         reached = release(records, node, sensitive, require, share)
@@ -55,7 +55,7 @@ def every_combination(records, choices, sensitive, require, share):
 
 
 def release(records, node, sensitive, require, share):
-    """What is reached once the classes that break a promise are left out; `None` where these are too many records."""
+    """Return the privacy reached without the classes that break a promise; `None` if these have too many records."""
     classes = defaultdict(list)
     for record in records:
         classes[tuple(next(block for block in each if record[at] in block) for at, each in enumerate(node))].append(
@@ -76,7 +76,7 @@ def keeps(name, value, limit):
 
 
 def worst(name, members, records, sensitive):
-    """A criterion of one class, of the sensitive attribute where it is worst."""
+    """Return the value of a criterion for one class, on the sensitive attribute where it is worst."""
     if name == "k":
         return len(members)
     found = [_criterion(name, Counter(r[s] for r in members), Counter(r[s] for r in records)) for s in sensitive]

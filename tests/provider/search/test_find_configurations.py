@@ -1,4 +1,4 @@
-"""The search, against checking every combination of maskings in plain Python, on tables in files."""
+"""The search on tables in files, against a check of every combination of maskings in plain Python."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +15,7 @@ ATTRIBUTES = 3
 
 
 def problem_of(seed, requirements):
-    """Records of three attributes and two sensitive ones, three maskings of any kind each, and what is required."""
+    """Records of three attributes and two sensitive ones, three maskings of any kind each, and a requirement."""
     draw = Random(seed)
     records = [
         (*(draw.choice("aaabcd") for _ in range(ATTRIBUTES)), draw.choice("xxxyz"), draw.choice("uuv"))
@@ -26,7 +26,7 @@ def problem_of(seed, requirements):
 
 
 def written(folder, records, maskings, sensitive):
-    """The table and the plan as files."""
+    """Write the table and the plan to files."""
     table, plan = folder / "t.csv", folder / "plan.yaml"
     table.write_text(
         "".join(f"{','.join(each)}\n" for each in [("a0", "a1", "a2", "y", "s"), *records]), encoding="utf-8"
@@ -42,7 +42,7 @@ def written(folder, records, maskings, sensitive):
 
 
 def choices_of(records, maskings):
-    """For each attribute its choices by id, as sets of sets of the values that occur."""
+    """Return the choices of each attribute by id, as sets of sets of the values that occur."""
     found = []
     for number, each in enumerate(maskings):
         values = {record[number] for record in records}
@@ -53,7 +53,7 @@ def choices_of(records, maskings):
 
 
 def check(folder, problem):
-    """The search finds the minimal combinations, what they reach and what they suppress, or that there is none."""
+    """Check that the search finds the minimal combinations, what they reach and suppress, or that there are none."""
     records, maskings, sensitive, require, share = problem
     table, plan = written(folder, records, maskings, sensitive)
     choices = choices_of(records, maskings)
@@ -88,14 +88,14 @@ def test_other_criteria_as_checking_every_combination(tmp_path, seed):
 
 
 def test_what_a_coarser_class_brings_together_may_fail_delta_disclosure(tmp_path):
-    """A class without the value v passes; with one v among 45 records it fails."""
+    """A class without the value v passes; a class with one v among 45 records fails."""
     classes = {"a": "u" * 40, "b": "uuuuv", "c": "u" * 15 + "v" * 9}
     records = [(value, "a", "a", y, "u") for value, labels in classes.items() for y in labels]
     check(tmp_path, (records, [["AACD"], [], []], (3,), {"delta_disclosure": 1.0}, 0))
 
 
 def test_the_health_example(health_table):
-    """Every masking of a found configuration, made finer by a step, breaks what is required; nothing found does."""
+    """The configurations found meet the requirement, and those kept include every masking that any minimal one uses."""
     plan = load_plan(health_table.with_name("plan.yaml"))
     found = find_configurations(health_table, plan, Requirement({"k": 5, "l": 2}, 0.01), most=30)
     assert (found.nodes, found.minimal, found.complete, len(found.configurations)) == (84_672, 784, True, 30)
@@ -112,7 +112,7 @@ def test_the_health_example(health_table):
 
 
 def test_roles_decide_what_is_masked(write):
-    """Neither a sensitive attribute nor one that nobody is known by changes; a label known from elsewhere cannot."""
+    """Attributes that are not quasi-identifiers stay unmasked, and so does a label that is one."""
     table = write("t.csv", "a,b,c,y\n" + "1,1,1,n\n2,2,2,n\n" * 3)
     text = "label: y\nsensitive: [b]\nquasi_identifiers: [a, y]\nattributes: {a: {}, b: {}, c: {}}\n"
     plan = load_plan(write("plan.yaml", text), configurations_needed=False)
@@ -123,7 +123,7 @@ def test_roles_decide_what_is_masked(write):
 
 
 def test_an_attribute_that_is_not_searched_is_masked_by_its_default(write):
-    """Of the sensitive one the masked values count: of two kinds of cancer there is one kind left."""
+    """For the sensitive attribute the masked values count: two kinds of cancer become one."""
     table = write("t.csv", "a,s,y\n" + "1,lung,n\n1,skin,n\n2,lung,n\n2,flu,m\n")
     attributes = "{a: {}, s: {maskings: {kind: {mapping: {lung: cancer, skin: cancer, flu: flu}}}, default: kind}}"
     text = f"label: y\nsensitive: [s]\nquasi_identifiers: [a]\nattributes: {attributes}\n"
@@ -176,7 +176,7 @@ def test_nothing_holds_and_the_coarsest_is_named(write):
     table = write("t.csv", "a,y\n1,n\n2,m\n3,m\n")
     plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)
     with pytest.raises(
-        NothingHoldsError, match=r"^plan.yaml: nothing holds k=2, l=3, at most 0.5 .*k=3, l=2, and 3 of 3"
+        NothingHoldsError, match=r"^plan.yaml: no configuration meets k=2, l=3, at most 0.5 .*k=3, l=2, and 3 of 3"
     ):
         find_configurations(table, plan, Requirement({"k": 2, "l": 3}, 0.5))
 
@@ -187,10 +187,10 @@ def test_nothing_holds_and_the_coarsest_is_named(write):
         (Requirement({}), "nothing is required"),
         (Requirement({"epsilon": 1}), "'epsilon' cannot be required"),
         (Requirement({"tt": 1}), "did you mean 't'"),
-        (Requirement({"k": 5}, 1.0), "from 0 to below 1, not 1.0"),
-        (Requirement({"k": 5}, -0.1), "from 0 to below 1"),
-        (Requirement({"k": 5}, float("nan")), "from 0 to below 1"),
-        (Requirement({"l": 2}), "sensitive: names no attribute, which l needs"),
+        (Requirement({"k": 5}, 1.0), "at least 0 and below 1, not 1.0"),
+        (Requirement({"k": 5}, -0.1), "at least 0 and below 1"),
+        (Requirement({"k": 5}, float("nan")), "at least 0 and below 1"),
+        (Requirement({"l": 2}), "sensitive: names no attribute, but l needs one"),
     ],
 )
 def test_requirements_that_make_no_sense(write, requirement, message):
@@ -212,7 +212,7 @@ def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation_module, "_MOST_ONE_BY_ONE", 5)
     records, maskings, sensitive, _, _ = problem_of(0, [{}])
     table, plan = written(tmp_path, records, maskings, sensitive)
-    with pytest.raises(PlanError, match=r"t would have to be checked one by one of \d+ combinations"):
+    with pytest.raises(PlanError, match=r"t would have to be checked one by one for \d+ combinations"):
         find_configurations(table, plan, Requirement({"t": 0.5}, 0.5))
 
 

@@ -1,4 +1,4 @@
-"""Lattices and their search by themselves, against predicates on every node; and the counting of classes."""
+"""Lattices and their search, against predicates on every node; and the counts of classes."""
 
 from functools import cache
 from itertools import product
@@ -20,7 +20,7 @@ from aegis_provider.table.values import Domain
 
 
 def partition(groups):
-    """Of the group of each value, by any names."""
+    """Return the partition with these groups of the values, which may have any names."""
     found, places = np.unique(list(groups), return_inverse=True)
     return Partition(places, len(found))
 
@@ -57,7 +57,7 @@ def test_overlapping_buckets_are_not_compared():
 
 @st.composite
 def lattices(draw):
-    """Up to five attributes, with the bottom, the top, and anything between."""
+    """Draw lattices of up to five attributes, with a bottom, a top, and anything between."""
     finest, coarsest = "abcde", "xxxxx"
     between = st.lists(st.text("ABC", min_size=5, max_size=5), max_size=3)
     several = draw(st.lists(between, min_size=1, max_size=5))
@@ -88,7 +88,7 @@ def test_pruning_decides_every_node_as_the_predicate_does(lattice, data):
 
 
 def test_few_nodes_are_evaluated():
-    """One node of 15,625 with all above it: a search looks at it, at those around it, and on the way at a few more."""
+    """If one node of 15,625 and all above it hold, a search evaluates this node, its neighbours and a few others."""
     chain = choices_of("abcdef", "aacdef", "aaadef", "aaaaef", "aaaaaa")
     lattice = Lattice((chain,) * 6)
     assert lattice.nodes == 5**6
@@ -99,7 +99,7 @@ def test_few_nodes_are_evaluated():
 
 @st.composite
 def tables(draw):
-    """Distinct records of wide or narrow attributes with counts, and a masking of each attribute."""
+    """Draw distinct records of wide or narrow attributes with counts, and a masking of each attribute."""
     rows, size = draw(st.integers(1, 60)), draw(st.sampled_from([2, 5, 40, 20_000]))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     attributes = draw(st.integers(1, 6))

@@ -1,4 +1,4 @@
-"""A table of every kind of value that engines write in their own way, and a plan for it."""
+"""A table with every kind of value that engines write differently, and a plan for it."""
 
 import duckdb
 
@@ -33,7 +33,7 @@ configurations:
 
 
 def records():
-    """Every kind of value that engines write in their own way, missing ones too."""
+    """Yield records with every kind of value that engines write differently, including missing ones."""
     for n in range(60):
         yield (
             None if n % 11 == 0 else n % 40,

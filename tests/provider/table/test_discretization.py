@@ -1,4 +1,4 @@
-"""Continuous attributes in bins, against exact fractions, sorted lists and NumPy."""
+"""Discretization of continuous attributes, against exact fractions, sorted lists and NumPy."""
 
 import bisect
 from collections import Counter
@@ -170,7 +170,7 @@ def test_a_rule_that_is_none_is_refused_with_its_place(plan_of, attribute, messa
     ("texts", "rule", "message"),
     [
         (["1", "x", "2"], "rule: equal_width, width: 5", "line 3: a 'x' is not a number, which equal_width needs"),
-        (["", ""], "rule: equal_width, width: 5", "a has no number, which equal_width needs"),
+        (["", ""], "rule: equal_width, width: 5", "a has no numbers, but equal_width needs some"),
         (["1", "1", "1", "9"], "rule: freedman_diaconis", "half of its values are 1.0, so freedman_diaconis finds no"),
         (
             ["0", "1e9"],

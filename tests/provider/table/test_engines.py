@@ -1,4 +1,4 @@
-"""One table on several engines: the entry is the same, byte for byte, and nothing but counts comes back."""
+"""One table on several engines: the entries are identical, byte for byte, and engines return only counts."""
 
 import json
 import sqlite3
@@ -35,7 +35,7 @@ def parquet(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def database(postgres):
-    """The URL of a PostgreSQL database that has the table, in a schema of its own."""
+    """The URL of a PostgreSQL database that holds the table in its own schema."""
     url = create_database(postgres.url, "engines")
     with psycopg.connect(url) as connection:
         connection.execute("CREATE SCHEMA health")
@@ -150,9 +150,9 @@ def test_a_password_is_never_shown(plan):
         ("postgresql://me:#hunter2@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
         ("postgresql://me:/hunter2@127.0.0.1:1/db#t", "postgresql://me@127.0.0.1:1/db#t: cannot connect: "),
         ("postgresql://:hunter2#@127.0.0.1:1/db", "postgresql://127.0.0.1:1/db: name the table after the URL"),
-        ("postgresql://me:hunter2@[::1/db#t", "postgresql://me@[::1/db#t: not a URL, which is engine://"),
-        ("postgresql://me:hunter2@℀/#t", "postgresql://me@℀/#t: not a URL, which is engine://"),
-        ("postgresql://me:hunter2@h:port/db#t", "postgresql://me@h:port/db#t: not a URL, which is engine://"),
+        ("postgresql://me:hunter2@[::1/db#t", "postgresql://me@[::1/db#t: not a valid URL; write engine://"),
+        ("postgresql://me:hunter2@℀/#t", "postgresql://me@℀/#t: not a valid URL; write engine://"),
+        ("postgresql://me:hunter2@h:port/db#t", "postgresql://me@h:port/db#t: not a valid URL; write engine://"),
         ("postgresql://me@h/db?password=un@hunter2#t", "postgresql://***: write a '?' in a password as %3F"),
     ],
 )
@@ -164,7 +164,7 @@ def test_no_mark_in_a_password_gives_it_away(plan, url, message):
 
 
 def test_marks_in_a_password_reach_the_database_encoded():
-    # As libpq and Ibis read it: the last "@" ends the account.
+    # libpq and Ibis also end the account at the last "@".
     address = Address.of("postgresql://me:a#b/c@d%23@h:5432/db#s.t")
     found = urlsplit(address.url)
     assert (found.username, found.hostname, found.port, found.path) == ("me", "h", 5432, "/db")

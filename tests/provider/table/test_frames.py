@@ -1,4 +1,4 @@
-"""A table in memory is read as the same table is from a file, whatever library holds it."""
+"""A table in memory is read like the same table in a file, whatever library holds it."""
 
 import datetime as dt
 from decimal import Decimal
@@ -43,7 +43,7 @@ HOLDERS = {
 
 @pytest.fixture(autouse=True)
 def _backend():
-    """What Ibis asks about tables in memory, closed at the end."""
+    """The backend that Ibis uses for tables in memory, closed at the end."""
     backend = ibis.duckdb.connect()
     ibis.set_backend(backend)
     yield
@@ -53,7 +53,7 @@ def _backend():
 
 @pytest.fixture
 def held(plan_of, write):
-    """The plan of the texts, and the CSV file that has them."""
+    """The plan for the texts, and the CSV file that has them."""
     write("t.csv", "\n".join(map(",".join, [TEXTS, *zip(*TEXTS.values(), strict=True)])) + "\n")
     maskings = "{age: {maskings: {tens: {bucketize: {width: 10}}}}, city: {maskings: {gone: {suppress: {}}}}}"
     plan = plan_of(maskings, "{fine: {}, coarse: {age: tens, city: gone}}")
@@ -92,7 +92,7 @@ def test_every_type_is_read_as_from_parquet(holder, tmp_path):
 
 
 def frames():
-    """Columns of every type that has missing values of its own."""
+    """Yield frames with columns of every type that has its own missing values."""
     day = dt.date(2024, 2, 29)
     yield pd.DataFrame(
         {
@@ -116,7 +116,7 @@ def frames():
             "kind": pl.Series(["x", None, "y", "y"], dtype=pl.Categorical),
             "grade": pl.Series(["low", None, "high", "high"], dtype=pl.Enum(["low", "high"])),
             "day": [day, None, day, day],
-            "at": [dt.datetime(2024, 2, 29), None, dt.datetime(2024, 3, 1, 12, 30), None],  # noqa: DTZ001 - without
+            "at": [dt.datetime(2024, 2, 29), None, dt.datetime(2024, 3, 1, 12, 30), None],  # noqa: DTZ001 - without a time zone
             "price": [Decimal("1.50"), None, Decimal("2.00"), None],
             "nothing": [None] * 4,
             "y": ["a", "b", "a", "b"],
@@ -167,8 +167,8 @@ def test_a_value_is_named_with_its_row(plan_of):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (None, "a NoneType is no table; give a path, a URL#table, a DataFrame"),
-        ({"a": [1], "y": [2]}, "a dict is no table; give a path"),
+        (None, "a NoneType is not a table; give a path, a URL#table, a DataFrame"),
+        ({"a": [1], "y": [2]}, "a dict is not a table; give a path"),
         (pd.Series([1], name="a"), "the Series: cannot be read as columns of one type each: "),
         (pd.DataFrame({"a": [1, "x"], "y": [0, 1]}), "the DataFrame: cannot be read as columns of one type each: "),
         (pl.DataFrame({"a": [object()], "y": [0]}), "the DataFrame: cannot be read as columns of one type each: "),
@@ -198,5 +198,5 @@ def test_a_table_in_memory_is_no_file_and_has_a_name(tmp_path):
 
 
 def test_the_memory_limit_holds_for_a_frame():
-    with pytest.raises(TableError, match="'x' is no size of memory"), open_table(pa.table({}), memory_limit="x"):
+    with pytest.raises(TableError, match="'x' is not a memory size"), open_table(pa.table({}), memory_limit="x"):
         pass

@@ -1,4 +1,4 @@
-"""Tables in several files, by a glob."""
+"""Tables in several files, named by a glob."""
 
 import sqlite3
 from contextlib import closing
@@ -48,11 +48,11 @@ def test_a_file_that_has_the_name_itself_is_taken(write, parts, plan):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,z\n1,n\n", "part-3.csv: has the columns a, z, and {there}part-1.csv has a, y; all files need the same"),
+        ("a,z\n1,n\n", "part-3.csv: has the columns a, z, but {there}part-1.csv has a, y; all files need the same"),
         ("", "part-3.csv: the file is empty"),
         ("a,y\n1,n\n2\n", "part-*.csv: {there}part-3.csv: line 3: 1 fields where the header has 2"),
         ("a,y\n1,n\nx,m\n", "part-*.csv: {there}part-3.csv: line 3: a 'x' is not a number"),
-        (b"PAR1 and so on", "part-3.csv: is Parquet, and {there}part-1.csv is not; name files of one kind"),
+        (b"PAR1 and so on", "part-3.csv: is Parquet, but {there}part-1.csv is not; name files of one kind"),
     ],
 )
 def test_a_fault_names_the_file(write, parts, plan, tmp_path, content, message):
@@ -72,7 +72,7 @@ def test_the_row_of_a_parquet_file_is_named_with_the_file(plan, tmp_path):
 
 
 def test_a_glob_that_matches_nothing_is_said_to(plan, tmp_path):
-    with pytest.raises(TableError, match=r"none-\*\.csv: no file has such a name"):
+    with pytest.raises(TableError, match=r"none-\*\.csv: no file matches this pattern"):
         summarize(str(tmp_path / "none-*.csv"), plan, name="t")
 
 
@@ -114,5 +114,5 @@ def test_what_is_no_duckdb_file_is_said_to_be_none(write, plan, tmp_path):
         connection.execute("CREATE TABLE t (a INT, y INT)")
     write("t.csv", "a,y\n1,n\n")
     for name in ("t.csv", "t.db"):
-        with pytest.raises(TableError, match=rf"{name}#t: is no DuckDB database$"):
+        with pytest.raises(TableError, match=rf"{name}#t: is not a DuckDB database$"):
             summarize(f"duckdb://{tmp_path / name}#t", plan, name="t")

@@ -1,4 +1,4 @@
-"""Reading: every way in which a table can be unreadable or not fit its plan, and what is said of it."""
+"""Reading of tables: error messages for every way in which a table can be unreadable or not fit its plan."""
 
 import os
 import re
@@ -17,7 +17,7 @@ PLAN = "{a: {maskings: {gone: {suppress: {}}}}}"
 
 @pytest.fixture
 def refusal(write, plan_of):
-    """What is said of a table."""
+    """Return a function that returns the error message for a table."""
 
     def said_of(content, attributes=PLAN, **options):
         path = write("table.csv", content)
@@ -46,7 +46,7 @@ def refusal(write, plan_of):
         ("a|y\n1|2\n", "looks separated by vertical bars; add --delimiter '|'"),
         ("b;c,y\n1,2\n", "no column 'a'; there is b;c, y"),
         ("a\n1\n", "no column 'y'; there is a"),
-        ("b\n1\n", "one column found ('b') with delimiter ','; say which --delimiter it has"),
+        ("b\n1\n", "one column found ('b') with delimiter ','; name the right one with --delimiter"),
         ("a,y\n1,n\n2,n\n", "the label 'y' is 'n' in every record"),
         ("a,y\n1,n\n2\n", "line 3: 1 fields where the header has 2"),
         ("a,y\n1,n\n2,m,3\n", "line 3: 3 fields where the header has 2"),
@@ -54,9 +54,9 @@ def refusal(write, plan_of):
         (b"a,y\n1,n\n\xe9,m\n", "line 3: not UTF-8; convert the file first"),
         (b"\xe9,y\n1,n\n", "line 1: not a CSV header in UTF-8"),
         ("a,y\n1,n\n\0,m\n", "line 3: a '\\x00' holds a NUL character"),
-        ("a,y\r\n1,n\n2,m\r\n", "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?"),
+        ("a,y\r\n1,n\n2,m\r\n", "not CSV as RFC 4180 defines it; do all lines end alike, and are all quotes closed?"),
         (b"PAR1 not quite", "not a readable Parquet file; was it written to its end?"),
-        (b"\0" * (3 << 20), "line 1: longer than 2 MB; is it a text with line ends?"),
+        (b"\0" * (3 << 20), "line 1: longer than 2 MB; is it a text file with line breaks?"),
         (f"{'a' * 99}b,y\n1,2\n", f"no column 'a'; there is {'a' * 60}..., y"),
         (f"{'a' * 99},{'a' * 99},y\n1,2,3\n", f"line 1: two columns are called '{'a' * 60}...'"),
     ],
@@ -125,7 +125,7 @@ def test_a_broken_parquet_file_is_refused_with_a_reason(plan_of, tmp_path):
         try:
             summarize(broken, plan_of("{a: {}}"), name="t")
         except TableError as error:
-            assert re.search(r"\w{5}", str(error).partition("broken.parquet: ")[2]), place  # noqa: PT017 - some are whole
+            assert re.search(r"\w{5}", str(error).partition("broken.parquet: ")[2]), place  # noqa: PT017 - some files are valid
 
 
 def test_columns_that_no_one_asks_for_are_not_in_the_query(write):
@@ -138,7 +138,7 @@ def test_columns_that_no_one_asks_for_are_not_in_the_query(write):
 
 def test_what_is_no_file_is_refused_unread(plan_of, tmp_path):
     os.mkfifo(tmp_path / "t.csv")
-    with pytest.raises(TableError, match=r"t\.csv: cannot be read: is no regular file$"):
+    with pytest.raises(TableError, match=r"t\.csv: cannot be read: is not a regular file$"):
         summarize(tmp_path / "t.csv", plan_of(PLAN), name="t")
     with pytest.raises(TableError, match=r"cannot be read: is a directory$"):
         summarize(tmp_path, plan_of(PLAN), name="t")
@@ -152,8 +152,8 @@ def test_an_absent_table_is_named(plan_of, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"delimiter": ",,"}, "a delimiter is one"),
-        *(({"memory_limit": size}, f"'{size}' is no size") for size in ("x", "-1GB", "-1", "none", "0GB")),
+        ({"delimiter": ",,"}, "a delimiter must be one"),
+        *(({"memory_limit": size}, f"'{size}' is not a memory size") for size in ("x", "-1GB", "-1", "none", "0GB")),
     ],
 )
 def test_unusable_options_are_refused(write, plan_of, options, message):

@@ -68,7 +68,7 @@ def test_a_declared_boolean_reads_yes_and_no():
         ("1.5", ValueType.INTEGER, "'1.5' is not an integer"),
         ("x", ValueType.NUMBER, "'x' is not a number"),
         ("Infinity", ValueType.NUMBER, "'Infinity' is not a number"),
-        ("maybe", ValueType.BOOLEAN, "'maybe' is neither true nor false, yes nor no, 1 nor 0"),
+        ("maybe", ValueType.BOOLEAN, "'maybe' is not true, false, yes, no, 1 or 0"),
         ("20240101", ValueType.DATE, "'20240101' is not a date (YYYY-MM-DD)"),
     ],
 )

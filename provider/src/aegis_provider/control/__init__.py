@@ -1,4 +1,4 @@
-"""Controls that the counts of an entry go through before they are published, so that they give away less."""
+"""Disclosure controls, which change the counts of an entry before publication so that they disclose less."""
 
 from aegis_provider.control.control import (
     Changes,

@@ -1,4 +1,4 @@
-"""What a disclosure control is, and how it says what it changed."""
+"""The interface of disclosure controls, and the record of what they change."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -17,12 +17,12 @@ _LARGEST: Final = 2**53 - 1
 
 
 class ControlError(ProviderError):
-    """The controls contradict each other, or these counts cannot go through them."""
+    """The controls contradict each other or cannot be applied to these counts."""
 
 
 @dataclass(frozen=True)
 class MergedValues:
-    """The masked values that became one, `text`."""
+    """Masked values that were merged into one, `text`."""
 
     values: tuple[str, ...]
     text: str
@@ -30,11 +30,11 @@ class MergedValues:
 
 @dataclass(frozen=True)
 class MergedMasking:
-    """A masking some of whose masked values were merged.
+    """A masking with some of its masked values merged.
 
     Attributes:
         groups: The masked values that were merged.
-        masked: By value of the attribute, its masked value now.
+        masked: The new masked value of each value of the attribute.
     """
 
     attribute: str
@@ -45,7 +45,7 @@ class MergedMasking:
 
 @dataclass(frozen=True)
 class NoisyTable:
-    """A table that noise was added to: how many cells it has, its share of epsilon, and the scale of its noise."""
+    """A table with noise: its number of cells, its share of epsilon, and the scale of its noise."""
 
     table: str
     cells: int
@@ -55,16 +55,16 @@ class NoisyTable:
 
 @dataclass(frozen=True)
 class Changes:
-    """How a controlled entry differs from the one before.
+    """The differences between a controlled entry and the original.
 
     Attributes:
-        merged: Maskings some of whose masked values were merged.
-        maskings: Attribute and id of the maskings that were left out.
-        configurations: Why each configuration that was left out was, by id.
-        tables: What else was left out, in words.
-        privacy: The numbers that a configuration no longer vouches for, by its id.
-        recount: Configurations whose `suppressed` has to be counted again; it is not in the entry.
-        noise: Tables that noise was added to.
+        merged: Maskings with merged masked values.
+        maskings: Attribute and id of each masking left out.
+        configurations: The reason for each configuration left out, by id.
+        tables: Everything else left out, in words.
+        privacy: The names of the criteria that a configuration no longer guarantees, by its id.
+        recount: Configurations whose `suppressed` must be counted again; the entry omits it.
+        noise: Tables with noise.
     """
 
     merged: tuple[MergedMasking, ...] = ()
@@ -77,11 +77,11 @@ class Changes:
 
     @property
     def changes_the_plan(self) -> bool:
-        """Whether the plan as it was would share other tables than the entry speaks of."""
+        """Whether the original plan would release other tables than the entry describes."""
         return bool(self.merged or self.maskings or self.configurations or self.privacy or self.recount)
 
     def followed_by(self, later: "Changes") -> "Changes":
-        """These changes and then those of a later control."""
+        """Return these changes combined with those of a later control."""
         return Changes(
             (*self.merged, *later.merged),
             (*self.maskings, *later.maskings),
@@ -93,7 +93,7 @@ class Changes:
         )
 
     def listed(self) -> dict[str, Any]:
-        """The changes as JSON values."""
+        """Return the changes as JSON values."""
         merged = [
             {"attribute": each.attribute, "masking": each.masking, "groups": [_listed(one) for one in each.groups]}
             for each in self.merged
@@ -109,48 +109,48 @@ class Changes:
 
 
 class Control(ABC):
-    """One disclosure control with its parameters: what every published count goes through."""
+    """A disclosure control with its parameters, applied to every published count."""
 
     @abstractmethod
     def declared(self) -> dict[str, Any]:
-        """Its fields of the entry's `disclosure_control`."""
+        """Return the fields that the control adds to the entry's `disclosure_control`."""
 
     @abstractmethod
     def in_words(self) -> str:
-        """What was done, to stand after `with`."""
+        """Describe what the control did, in words that follow `with`."""
 
     @abstractmethod
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:
-        """The entry after this control, and how it differs from the one before.
+        """Return the entry after this control, and its differences from the entry before.
 
         Args:
-            entry: As `summarize` makes it, or as an earlier control left it.
-            roles: Of its attributes, for what still holds of what configurations vouch for.
-            progress: Is told of the cells that are done, where that takes long.
+            entry: The entry from `summarize` or from an earlier control.
+            roles: The roles of its attributes, which decide which privacy guarantees of configurations still hold.
+            progress: Called with the cells done so far by a control that takes long.
 
         Raises:
-            ControlError: The entry cannot go through it.
+            ControlError: The control cannot be applied to the entry.
         """
 
-    def conflict_with(self, other: "Control") -> str | None:  # noqa: ARG002 - most controls get on with every other
-        """Why the two cannot be asked for together; None if they can."""
+    def conflict_with(self, other: "Control") -> str | None:  # noqa: ARG002 - most controls work with every other
+        """Return why the two controls cannot be combined, or `None` if they can."""
         return None
 
     @abstractmethod
     def may_publish(self, suppressed: int) -> bool:
-        """Whether an exact number of records that a release leaves out may stand in the entry."""
+        """Return whether the entry may publish this exact number of suppressed records."""
 
     def caveats(self) -> Iterator[str]:
-        """What whoever asks for it may not expect of it, as sentences."""
+        """Yield sentences on what the control does not protect."""
         return iter(())
 
 
 @dataclass(frozen=True)
 class Controlled:
-    """An entry whose counts went through the controls.
+    """An entry after its disclosure controls.
 
     Attributes:
-        suppressed: How many records a configuration of `changes.recount` leaves out, by its id, once they are counted.
+        suppressed: The recounted number of suppressed records of each configuration in `changes.recount`, by its id.
     """
 
     entry: EntryDocument
@@ -159,15 +159,15 @@ class Controlled:
     suppressed: Mapping[str, int] = field(default_factory=dict)
 
     def declared(self) -> dict[str, Any]:
-        """The entry's `disclosure_control`; empty without controls."""
+        """Return the entry's `disclosure_control`, which is empty without controls."""
         return {name: number for each in self.controls for name, number in each.declared().items()}
 
 
 def refuse_parameter(what: str, number: float) -> None:
-    """Refuses a parameter that is no count from 2 up.
+    """Reject a parameter that is not a valid count of at least 2.
 
     Raises:
-        ControlError: The number is no integer, below 2, or larger than a count can be.
+        ControlError: The number is not an integer, is below 2, or exceeds the largest possible count.
     """
     if not isinstance(number, int) or not _LEAST <= number <= _LARGEST:
         raise ControlError(f"the {what} is {number}; choose a number from {_LEAST} to {_LARGEST}")

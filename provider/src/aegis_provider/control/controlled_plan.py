@@ -1,4 +1,4 @@
-"""The plan that goes with a controlled entry: what `aegis apply` makes of it is what the entry counts."""
+"""The plan that goes with a controlled entry: with it, `aegis apply` releases the records that the entry counts."""
 
 import re
 from dataclasses import replace
@@ -20,16 +20,16 @@ _BREAKS = re.compile(r"[\n\r\x85\u2028\u2029]")
 
 
 class _TextDumper(yaml.SafeDumper):
-    """Writes texts as a plan has them: quoted only where YAML would not take them for one, and each in full."""
+    """Write texts as in a plan: quoted only where YAML requires it, and without aliases."""
 
-    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as the class it extends has it
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as in the class it extends
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - the signature of the class it extends
         return True
 
 
 def _represented(dumper: _TextDumper, text: str) -> yaml.ScalarNode:
-    """In double quotes, where everything can be escaped, a text with line breaks, which YAML would fold."""
+    """Write a text with line breaks, which YAML would fold, in double quotes, where everything can be escaped."""
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if _BREAKS.search(text) else None)
 
 
@@ -37,12 +37,12 @@ _TextDumper.add_representer(str, _represented)
 
 
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
-    """The plan with merged maskings as plain mappings, without what was left out, and with the entry's promises."""
+    """Return the plan with merged maskings as mappings, without what was left out, and with the entry's promises."""
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
-    # What the plan says is exact, also where the entry may not say it.
+    # The plan has the exact number even where the entry must not publish it.
     suppressed: dict[str, int | None] = {each.id: each.suppressed for each in plan.configurations}
     suppressed |= {**dict.fromkeys(controlled.changes.recount), **controlled.suppressed}
-    promised = {each.id: each.privacy for each in plan.configurations}  # in the plan's own numbers: 5 is no 5.0
+    promised = {each.id: each.privacy for each in plan.configurations}  # keeps the plan's number types: 5, not 5.0
     configurations = tuple(
         Configuration(
             each.id,
@@ -58,18 +58,18 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
 def with_suppressed(
     controlled: Controlled, table: Source, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
 ) -> Controlled:
-    """The entry with how many records each configuration leaves out, counted again where its classes are larger now.
+    """Return the entry with the suppressed records of each configuration, counted again where classes have merged.
 
-    These are counts, too: none is below a minimum cell count, and beside rounded counts there is none, since it cannot
-    declare that it is not exact. The plan has them all.
+    The controls apply to these counts too. None may be below a minimum cell count. None is published beside rounded
+    counts, since it cannot declare that it is inexact. The plan keeps all of them.
 
     Args:
-        table: Is read once more, if there is something to count again.
-        plan: The one before.
+        table: The table, read again only if something must be recounted.
+        plan: The plan before the controls.
 
     Raises:
-        ControlError: Such a configuration leaves a masking to chance.
-        TableError: The table cannot be read, or does not fit the plan.
+        ControlError: A configuration to recount has a random masking.
+        TableError: The table cannot be read or does not fit the plan.
     """
     counted = _recounted(controlled, table, plan, delimiter, memory_limit) if controlled.changes.recount else {}
     configurations, left_out = [], []
@@ -92,11 +92,11 @@ def _recounted(controlled: Controlled, table: Source, plan: Plan, delimiter: str
 
 
 def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, output: Path) -> None:
-    """Writes the controlled plan of the plan file `source`; comments within its attributes are lost.
+    """Write the controlled plan of the plan file `source`; comments within its attributes are lost.
 
     Raises:
-        OutputError: It cannot be written.
-        PlanError: The source cannot be read any more.
+        OutputError: The plan cannot be written.
+        PlanError: The source can no longer be read.
     """
     document = cast("dict[str, Any]", parsed(source))
     attributes = {each.name: each for each in plan.attributes}
@@ -114,8 +114,8 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
 def _suppressed(privacy: PrivacyTable, configuration: Configuration) -> int:
     if chance := privacy.left_to_chance(configuration):
         raise ControlError(
-            f"{configuration.id} leaves records out, and {', '.join(chance)} to chance: how many it leaves out with "
-            "merged values is not known; take it out of the plan"
+            f"{configuration.id} suppresses records and masks {', '.join(chance)} at random, so the number of records "
+            "suppressed after merging is unknown; remove the configuration from the plan"
         )
     classes = privacy.masked(configuration)
     return int(classes.sizes[breaks(classes, configuration.privacy)].sum())
@@ -132,13 +132,13 @@ def _masking(masking: Masking, merged: MergedMasking | None) -> Masking:
 
 
 def _changes_of(name: str, changes: Changes) -> tuple[dict[str, MergedMasking], set[str]]:
-    """Of an attribute the merged maskings by id, and the ids of those left out."""
+    """Return the merged maskings of an attribute by id, and the ids of the maskings left out."""
     merged = {each.masking: each for each in changes.merged if each.attribute == name}
     return merged, {masking for attribute, masking in changes.maskings if attribute == name}
 
 
 def _stated(attribute: Attribute, says: dict[str, Any], changes: Changes) -> dict[str, Any]:
-    """What the plan file says of an attribute, changed; its hierarchy level by level, if one of these is."""
+    """Return the attribute's section of the plan file, changed; if a level of its hierarchy changed, level by level."""
     merged, gone = _changes_of(attribute.name, changes)
     changed, maskings = merged.keys() | gone, says.get("maskings") or {}
     levels = [each.id for each in attribute.maskings if each.id not in maskings]

@@ -1,4 +1,4 @@
-"""An entry with only such tables as can declare that their counts are not exact: the label's and the maskings'."""
+"""Entries reduced to the tables that can declare inexact counts: those of the label and of the maskings."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -8,22 +8,22 @@ from aegis_provider.control.control import ControlError
 from aegis_sdk.wire import DROP, IDENTITY, Attribute, EntryDocument, Masking, MaskingFunction
 
 Declared: TypeAlias = tuple[list[list[int]], dict[str, Any]]
-"""The counts of a table, and the fields by which it declares what was done to them."""
+"""The counts of a table, and the fields that declare how they were changed."""
 
 _UNMASKED = "unmasked"
 
 
 def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...]]:
-    """The entry without the tables that cannot declare anything, and what was left out, in words.
+    """Return the entry without the tables that cannot declare inexact counts, and what was left out, in words.
 
-    Histograms, and how many records a configuration leaves out, are left out. The unmasked joint counts of an attribute
-    become those of a masking that changes nothing and that no configuration names, so that they still are learnt from.
+    Histograms and the numbers of suppressed records are left out. The unmasked joint counts of an attribute become
+    those of an extra masking that changes nothing and that no configuration uses, so that they remain available.
 
     Raises:
         ControlError: There are pair counts.
     """
     if entry.pairs:
-        raise ControlError("pair counts are exact, and cannot declare noise or rounding; summarize without pairs")
+        raise ControlError("pair counts are exact and cannot declare noise or rounding; summarize without pairs")
     configurations = entry.configurations or []
     tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
     tables += [f"suppressed of {each.id}" for each in configurations if each.suppressed is not None]
@@ -33,12 +33,12 @@ def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...
         "configurations": [each.model_copy(update={"suppressed": None}) for each in configurations],
     }
     declarable = entry.model_copy(update=changed)
-    declarable.model_fields_set.discard("pairs")  # it says nothing of them, not that there are none
+    declarable.model_fields_set.discard("pairs")  # leave the field out, since an empty list says that there are none
     return declarable, tuple(tables)
 
 
 def tables_of(entry: EntryDocument) -> Iterator[tuple[str, list[list[int]]]]:
-    """What each table is called, and its counts, of an entry that has only declarable ones."""
+    """Yield the name and the counts of each table of an entry that has only declarable ones."""
     yield entry.label.name, [entry.label.histogram]
     for attribute in entry.attributes:
         for masking in attribute.maskings:
@@ -47,14 +47,16 @@ def tables_of(entry: EntryDocument) -> Iterator[tuple[str, list[list[int]]]]:
 
 
 def with_tables(entry: EntryDocument, tables: Iterator[Declared]) -> EntryDocument:
-    """The entry with these counts, in the order of `tables_of`, each with what it declares; `records` is their sum.
+    """Return the entry with these counts and declarations, in the order of `tables_of`.
+
+    `records` becomes the sum of the label's counts.
 
     Raises:
         ControlError: No record is left.
     """
     [histogram], declared = next(tables)
     if sum(histogram) < 1:
-        raise ControlError("no record is left in the label's histogram; the table has too few for this control")
+        raise ControlError("no record is left in the label's histogram; the table has too few records for this control")
     attributes = [
         each.model_copy(update={"maskings": [_declaring(masking, tables) for masking in each.maskings]})
         for each in entry.attributes

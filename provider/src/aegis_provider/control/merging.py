@@ -1,4 +1,4 @@
-"""Which masked values to merge, so that no count but 0 is small and most is still known of the label."""
+"""Choice of masked values to merge so that no nonzero count is small and most information on the label is kept."""
 
 from typing import Final
 
@@ -8,23 +8,28 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counts import Counts, Places
 
 _MOST_ROWS: Final = 2000
-"""Of more rows some are merged first: what is looked for then takes time that grows with their square."""
+"""The most rows to search; more are merged down to this number first, since the time grows with its square."""
 
 _FINER: Final = 1e-9
-"""What a run more is worth, in nats for each record: of partitions that tell as much the finer one is chosen."""
+"""The bonus for each additional run, in nats per record: among equally informative partitions the finer one wins."""
 
 
 def is_small(joint: Counts, least: int) -> NDArray[np.bool_]:
-    """(rows,) whether a row of the joint counts (rows, labels) has a count that is not 0 and below `least`."""
+    """(rows,) Whether a row of the joint counts (rows, labels) has a nonzero count below `least`."""
     return np.asarray(((joint > 0) & (joint < least)).any(axis=1))
 
 
 def merged_groups(joint: Counts, least: int, *, ordered: bool, missing: bool) -> Places | None:
-    """(rows,) the group of each masked value, from 0, such that no summed count but 0 is below `least`.
+    """(rows,) The group of each masked value, from 0, such that no nonzero summed count is below `least`.
 
-    `joint`: (masked values, labels), whose columns have no sum but 0 below `least`. `ordered`: only neighbours may
-    share a group. `missing`: the first row is that of missing values, which is merged with others only where it, or
-    all others together, would have small counts. `None` where all would be one group.
+    Return `None` if there would be only one group.
+
+    Args:
+        joint: (masked values, labels) joint counts; no nonzero column sum is below `least`.
+        least: The smallest count allowed, apart from 0.
+        ordered: Whether only neighbours may share a group.
+        missing: Whether the first row is that of missing values. It is merged with others only where its counts, or
+            those of all others together, would be small.
     """
     if len(joint) == 1:
         return None
@@ -34,18 +39,18 @@ def merged_groups(joint: Counts, least: int, *, ordered: bool, missing: bool) ->
 
 
 def folded(joint: Counts, groups: Places) -> Counts:
-    """The joint counts of the groups, (groups, labels)."""
+    """(groups, labels) The joint counts of the groups."""
     sums = np.zeros((int(groups.max()) + 1, joint.shape[1]), dtype=np.int64)
     np.add.at(sums, groups, joint)
     return sums
 
 
 def best_runs(joint: Counts, least: int) -> Places | None:
-    """(rows,) the run of each row: of all partitions into contiguous runs without a small count, the best.
+    """(rows,) The run of each row in the best partition into contiguous runs without a small count.
 
-    The best keeps the most mutual information with the label, which is, but for what all partitions share, the sum over
-    runs of `sum_y n_y ln n_y - n ln n`. A sum over runs is optimised by dynamic programming over where the last one
-    begins (Bellman; for intervals Jackson et al. 2005), in O(rows^2 labels). `None` where there is no such partition.
+    The best partition keeps the most mutual information with the label. Up to terms that all partitions share, this is
+    the sum over runs of `sum_y n_y ln n_y - n ln n`. Dynamic programming over the beginning of the last run maximises
+    the sum (Bellman; for intervals Jackson et al. 2005) in O(rows^2 labels). Return `None` if no partition qualifies.
     """
     rows, sums = len(joint), np.vstack([np.zeros_like(joint[:1]), joint.cumsum(axis=0)])
     best, begins = np.full(rows + 1, -np.inf), np.zeros(rows + 1, dtype=np.intp)
@@ -59,7 +64,7 @@ def best_runs(joint: Counts, least: int) -> Places | None:
 
 
 def _runs(begins: Places) -> Places:
-    """(rows,) the number of the run of each row, where `begins[end]` is where the run that ends there begins."""
+    """(rows,) The number of each row's run, where `begins[end]` is the beginning of the run that ends at `end`."""
     groups = np.zeros(len(begins) - 1, dtype=np.intp)
     end = len(groups)
     while end > 0:
@@ -69,7 +74,7 @@ def _runs(begins: Places) -> Places:
 
 
 def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
-    """Missing values stay by themselves if they and the others can; otherwise one of the runs takes them too."""
+    """(rows,) Groups of neighbours. Missing values stay separate if that leaves no small count, or else join a run."""
     coarse = _coarsened(joint[missing:])
     rows = folded(joint[missing:], coarse)
     runs = best_runs(rows, least)
@@ -82,10 +87,10 @@ def _merged_in_order(joint: Counts, least: int, *, missing: bool) -> Places:
 
 
 def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places, int]:
-    """The best runs where one of them takes the counts `beside` (labels,) too, and the number of that one.
+    """The best runs if one of them also takes the counts `beside` (labels,), and the number of that run.
 
-    Two bests are kept for each end: that of runs none of which took them yet, and that of runs one of which did. There
-    are such runs, since one of all rows is.
+    The program keeps two optima for each end: one where no run has taken the counts yet, and one where a run has. A
+    solution always exists, since a single run of all rows is one.
     """
     rows, sums = len(joint), np.vstack([np.zeros_like(joint[:1]), joint.cumsum(axis=0)])
     finer = _FINER * float(joint.sum())
@@ -115,7 +120,7 @@ def _only_one(joint: Counts) -> Places:
 
 
 def _coarsened(joint: Counts) -> Places:
-    """(rows,) groups of neighbours, at most `_MOST_ROWS`: of disjoint pairs those merge that lose least, in rounds."""
+    """(rows,) At most `_MOST_ROWS` groups of neighbours: each round merges the disjoint pairs that lose least."""
     groups = np.arange(len(joint))
     while (size := int(groups.max()) + 1) > _MOST_ROWS:
         sums = folded(joint, groups)
@@ -129,7 +134,7 @@ def _coarsened(joint: Counts) -> Places:
 
 
 def _merged_by_loss(joint: Counts, least: int, *, missing: bool) -> Places:
-    """The smallest with the one whose merging loses least, again and again; missing values only after all others."""
+    """(rows,) Groups from merging the smallest repeatedly with the one that loses least; missing values come last."""
     groups, coarse = _only_one(joint), _coarsened_by_share(joint[missing:])
     groups[missing:] = _greedily_merged(folded(joint[missing:], coarse), least)[coarse]
     if not missing:
@@ -139,10 +144,10 @@ def _merged_by_loss(joint: Counts, least: int, *, missing: bool) -> Places:
 
 
 def _coarsened_by_share(joint: Counts) -> Places:
-    """(rows,) groups, at most `_MOST_ROWS`: those merge whose labels are shared alike.
+    """(rows,) At most `_MOST_ROWS` groups of rows with similar label shares.
 
-    Of two labels, no two groups tell more than some two runs in the order of the share (Breiman et al. 1984, theorem
-    4.5).
+    For two labels, some split into two runs in the order of the share is as informative as any two groups (Breiman et
+    al. 1984, theorem 4.5).
     """
     if len(joint) <= _MOST_ROWS:
         return np.arange(len(joint))
@@ -167,12 +172,12 @@ def _greedily_merged(joint: Counts, least: int) -> Places:
 
 
 def _losses(sums: Counts, row: Counts) -> NDArray[np.float64]:
-    """(rows,) the mutual information with the label, times the records, that merging with `row` (labels,) loses."""
+    """(rows,) The loss of mutual information with the label, times the records, from merging with `row` (labels,)."""
     return np.asarray(_information(sums) + _information(row[None]) - _information(sums + row))
 
 
 def _information(sums: Counts) -> NDArray[np.float64]:
-    """(rows,) `sum_y n_y ln n_y - n ln n` of each row, of which merging makes less: minus records times entropy."""
+    """(rows,) `sum_y n_y ln n_y - n ln n` of each row, or minus records times entropy; merging decreases its sum."""
     totals = sums.sum(axis=1)
     return np.asarray(_n_log_n(sums).sum(axis=1) - _n_log_n(totals))
 

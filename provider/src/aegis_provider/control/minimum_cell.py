@@ -1,4 +1,4 @@
-"""The minimum cell count: small counts are merged away, or what has them is left out with all that names it."""
+"""The minimum cell count: removes small counts by merging masked values, or leaves out the tables that have them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ _SHOWN: Final = 40
 
 @dataclass(frozen=True)
 class MinimumCell(Control):
-    """No count but 0 is below `least` afterwards, in any table.
+    """A control that leaves no nonzero count below `least` in any table.
 
     Raises:
-        ControlError: The minimum is no number from 2 up.
+        ControlError: The minimum is not a valid count of at least 2.
     """
 
     least: int
@@ -46,19 +46,20 @@ class MinimumCell(Control):
         refuse_parameter("minimum cell count", self.least)
 
     def declared(self) -> dict[str, Any]:
-        """The minimum, as it was before any rounding."""
+        """Return the minimum, which applies to the counts before any rounding."""
         return {"min_cell": self.least}
 
     def in_words(self) -> str:
-        """What was done, to stand after `with`."""
+        """Describe what the control did, in words that follow `with`."""
         return f"a minimum cell count of {self.least}"
 
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
-        """The entry with no count but 0 below the minimum in any of its tables, and what that took.
+        """Return the entry with no nonzero count below the minimum in any table, and the changes.
 
-        Of a masking with such a count, masked values are merged; if none can be, or only one would be left, the masking
-        is left out with the configurations that name it. So are unmasked joint counts, with the configurations that
-        share the attribute unmasked. A histogram, and pair counts, are left out by themselves.
+        If a masking has a small count, its masked values are merged. If that is impossible or would leave only one
+        masked value, the masking is left out together with the configurations that use it. Unmasked joint counts with a
+        small count are left out together with the configurations that share the attribute unmasked. Histograms and
+        pair counts are left out on their own.
 
         Raises:
             ControlError: A value of the label is rare, or no configuration is left.
@@ -83,15 +84,15 @@ class MinimumCell(Control):
         return controlled, Changes(merged, maskings, reasons, tuple(tables), vouched.lost, vouched.recount)
 
     def may_publish(self, suppressed: int) -> bool:
-        """Whether it is 0 or large enough."""
+        """Return whether the number is 0 or at least the minimum."""
         return not 0 < suppressed < self.least
 
     def _configurations_left(self, entry: EntryDocument, reasons: Mapping[str, str]) -> list[Configuration]:
         left = [each for each in entry.configurations or [] if each.id not in reasons]
         if not left:
             raise ControlError(
-                f"of the {len(reasons)} configurations none is left with a minimum cell count of {self.least}, as each "
-                f"names a masking that is left out ({next(iter(reasons.values()))}); take a smaller one, or coarser "
+                f"a minimum cell count of {self.least} leaves none of the {len(reasons)} configurations: each uses a "
+                f"masking that is left out ({next(iter(reasons.values()))}); choose a smaller minimum or coarser "
                 "maskings"
             )
         return left
@@ -102,8 +103,8 @@ class _MergedAttribute:
     """An attribute without small counts.
 
     Attributes:
-        merged: Its maskings some of whose masked values were merged.
-        left_out: Its maskings, and `identity`, that no configuration can have any more.
+        merged: Its maskings with merged masked values.
+        left_out: Its maskings, possibly `identity`, that configurations can no longer use.
         tables: Its tables that were left out, in words.
     """
 
@@ -118,7 +119,7 @@ def _refuse_rare_labels(label: Label, least: int) -> None:
         if records < least:
             raise ControlError(
                 f"the label {label.name!r} is {shortened(text)} in {records} records, fewer than the minimum cell "
-                f"count of {least}; merge such values in the table, or take a smaller minimum"
+                f"count of {least}; merge rare label values in the table or choose a smaller minimum"
             )
 
 
@@ -140,12 +141,12 @@ def _without_small_counts(attribute: Attribute, least: int) -> _MergedAttribute:
 
 
 def has_small(counts: Sequence[Any] | None, least: int) -> bool:
-    """Whether there is a table, or list, of counts with one that is not 0 and below `least`."""
+    """Return whether a table or list of counts has a nonzero count below `least`; false without counts."""
     return counts is not None and bool(is_small(np.atleast_2d(np.array(counts, dtype=np.int64)), least).any())
 
 
 def _merged(attribute: Attribute, masking: Masking, least: int) -> tuple[Masking, MergedMasking] | None:
-    """The masking as the mapping that it becomes, and which masked values were merged; `None` where none can be."""
+    """Return the masking as a mapping with merged values, and what was merged; `None` if nothing can be merged."""
     if masking.mapping is None:
         return None
     joint, texts = np.array(masking.joint, dtype=np.int64), masking.domain
@@ -171,7 +172,7 @@ def _merged(attribute: Attribute, masking: Masking, least: int) -> tuple[Masking
 
 
 def _is_ordered(attribute: Attribute, domain: Sequence[str], mapping: Sequence[int]) -> bool:
-    """Whether the values are ordered (numbers, dates, bins), and the masked values stand in their order."""
+    """Return whether the values are ordered (numbers, dates, bins) and the masked values follow their order."""
     if attribute.type not in _ORDERED and attribute.discretization is None:
         return False
     pairs = zip(attribute.domain, mapping, strict=True)
@@ -189,7 +190,7 @@ def _texts_of(texts: Sequence[str], groups: Sequence[int], *, ordered: bool) -> 
 
 
 def _reasons(configurations: Sequence[Configuration], gone: Collection[tuple[str, str]]) -> dict[str, str]:
-    """Why each configuration that names something left out is left out too, by id."""
+    """Return the reason for each configuration that uses something left out, by id."""
     without = frozenset(gone)
     return {each.id: "; ".join(reasons) for each in configurations if (reasons := list(_named(each.maskings, without)))}
 
@@ -201,9 +202,9 @@ def _named(maskings: Mapping[str, str], gone: frozenset[tuple[str, str]]) -> Ite
 
 
 def merged_texts(groups: Iterable[Sequence[str]], known: Iterable[str], *, ordered: bool) -> list[str]:
-    """A text for each group of two or more masked values, which are in order: none twice, and none of those known.
+    """Return a new, unique text for each group of two or more masked values, which are in order.
 
-    `ordered`: a group has neighbours only, and is called by the first and the last of them. A missing value is called
+    If `ordered`, a group has only neighbours and is named by its first and last value. A missing value is named
     `missing`.
     """
     taken, texts = set(known), []
@@ -231,7 +232,7 @@ def _short(text: str) -> str:
 
 
 def _unlike(taken: set[str], text: str) -> str:
-    """The text, with a number after it if it is taken."""
+    """Return the text, followed by a number if it is taken."""
     if text not in taken:
         return text
     return next(name for number in count(2) if (name := f"{text} ({number})") not in taken)

@@ -1,4 +1,4 @@
-"""Differential privacy: discrete Laplace noise for every count, drawn and accounted for by OpenDP."""
+"""Differential privacy: discrete Laplace noise on every count, drawn and accounted for by OpenDP."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 Split: TypeAlias = Literal["equal", "cube_root"]
 
 _EPSILONS: Final = (1e-6, 1e6)
-"""Less would be noise alone, in numbers larger than counts can be; more would be none."""
+"""The least and the largest epsilon: below, noise exceeds any possible count; above, there is none."""
 
 
 @dataclass(frozen=True)
 class LaplaceNoise(Control):
-    """Noise for every count, also those of 0: differential privacy of all tables together.
+    """Noise on every count, including 0: differential privacy of all tables together.
 
-    Neighbouring tables differ by one record more or less, which is in one cell of each table: each has sensitivity 1,
-    and together they take what their epsilons add up to (Dwork and Roth 2014, theorem 3.16). The label's counts are cut
-    at 0, which takes nothing more (theorem 2.1: post-processing).
+    Neighbouring tables differ by one record, which is in one cell of each counted table. Each table therefore has
+    sensitivity 1, and together they use the sum of their epsilons (Dwork and Roth 2014, theorem 3.16). Negative counts
+    of the label become 0, which uses no more epsilon (theorem 2.1: post-processing).
 
     Attributes:
         epsilon: The budget of all tables together.
-        split: How it is divided among them.
+        split: The rule that divides it among them.
 
     Raises:
-        ControlError: Epsilon, or the split, makes no sense.
+        ControlError: Epsilon is out of range or the split is unknown.
         AegisError: OpenDP is not installed.
     """
 
@@ -51,30 +51,31 @@ class LaplaceNoise(Control):
         if self.split not in get_args(Split):
             raise ControlError(f"the split is {self.split!r}; choose one of {', '.join(get_args(Split))}")
         with needs_extra("noise"):
-            import opendp  # noqa: F401, PLC0415 - missing it must be said before a table is counted
+            import opendp  # noqa: F401, PLC0415 - report that it is missing before counting a table
 
     def declared(self) -> dict[str, Any]:
-        """Epsilon, and how it was divided."""
+        """Return epsilon and its split."""
         return {"epsilon": self.epsilon, "split": self.split}
 
     def in_words(self) -> str:
-        """What was done, to stand after `with`."""
+        """Describe what the control did, in words that follow `with`."""
         return f"noise of an epsilon of {self.epsilon:g}"
 
     def conflict_with(self, other: Control) -> str | None:
-        """Why neither merging by exact counts nor rounding goes with noise."""
+        """Return why noise cannot be combined with merging by exact counts or with rounding."""
         if isinstance(other, MinimumCell):
-            return "a minimum cell count merges by the exact counts, which no epsilon covers; choose one of the two"
+            return "a minimum cell count merges by exact counts, which epsilon does not cover; choose one of the two"
         if isinstance(other, RandomRounding):
-            return "noise hides what rounding would; choose an epsilon or a base, not both"
+            return "noise already hides what rounding would hide; choose an epsilon or a base, not both"
         return None
 
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
-        """The entry with noise in all its counts, and what was left out since it cannot declare that.
+        """Return the entry with noise on all its counts, and the changes.
+
+        Tables that cannot declare noise are left out.
 
         Raises:
-            ControlError: There are pair counts, or maskings that are left to chance: with a record more the draw of all
-                others may be another.
+            ControlError: There are pair counts or random maskings. One more record may change the draw of all others.
         """
         _refuse_chance(entry)
         declarable, left_out = only_declarable(entry)
@@ -83,14 +84,14 @@ class LaplaceNoise(Control):
         return noisy, Changes(tables=left_out, noise=tuple(tables))
 
     def may_publish(self, suppressed: int) -> bool:  # noqa: ARG002 - the signature of every control
-        """Never: an exact number of records is not covered by epsilon."""
+        """Return false: epsilon does not cover an exact number of records."""
         return False
 
     def caveats(self) -> Iterator[str]:
-        """What epsilon does not cover."""
+        """Yield a sentence on what epsilon does not cover."""
         yield (
-            "epsilon covers the counts alone: domains, masked values and bins (equal frequencies, fitted edges) are "
-            "those of the table, and so are the privacy numbers"
+            "epsilon covers only the counts: domains, masked values, bins (equal frequencies, fitted edges) and "
+            "privacy numbers are the table's own"
         )
 
 
@@ -99,13 +100,13 @@ def _refuse_chance(entry: EntryDocument) -> None:
         for masking in attribute.maskings:
             if masking.deterministic is False:
                 raise ControlError(
-                    f"{attribute.name!r}: {masking.id!r} is left to chance, or masked elsewhere: one record may "
-                    "change several of its counts, and no epsilon is known; leave it out of the plan"
+                    f"{attribute.name!r}: masking {masking.id!r} is random or was done elsewhere, so one record may "
+                    "change several of its counts and its epsilon is unknown; remove it from the plan"
                 )
 
 
 def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[NoisyTable]:
-    """What each table takes of epsilon, and the scale of noise that this makes, for an entry of declarable tables."""
+    """Return the share of epsilon and the noise scale of each table of an entry that has only declarable ones."""
     sized = [(name, len(counts) * len(counts[0])) for name, counts in tables_of(entry)]
     shares = shares_of(epsilon, [cells for _, cells in sized], split)
     return [
@@ -114,11 +115,11 @@ def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[Noi
 
 
 def shares_of(epsilon: float, cells: Sequence[int], split: Split) -> list[float]:
-    """What tables of so many cells take of epsilon; as doubles they add up to no more, exactly.
+    """Return each table's share of epsilon by its number of cells; as doubles, their exact sum is at most epsilon.
 
-    `cube_root` makes the variance of all counts together least: a count of table t has nearly 2 / e_t^2, so that
-    `sum_t c_t 2 / e_t^2` is to be least with `sum_t e_t` given. Lagrange's condition, that `4 c_t / e_t^3` is the same
-    for all t, makes e_t proportional to the cube root of c_t.
+    `cube_root` minimises the variance of all counts together. A count of table t has a variance of nearly 2 / e_t^2, so
+    `sum_t c_t 2 / e_t^2` is minimised for a given `sum_t e_t`. By Lagrange's condition, `4 c_t / e_t^3` is the same for
+    all t, so e_t is proportional to the cube root of c_t.
     """
     weights = [1.0 if split == "equal" else math.cbrt(each) for each in cells]
     shares = [epsilon * weight / math.fsum(weights) for weight in weights]
@@ -128,7 +129,7 @@ def shares_of(epsilon: float, cells: Sequence[int], split: Split) -> list[float]
 
 
 def scale_for(epsilon: float) -> float:
-    """The least scale, to a rounding error, for which OpenDP proves that counts of sensitivity 1 take this epsilon."""
+    """Return the least scale, up to rounding, for which OpenDP proves that counts of sensitivity 1 use this epsilon."""
     scale = 1.0 / epsilon
     while epsilon_of(scale) > epsilon:
         scale = math.nextafter(scale, math.inf)
@@ -136,18 +137,19 @@ def scale_for(epsilon: float) -> float:
 
 
 def epsilon_of(scale: float) -> float:
-    """What noise of that scale takes of epsilon, as OpenDP proves it of counts that differ by one record."""
+    """Return the epsilon that OpenDP proves for noise of this scale on counts that differ by one record."""
     return float(_laplace(scale).map(1))  # type: ignore[no-untyped-call]
 
 
 def _laplace(scale: float) -> "dp.Measurement":
-    """OpenDP's discrete Laplace noise for a list of integers.
+    """Return OpenDP's discrete Laplace noise for a list of integers.
 
-    It is sampled in exact arithmetic (Canonne, Kamath and Steinke 2020), so that no digit of a double tells the count.
+    It is sampled in exact arithmetic (Canonne, Kamath and Steinke 2020), so that no digit of a double reveals the
+    count.
     """
     import opendp.prelude as dp  # noqa: PLC0415 - an extra, and slow to load
 
-    # Without it OpenDP makes nothing whose proof it has not had vetted to the end.
+    # Without this, OpenDP offers only what has a fully vetted proof.
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     return dp.m.make_laplace(*space, scale=scale)
@@ -166,7 +168,7 @@ def _noisy(entry: EntryDocument, tables: Sequence[NoisyTable], progress: Progres
 
 
 def _cut(drawn: Sequence[int]) -> list[int]:
-    """The label's counts: none below 0, and at least one record."""
+    """Return the label's counts with none below 0 and at least one record."""
     counts = [max(count, 0) for count in drawn]
     if not any(counts):
         counts[drawn.index(max(drawn))] = 1

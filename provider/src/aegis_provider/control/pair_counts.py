@@ -1,4 +1,4 @@
-"""Pair counts of an entry whose maskings were merged or left out."""
+"""Pair counts of an entry after maskings were merged or left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -11,18 +11,17 @@ from aegis_provider.counting.counts import Counts, Partition
 from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, PairCounts
 
 _Views: TypeAlias = Mapping[tuple[str, str], Partition]
-"""By attribute and masking id, how it groups the values."""
+"""The grouping of values by each masking, by attribute and masking id."""
 
 _Both: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
-"""An attribute and a masking of it, twice."""
+"""Two attributes, each with a masking."""
 
 
 def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) -> tuple[list[PairCounts], list[str]]:
-    """The `pairs` of the entry `after` its maskings were merged and configurations left out, and those left out, in
-    words.
+    """Return the `pairs` of the entry `after` merging and leaving out, and the pairs left out as too small, in words.
 
-    Every two masked attributes that a configuration uses together are folded from the tables `before`; those with a
-    count that is not 0 and below `least` are left out, and of the others those that follow from another one.
+    The counts of every two masked attributes that a configuration uses together are summed from the tables `before`.
+    Tables with a nonzero count below `least` are left out, and so are those that follow from another table.
     """
     old, new = _views(before), _views(after)
     tables = _by_attributes(before.pairs)
@@ -51,7 +50,7 @@ def _views(entry: EntryDocument) -> _Views:
 
 
 def _by_attributes(pairs: Sequence[PairCounts]) -> dict[tuple[str, str], list[tuple[_Both, Counts]]]:
-    """The tables of every two attributes, whichever of them comes first."""
+    """Return the tables of every two attributes, in both orders."""
     tables: dict[tuple[str, str], list[tuple[_Both, Counts]]] = {}
     for pair in pairs:
         first, second = zip(pair.attributes, pair.maskings, strict=True)
@@ -62,14 +61,17 @@ def _by_attributes(pairs: Sequence[PairCounts]) -> dict[tuple[str, str], list[tu
 
 
 def _used_together(configurations: Sequence[Configuration], names: tuple[str, str], views: _Views) -> Iterator[_Both]:
-    """Every two views that a configuration uses together, each once."""
+    """Yield every two views that a configuration uses together, once each."""
     first, second = names
     used = dict.fromkeys(((first, each.maskings[first]), (second, each.maskings[second])) for each in configurations)
     yield from (both for both in used if both[0] in views and both[1] in views)
 
 
 def _folded(both: _Both, tables: Sequence[tuple[_Both, Counts]], old: _Views, new: _Views) -> Counts | None:
-    """The counts of two views from a table of finer ones; `None` where there is none, as of one masked value."""
+    """Return the counts of two views, summed from a table of finer views; `None` if there is no such table.
+
+    There is none where a view has only one masked value, for example.
+    """
     for finer, counts in tables:
         if all(new[view].follows_from(old[each]) for view, each in zip(both, finer, strict=True)):
             rows, columns = (new[view].per_group_of(old[each]) for view, each in zip(both, finer, strict=True))
@@ -80,7 +82,7 @@ def _folded(both: _Both, tables: Sequence[tuple[_Both, Counts]], old: _Views, ne
 
 
 def _needed(pairs: Sequence[_Both], views: _Views) -> Iterator[_Both]:
-    """Those that do not follow from another one; of those that follow from each other the first."""
+    """Yield the pairs that do not follow from another one, and the first of those that follow from each other."""
     for place, both in enumerate(pairs):
         others = [other for other in pairs if other != both and _follows(both, other, views)]
         if all(_follows(other, both, views) and pairs.index(other) > place for other in others):

@@ -1,4 +1,4 @@
-"""What configurations vouch for once masked values are merged: what still holds without another look at the table."""
+"""Privacy guarantees of configurations after merging: those that still hold without reading the table again."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from aegis_sdk.wire import Configuration
 
 @dataclass(frozen=True)
 class Roles:
-    """The attributes by which someone may know a person, and those of which nobody should learn."""
+    """The quasi-identifiers, by which people may be known, and the sensitive attributes, which must stay secret."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -18,9 +18,12 @@ class Roles:
 
 @dataclass(frozen=True)
 class Vouched:
-    """The configurations with what of their privacy still holds.
+    """The configurations with those privacy guarantees that still hold.
 
-    `lost`: by id, the names of what does not. `recount`: those that leave records out, perhaps others by now.
+    Attributes:
+        configurations: The configurations with the guarantees left.
+        lost: The names of the guarantees that no longer hold, by id.
+        recount: The ids of the configurations whose suppressed records may have changed.
     """
 
     configurations: tuple[Configuration, ...]
@@ -32,10 +35,10 @@ _Merged: TypeAlias = Collection[tuple[str, str]]
 
 
 def still_vouched(configurations: Sequence[Configuration], merged: _Merged, roles: Roles) -> Vouched:
-    """What holds of configurations, of whose maskings those in `merged` (attribute, id) have become coarser.
+    """Return what still holds after the maskings in `merged` (attribute, id) have become coarser.
 
-    What each criterion survives its record says: classes that merge are mixtures, and of a mixture most are no worse
-    than of its worst part; sensitive values that merge are fewer and more frequent.
+    `CRITERIA` says what each criterion survives. Merged classes are mixtures, and most criteria are no worse on a
+    mixture than on its worst part. Merged sensitive values are fewer and more frequent.
     """
     kept, lost, recount = [], {}, []
     for each in configurations:

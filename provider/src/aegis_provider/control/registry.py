@@ -1,4 +1,4 @@
-"""The registry of disclosure controls, and an entry's way through them."""
+"""The registry of disclosure controls, and their application to an entry."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -13,21 +13,21 @@ from aegis_provider.progress import Progress
 from aegis_sdk.wire import DisclosureControl, EntryDocument
 
 CONTROLS: Final[tuple[type[Control], ...]] = (MinimumCell, RandomRounding, LaplaceNoise)
-"""Every control, in the order in which counts go through them: values are merged by exact counts."""
+"""Every control, in the order of application: merging comes first, since it needs exact counts."""
 
 
 def refuse_conflicts(controls: Sequence[Control]) -> None:
-    """Refuses controls that cannot be asked for together, and what is none.
+    """Reject controls that cannot be combined or are not registered.
 
     Raises:
-        ControlError: Two of them contradict each other, one is there twice, or one is not in the registry.
+        ControlError: Two controls contradict each other, one is given twice, or one is not in the registry.
     """
     for control in controls:
         if type(control) not in CONTROLS:
-            raise ControlError(f"{type(control).__name__} is none of the controls that there are")
+            raise ControlError(f"{type(control).__name__} is not a registered control")
     for one, other in permutations(controls, 2):
         if type(one) is type(other):
-            raise ControlError(f"{type(one).__name__} is asked for twice")
+            raise ControlError(f"{type(one).__name__} is given twice")
         if reason := one.conflict_with(other):
             raise ControlError(reason)
 
@@ -39,16 +39,19 @@ def apply_controls(
     *,
     progress: Progress = lambda _done, _cells: None,
 ) -> Controlled:
-    """The entry with its counts through the controls, declared, and what that changed.
+    """Apply the controls to the counts of the entry, and declare them in it.
 
     Args:
-        entry: As `summarize` makes it.
-        controls: Those asked for, in any order.
-        roles: Of its attributes, for what still holds of what configurations vouch for.
-        progress: Is told of the cells that have their noise.
+        entry: The entry from `summarize`.
+        controls: The controls to apply, in any order.
+        roles: The roles of its attributes, which decide which privacy guarantees of configurations still hold.
+        progress: Called with the cells that have received noise.
+
+    Returns:
+        The controlled entry and its changes.
 
     Raises:
-        ControlError: The controls contradict each other, or the entry cannot go through them.
+        ControlError: The controls contradict each other or cannot be applied to the entry.
     """
     refuse_conflicts(controls)
     ordered = tuple(sorted(controls, key=lambda control: CONTROLS.index(type(control))))

@@ -1,4 +1,4 @@
-"""Random rounding: every count becomes a multiple of a base, up or down by chance, so that none is off on average."""
+"""Random rounding: every count is rounded up or down at random to a multiple of a base, without bias."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -15,21 +15,22 @@ from aegis_provider.progress import Progress
 from aegis_sdk.wire import EntryDocument
 
 RandomBytes: TypeAlias = Callable[[int], bytes]
-"""So many bytes that nobody can guess."""
+"""Returns the given number of unpredictable bytes."""
 
 _BELOW = 2**64
 
 
 @dataclass(frozen=True)
 class RandomRounding(Control):
-    """Every count becomes a multiple of `base`, up or down by chance.
+    """Rounding of every count to a multiple of `base`, up or down at random.
 
     Attributes:
-        random_bytes: Is to be the system's: whoever guesses the chances undoes the rounding, and a plan's seed would
-            serve for every guess at it.
+        base: The base of the multiples.
+        random_bytes: The source of randomness, which should be the system's. Whoever can predict it can undo the
+            rounding, and a plan's seed could be tested against any guess.
 
     Raises:
-        ControlError: The base is no number from 2 up.
+        ControlError: The base is not a valid count of at least 2.
     """
 
     base: int
@@ -39,15 +40,15 @@ class RandomRounding(Control):
         refuse_parameter("base", self.base)
 
     def declared(self) -> dict[str, Any]:
-        """The base, which every table declares too."""
+        """Return the base, which every table also declares."""
         return {"rounded_to": self.base}
 
     def in_words(self) -> str:
-        """What was done, to stand after `with`."""
+        """Describe what the control did, in words that follow `with`."""
         return f"counts rounded to multiples of {self.base}"
 
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
-        """The entry with all its counts rounded, and what was left out since it cannot declare that.
+        """Return the entry with all counts rounded, and the changes; tables that cannot declare rounding are left out.
 
         Raises:
             ControlError: There are pair counts, or no record is left.
@@ -56,7 +57,7 @@ class RandomRounding(Control):
         return with_tables(declarable, self._rounded(declarable)), Changes(tables=left_out)
 
     def may_publish(self, suppressed: int) -> bool:  # noqa: ARG002 - the signature of every control
-        """Never: a number of records cannot declare that it is not exact."""
+        """Return false: the number of suppressed records cannot declare that it is inexact."""
         return False
 
     def _rounded(self, entry: EntryDocument) -> Iterator[Declared]:
@@ -66,7 +67,7 @@ class RandomRounding(Control):
 
 
 def rounded_to(counts: NDArray[np.int64], base: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-    """Each count rounded up with the probability remainder / base, otherwise down, independently: unbiased.
+    """Round each count independently, up with probability remainder / base and otherwise down, which is unbiased.
 
     Fellegi, "Controlled random rounding" (1975), without the control of sums.
     """
@@ -77,7 +78,7 @@ def rounded_to(counts: NDArray[np.int64], base: int, random_bytes: RandomBytes) 
 
 
 def _uniform(below: int, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-    """(size,) numbers from 0 to `below` - 1, all equally likely: words beyond the last multiple are drawn again."""
+    """(size,) Uniform numbers from 0 to `below` - 1: words beyond the last multiple of `below` are drawn again."""
     uniform = np.empty(0, dtype=np.int64)
     last = _BELOW // below * below - 1
     while len(uniform) < size:

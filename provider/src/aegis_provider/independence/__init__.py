@@ -1,4 +1,4 @@
-"""Attributes made independent of others, with the fewest masked values (Tao et al. 2010)."""
+"""Independence masking: makes attributes independent of others while masking few values (Tao et al. 2010)."""
 
 from aegis_provider.independence.association import associations
 from aegis_provider.independence.grouping import SOLVERS, Solver

@@ -1,4 +1,4 @@
-"""What hiding attributes does to what they, and those that they are hidden from, tell: mutual information in bits."""
+"""Effect of hiding on the information in the hidden attributes and in those they are hidden from, in bits."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,7 +13,7 @@ from aegis_provider.table import Source, Table, open_table
 
 _MOST_CELLS: Final = 10_000_000
 _MOST_VALUES: Final = 1_000
-"""A column of more values tells the records apart rather than anything about them."""
+"""A column with more values identifies the records rather than describes them."""
 
 
 def associations(
@@ -24,18 +24,18 @@ def associations(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> tuple[Association, ...]:
-    """What hiding attributes did to what they tell of others, in the masked table beside the one it was made of.
+    """Return the mutual information of attributes before and after hiding, from the original and the masked table.
 
-    First all hidden attributes at once with all that they are hidden from: with the values of these, and with their
-    clusters. Then each attribute of both sides by itself with every other column. After hiding, the clusters stand for
-    what they were made of.
+    The first associations are those of all hidden attributes together with all attributes that they are hidden from:
+    with the values of these, and with their clusters. The associations of each attribute of both sides with every other
+    column follow. After hiding, the clusters stand for the attributes that they were made of.
 
     Args:
         table: The table that was masked.
-        hidden: What was written.
-        delimiter: Between the fields of the table, if it is CSV; the masked table has the same.
-        memory_limit: What reading may hold in memory.
-        progress: Is told how many attributes are measured.
+        hidden: The result of hiding.
+        delimiter: The delimiter of the table, if it is CSV; the masked table has the same.
+        memory_limit: The memory limit for reading.
+        progress: Called with the number of attributes measured.
 
     Raises:
         TableError: One of the tables cannot be read.
@@ -48,7 +48,7 @@ def associations(
 
 
 def _of_all_hidden(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
-    """Of all hidden attributes at once with all that they are hidden from."""
+    """Yield the associations of all hidden attributes together with all attributes that they are hidden from."""
     now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
     yield Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
     rows, columns = np.nonzero(hidden.unmasked)
@@ -57,7 +57,7 @@ def _of_all_hidden(before: Table, after: Table, hidden: Hidden) -> Iterator[Asso
 
 
 def _of_vectors(table: Table, first: Sequence[str], second: Sequence[str]) -> float | None:
-    """Of the vectors of values of some columns with those of others."""
+    """Return the information between the vectors of values of some columns and those of others."""
     counted = table.combinations([*first, *second])
     codes = [counted.column(place).combine_chunks().indices.to_numpy() for place in range(len(first) + len(second))]
     rows, columns = (
@@ -68,7 +68,7 @@ def _of_vectors(table: Table, first: Sequence[str], second: Sequence[str]) -> fl
 
 
 def _with_others(before: Table, after: Table, hidden: Hidden, progress: Progress) -> Iterator[Association]:
-    """Of each attribute by itself; of several that became one column, that column stands for each."""
+    """Yield the associations of each single attribute; if several became one column, that column stands for each."""
     pairs = [(name, name) for name in hidden.hidden] + [(name, hidden.cluster) for name in hidden.from_]
     for done, (name, now) in enumerate(pairs):
         progress(done, len(pairs))
@@ -78,7 +78,7 @@ def _with_others(before: Table, after: Table, hidden: Hidden, progress: Progress
 
 
 def _of_each(table: Table, columns: Sequence[str], name: str) -> Iterator[float | None]:
-    """Of each of the columns with the one of that name."""
+    """Yield the information between each of the columns and the column with this name."""
     for each in tally(table, columns, name) if columns else ():
         rows, columns_ = (np.unique(texts, return_inverse=True)[1] for texts in (each.texts, each.labels))
         few = max(rows.max(), columns_.max()) < _MOST_VALUES
@@ -86,7 +86,7 @@ def _of_each(table: Table, columns: Sequence[str], name: str) -> Iterator[float 
 
 
 def _information(rows: Counts, columns: Counts, counts: Counts) -> float | None:
-    """Of a table given by its cells that are not empty: the place of each, and its count."""
+    """Return the information in a table of joint counts, given the places and counts of its nonempty cells."""
     shape = int(rows.max()) + 1, int(columns.max()) + 1
     if shape[0] * shape[1] > _MOST_CELLS:
         return None
@@ -98,6 +98,6 @@ def _information(rows: Counts, columns: Counts, counts: Counts) -> float | None:
 
 
 def _is_product(table: Counts) -> bool:
-    """Whether it is exactly that of its margins, `n_ab n = n_a n_b`, in whole numbers that fit into 64 bits."""
+    """Return whether the table is exactly the product of its margins, `n_ab n = n_a n_b`, in 64-bit integers."""
     total = int(table.sum())
     return total < 1 << 31 and np.array_equal(table * total, np.outer(table.sum(axis=1), table.sum(axis=0)))

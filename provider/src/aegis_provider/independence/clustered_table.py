@@ -1,4 +1,4 @@
-"""The intermediate table of the paper: its records in clusters of equal size, before anything is masked."""
+"""The intermediate table of the paper: records in clusters of equal size, before masking."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from aegis_provider.table.values import MISSING, Domain, Key, ValueType, infer_t
 
 _ORDERED = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
 
-#: Of fewer records an interval would say nearly exactly what they have.
+#: The least records with an interval, which would nearly reveal the exact values of fewer.
 _FEWEST = 5
 
 
@@ -26,12 +26,12 @@ _FEWEST = 5
 class Column:
     """A column of n records, in memory.
 
-    Two texts of one number, "1.0" and "1.00", are two values here: what is published is texts.
+    Two texts of one number, "1.0" and "1.00", are two values here, since the texts are published.
 
     Attributes:
-        name: As the table has it.
-        texts: Those that occur, each once, `""` if missing.
-        codes: (n,) the place of each record's text among them.
+        name: The name in the table.
+        texts: The distinct texts, `""` if missing.
+        codes: (n,) The place of each record's text among them.
     """
 
     name: str
@@ -39,17 +39,22 @@ class Column:
     codes: IntArray
 
     def part(self, start: int, records: int) -> pa.StringArray:
-        """The texts of that many records from `start` on; fewer at the end."""
+        """Return the texts of this many records from `start` on, or fewer at the end."""
         return self.texts.take(pa.array(self.codes[start : start + records]))
 
 
 def read_columns(
     table: Table, names: Sequence[str], progress: Progress = lambda _done, _records: None
 ) -> tuple[Column, ...]:
-    """These columns of all records, in the table's order. `progress` is told of the records that are read.
+    """Read these columns of all records, in the table's order.
+
+    Args:
+        table: The table.
+        names: The columns.
+        progress: Called with the number of records read.
 
     Raises:
-        TableError: As `Table.batches` does.
+        TableError: As in `Table.batches`.
     """
     chunks: list[list[pa.Array]] = [[] for _ in names]
     done = 0
@@ -71,12 +76,12 @@ def _column(name: str, chunks: Sequence[pa.DictionaryArray]) -> Column:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """A column that the clusters are made of.
+    """A column from which the clusters are made.
 
     Attributes:
-        column: As it was read.
-        domain: Its values, typed.
-        places: (n,) the place of each record's value in the domain.
+        column: The column as read.
+        domain: Its typed values.
+        places: (n,) The place of each record's value in the domain.
     """
 
     column: Column
@@ -85,7 +90,12 @@ class Basis:
 
     @classmethod
     def of(cls, column: Column, value_type: ValueType | None = ValueType.STRING) -> "Basis":
-        """The column, of values without order unless the type says otherwise; `None`: numbers or dates, by the texts.
+        """Return the basis for a column.
+
+        Args:
+            column: The column.
+            value_type: The type of the values, by default one without order; `None` infers numbers or dates from the
+                texts.
 
         Raises:
             TableError: A text is not of the type.
@@ -94,22 +104,22 @@ class Basis:
         try:
             domain = Domain.of(texts, value_type or _ordered_type(column.name, texts))
         except UnmaskableValueError as error:
-            raise TableError(f"column {column.name!r}: {error}, as its type has it") from error
+            raise TableError(f"column {column.name!r}: {error}, as its type requires") from error
         places = np.array([domain.places[text] for text in texts], dtype=np.int64)
         return cls(column, domain, places[column.codes])
 
     @property
     def is_ordered(self) -> bool:
-        """Whether its values are numbers or dates, so that intervals of them mean something."""
+        """Whether its values are numbers or dates, so that intervals are meaningful."""
         return self.domain.value_type in _ORDERED
 
     def features(self, records: BoolArray) -> Iterator[IntArray | FloatArray]:
-        """(kept,) what tells its records apart: numbers, or codes.
+        """(kept,) Yield the features that distinguish its records: numbers or codes.
 
-        A missing number stands at the mean of the others, and is told from them by a code of its own.
+        A missing number takes the mean of the others, and an additional code marks it.
 
         Raises:
-            TableError: A number is beyond those of doubles, and so has no distance from others.
+            TableError: A number exceeds the doubles, and so has no distance from others.
         """
         places = self.places[records]
         if not self.is_ordered:
@@ -126,7 +136,7 @@ class Basis:
             yield missing.astype(np.int64)
 
     def extent(self, records: BoolArray, *, in_intervals: bool) -> Extent:
-        """What these records hold of the column; `in_intervals`: whether they are those of an interval of it."""
+        """Return the extent of the column in these records; `in_intervals` says whether they form an interval of it."""
         places, counts = np.unique(self.places[records], return_counts=True)
         counted = {self.domain.texts[place]: int(n) for place, n in zip(places, counts, strict=True)}
         missing = counted.pop(MISSING, 0)
@@ -137,8 +147,8 @@ class Basis:
         return Extent(self.column.name, self.is_ordered, values, len(texts), missing, interval)
 
     def _interval(self, values: tuple[str, ...]) -> tuple[str | None, str | None]:
-        """From below the first to above the last of the values: halfway to the next of the table, if there is one."""
-        keys, least = self.domain.keys, int(MISSING in self.domain.texts)  # what is missing comes first
+        """Return an interval around the values, which ends halfway to the table's next values, where there are any."""
+        keys, least = self.domain.keys, int(MISSING in self.domain.texts)  # missing values come first
         first, last = self.domain.places[values[0]], self.domain.places[values[-1]]
         before = _between(keys[first - 1], keys[first]) if first > least else None
         after = _between(keys[last], keys[last + 1]) if last + 1 < len(keys) else None
@@ -146,21 +156,21 @@ class Basis:
 
 
 def _ordered_type(name: str, texts: Sequence[str]) -> ValueType:
-    """The type of numbers or dates.
+    """Return the type of a column of numbers or dates.
 
     Raises:
-        TableError: A text is neither.
+        TableError: A text is neither a number nor a date.
     """
     value_type = infer_type(texts)
     if value_type not in _ORDERED:
         odd = next((text for text in texts if text != MISSING and infer_type([text]) not in _ORDERED), None)
         example = "it has no value" if odd is None else f"{shortened(odd)} is neither"
-        raise TableError(f"column {name!r}: only numbers and dates have an order, and {example}")
+        raise TableError(f"column {name!r}: only numbers and dates have an order, but {example}")
     return value_type
 
 
 def _between(low: Key, high: Key) -> str:
-    """Halfway between two values, which is neither: of dates an hour of a day."""
+    """Return a value halfway between two values and different from both; between dates, an hour of a day."""
     if isinstance(low, date):
         middle: datetime = datetime(low.year, low.month, low.day, 1) + (high - low) / 2  # noqa: DTZ001 - dates have no time zone
         return middle.isoformat(sep=" ", timespec="minutes")
@@ -168,20 +178,20 @@ def _between(low: Key, high: Key) -> str:
 
 
 def _number(key: object) -> float:
-    """Of a `Decimal`; of a date its day."""
+    """Return the number of a `Decimal`, or the number of a date's day."""
     return float(key.toordinal() if hasattr(key, "toordinal") else key)  # type: ignore[arg-type] # a Decimal
 
 
 @dataclass(frozen=True, eq=False)
 class ClusteredTable:
-    """The columns to hide and those that the clusters are made of, and which record is in which cluster.
+    """The columns to hide, the columns from which the clusters are made, and the cluster of each record.
 
     Attributes:
-        table: Where the columns were read.
+        table: The table from which the columns were read.
         columns: The columns to hide, A in the paper.
-        basis: The columns that the clusters are made of, B in the paper.
-        kept: (n,) the records that were not dropped.
-        cluster_of_record: (kept,) from 0.
+        basis: The columns from which the clusters are made, B in the paper.
+        kept: (n,) Whether each record was kept, not dropped.
+        cluster_of_record: (kept,) The cluster of each record, from 0.
     """
 
     table: Table
@@ -201,16 +211,16 @@ class ClusteredTable:
         progress: Progress,
         types: Mapping[str, ValueType | None] | None = None,
     ) -> "ClusteredTable":
-        """Reads the columns, and drops records until the clusters can be equal.
+        """Read the columns, and drop records until the clusters can be of equal size.
 
         Args:
-            table: Where they are read.
+            table: The table to read.
             hide: The columns to hide.
-            from_: Those that the clusters are made of.
-            clusters: How many to make.
-            random: What the draws come from.
-            progress: Is told of the records that are read.
-            types: Of columns in `from_`, as `Basis.of` takes them; others have values without order.
+            from_: The columns from which the clusters are made.
+            clusters: The number of clusters.
+            random: The generator for all draws.
+            progress: Called with the number of records read.
+            types: The types of columns in `from_`, as for `Basis.of`; values of other columns have no order.
 
         Raises:
             TableError: There are fewer records than clusters, or a value is not of the type of its column.
@@ -223,23 +233,23 @@ class ClusteredTable:
 
     @property
     def codes(self) -> IntArray:
-        """(kept, A) the place of each value in the texts of its column."""
+        """(kept, A) The place of each value in the texts of its column."""
         return np.stack([column.codes[self.kept] for column in self.columns], axis=1)
 
     @property
     def dropped(self) -> int:
-        """How many records are not kept."""
+        """The number of records dropped."""
         return int(np.count_nonzero(~self.kept))
 
     def counts(self) -> IntArray:
-        """(vectors, clusters) how many records have each combination of values of A that occurs, before masking."""
+        """(vectors, clusters) Counts of records for each combination of values of A that occurs, before masking."""
         values, vectors = distinct_rows(self.codes)
         counts = np.zeros((len(values), int(self.cluster_of_record.max()) + 1), dtype=np.int64)
         np.add.at(counts, (vectors, self.cluster_of_record), 1)
         return counts
 
     def clusters(self) -> tuple[Cluster, ...]:
-        """What each cluster holds."""
+        """Return the clusters with their extents."""
         return tuple(self._cluster(number) for number in range(int(self.cluster_of_record.max()) + 1))
 
     def _cluster(self, number: int) -> Cluster:
@@ -250,7 +260,7 @@ class ClusteredTable:
         return Cluster(number + 1, int(np.count_nonzero(records)), extents)
 
     def refuse_star(self, star: str) -> None:
-        """Refuses a star that is a value to hide: nobody could tell it from a masked one.
+        """Reject a star that is also a value to hide, since nobody could tell it from a masked value.
 
         Raises:
             TableError: A column to hide has the value.
@@ -258,26 +268,28 @@ class ClusteredTable:
         for column in self.columns:
             if star in column.texts.to_pylist():
                 where = self.table.located(column.name, star)
-                raise TableError(f"{where}: {column.name} is {star!r}, as masked values are; choose another --star")
+                raise TableError(
+                    f"{where}: {column.name} is {star!r}, which marks masked values; choose another --star"
+                )
 
 
 def _kept(table: Table, records: int, clusters: int, random: Generator) -> BoolArray:
-    """All but the fewest that must go for the clusters to be equal, drawn at random."""
+    """(n,) The records to keep: the fewest that prevent clusters of equal size are dropped at random."""
     if records < clusters:
-        raise TableError(f"{table.name}: {clusters} clusters need as many records, and there are {records}")
+        raise TableError(f"{table.name}: {clusters} clusters need at least as many records, but there are {records}")
     kept = np.ones(records, dtype=np.bool_)
     kept[random.choice(records, records % clusters, replace=False)] = False
     return kept
 
 
 def _cluster_of_record(basis: Sequence[Basis], records: BoolArray, clusters: int, random: Generator) -> IntArray:
-    """(kept,) the cluster of each record that is kept, from 0; all clusters have the same number of records.
+    """(kept,) The cluster of each kept record, from 0; all clusters have the same number of records.
 
-    Of one column of numbers or dates the clusters are intervals, in which a missing value comes before all others;
-    of several, or of others, those of a balanced k-means.
+    For a single column of numbers or dates the clusters are intervals, in which missing values come first. For several
+    columns, or values without order, the clusters come from a balanced k-means.
     """
     if len(basis) == 1 and basis[0].is_ordered:
-        # Only the order matters, which the places in the domain have exactly.
+        # Only the order matters, and the places in the domain have it exactly.
         return quantile_clusters(basis[0].places[records].astype(np.float64), clusters, random)
     features = [feature for each in basis for feature in each.features(records)]
     return balanced_clusters(features, clusters, random)

@@ -1,4 +1,4 @@
-"""Equally large clusters of the attributes that others are to be independent of (Tao et al. 2010, step 1)."""
+"""Clusters of equal size of the attributes from which others are hidden (Tao et al. 2010, step 1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from aegis_provider.independence.vectors import FloatArray, IntArray, distinct_r
 
 _ROUNDS = 20
 
-#: A round that brings records nearer to their centres by less than this share is the last.
+#: The last round is the first to reduce the distances of records to their centres by less than this share.
 _GAIN = 1e-4
 
-#: Costs are whole numbers: the largest distance is so many.
+#: The largest distance as a cost; costs are integers.
 _STEPS = 1 << 16
 
 
@@ -23,31 +23,35 @@ class Numbers:
     """A column of numbers.
 
     Attributes:
-        values: (rows,) over all records of variance 1, or all 0.
+        values: (rows,) The values, scaled to a variance of 1 over all records, or all 0.
     """
 
     values: FloatArray
 
     def distances(self, shares: FloatArray) -> FloatArray:
-        """(rows, clusters) squared, from the clusters' means; `shares`: (rows, clusters) of a cluster's records."""
+        """(rows, clusters) Squared distances from the clusters' means.
+
+        Args:
+            shares: (rows, clusters) The share of each row in a cluster's records.
+        """
         squares: FloatArray = (self.values[:, None] - self.values @ shares) ** 2
         return squares
 
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """A column of values that have no order.
+    """A column of values without order.
 
     Attributes:
-        values: (rows,) codes from 0.
-        weight: Gives the indicators of all codes together a variance of 1, or of 0.
+        values: (rows,) The codes, from 0.
+        weight: The weight that gives the indicators of all codes together a variance of 1, or of 0.
     """
 
     values: IntArray
     weight: float
 
     def distances(self, shares: FloatArray) -> FloatArray:
-        """As `Numbers.distances`, of the indicators, whose means are the shares of the codes."""
+        """(rows, clusters) Squared distances as in `Numbers.distances`, for indicators, whose means are code shares."""
         means = np.zeros((int(self.values.max()) + 1, shares.shape[1]))
         np.add.at(means, self.values, shares)
         squares: FloatArray = self.weight * (1 - 2 * means[self.values] + (means**2).sum(axis=0))
@@ -62,11 +66,11 @@ class DistinctRows:
     """The distinct rows of some columns.
 
     The distance of two records is the sum over columns of the squared differences of their numbers, or of the
-    indicators of their codes. Every column is scaled to a variance of 1, so that all weigh the same.
+    indicators of their codes. Every column is scaled to a variance of 1, so that all have equal weight.
 
     Attributes:
-        columns: What the rows hold.
-        counts: (rows,) how many records have each.
+        columns: The columns of the rows.
+        counts: (rows,) The number of records with each row.
     """
 
     columns: tuple[Feature, ...]
@@ -74,7 +78,10 @@ class DistinctRows:
 
     @classmethod
     def of(cls, columns: Sequence[FloatArray | IntArray]) -> tuple["DistinctRows", IntArray]:
-        """The distinct rows, and (n,) the one of each record; `columns`: (n,) floats are numbers, integers are codes.
+        """Return the distinct rows, and (n,) the row of each record.
+
+        Args:
+            columns: (n,) each; floats are numbers, integers are codes.
 
         Raises:
             ValueError: A number is not finite.
@@ -84,9 +91,13 @@ class DistinctRows:
         return cls(tuple(_feature(each, first) for each in columns), np.bincount(row_of_record)), row_of_record
 
     def distances(self, amounts: IntArray) -> FloatArray:
-        """(rows, clusters) from each row to the mean of each cluster, which has so many records of each row."""
+        """(rows, clusters) Distances from each row to the mean of each cluster.
+
+        Args:
+            amounts: (rows, clusters) The number of records with each row in each cluster.
+        """
         shares = amounts / amounts.sum(axis=0)
-        # Rounding can leave a little less than nothing.
+        # Rounding can make a distance slightly negative.
         return np.maximum(sum((each.distances(shares) for each in self.columns), np.zeros(amounts.shape)), 0)
 
 
@@ -97,7 +108,7 @@ def _ranks(column: FloatArray | IntArray) -> IntArray:
 
 
 def _feature(column: FloatArray | IntArray, first: IntArray) -> Feature:
-    """The column's values of the records `first`, scaled by those of all records."""
+    """Return the column's values for the records `first`, scaled by those of all records."""
     if np.issubdtype(column.dtype, np.floating):
         return Numbers(_standardised(column.astype(np.float64))[first])
     ranks = _ranks(column)
@@ -106,7 +117,7 @@ def _feature(column: FloatArray | IntArray, first: IntArray) -> Feature:
 
 
 def _standardised(column: FloatArray) -> FloatArray:
-    """Of mean 0 and variance 1, or all 0; first made small, since squares of large numbers overflow."""
+    """Scale to mean 0 and variance 1, or all 0. Numbers are made small first, since squares of large ones overflow."""
     small = column / (np.abs(column).max() or 1.0)
     centred = small - small.mean()
     spread = np.sqrt(np.mean(centred**2))
@@ -115,12 +126,12 @@ def _standardised(column: FloatArray) -> FloatArray:
 
 
 def quantile_clusters(values: FloatArray, clusters: int, random: np.random.Generator) -> IntArray:
-    """Intervals of a number with equally many records: (n,) -> (n,) 0 .. clusters-1, smaller numbers in smaller ones.
+    """Form intervals with equally many records: (n,) -> (n,) 0 .. clusters-1, with smaller numbers in earlier clusters.
 
-    Which of the records with equal numbers at an end of an interval are in which is drawn.
+    Records with the same number at the end of an interval are divided at random.
 
     Raises:
-        ValueError: There are no equally large clusters, or a number is not finite.
+        ValueError: Clusters of equal size are impossible, or a number is not finite.
     """
     size = _size(len(values), clusters)
     if not np.isfinite(values).all():
@@ -131,20 +142,20 @@ def quantile_clusters(values: FloatArray, clusters: int, random: np.random.Gener
 
 
 def balanced_clusters(columns: Sequence[FloatArray | IntArray], clusters: int, random: np.random.Generator) -> IntArray:
-    """Clusters of several attributes with equally many records: columns (n,) -> (n,) 0 .. clusters-1.
+    """Form clusters of several attributes with equally many records: columns (n,) -> (n,) 0 .. clusters-1.
 
-    Balanced k-means (Malinen and Franti 2014): records are assigned to centres at the least distance (`DistinctRows`),
-    equally many to each, which is a transportation problem; centres become the means of theirs; until little is gained.
-    The first centres are drawn far from each other (k-means++, Arthur and Vassilvitskii 2007). Clusters are numbered by
-    their means of the first column.
+    This is balanced k-means (Malinen and Franti 2014). A transportation problem assigns equally many records to each
+    centre at the least total distance (`DistinctRows`), and each centre becomes the mean of its records. This repeats
+    until the gain is small. The first centres are drawn far from each other (k-means++, Arthur and Vassilvitskii 2007).
+    Clusters are numbered by their means of the first column.
 
     Args:
-        columns: (n,) each; floats are numbers, integers are codes of values that have no order.
-        clusters: How many clusters to make.
-        random: What the draws come from.
+        columns: (n,) each; floats are numbers, integers are codes of values without order.
+        clusters: The number of clusters.
+        random: The generator for all draws.
 
     Raises:
-        ValueError: There are no equally large clusters, no columns, or a number is not finite.
+        ValueError: Clusters of equal size are impossible, there are no columns, or a number is not finite.
     """
     size = _size(len(columns[0]) if columns else 0, clusters)
     rows, row_of_record = DistinctRows.of(columns)
@@ -159,19 +170,19 @@ def balanced_clusters(columns: Sequence[FloatArray | IntArray], clusters: int, r
 
 
 def _far_apart(rows: DistinctRows, clusters: int, random: np.random.Generator) -> IntArray:
-    """(rows, clusters) a record for each cluster, drawn in proportion to its distance from those drawn before."""
+    """(rows, clusters) A record for each cluster, drawn in proportion to its distance from those drawn before."""
     drawn = np.zeros((len(rows.counts), clusters), dtype=np.int64)
     chances = rows.counts.astype(np.float64)
     for cluster in range(clusters):
         drawn[random.choice(len(chances), p=chances / chances.sum()), cluster] = 1
         far = rows.distances(drawn[:, : cluster + 1]).min(axis=1) * rows.counts
-        # Where every record equals one that was drawn, any will do.
+        # If every record equals one already drawn, any will do.
         chances = far if far.any() else rows.counts.astype(np.float64)
     return drawn
 
 
 def _assigned(rows: DistinctRows, distances: FloatArray, size: int) -> tuple[IntArray, float]:
-    """(rows, clusters) how many records of each row are in each cluster, of `size` each, and their distances in all."""
+    """(rows, clusters) The number of each row's records in each cluster of `size`, and the sum of their distances."""
     count, clusters = distances.shape
     tails, heads = np.repeat(np.arange(count), clusters), np.tile(count + np.arange(clusters), count)
     costs = np.rint(distances * (_STEPS / (distances.max() or 1.0))).astype(np.int64)
@@ -182,7 +193,7 @@ def _assigned(rows: DistinctRows, distances: FloatArray, size: int) -> tuple[Int
 
 
 def _cluster_of_record(amounts: IntArray, row_of_record: IntArray, random: np.random.Generator) -> IntArray:
-    """(n,) the cluster of each record; which of several equal records is in which is drawn."""
+    """(n,) The cluster of each record; equal records are divided at random."""
     records = random.permutation(len(row_of_record))
     by_row = records[np.argsort(row_of_record[records], kind="stable")]
     numbers = np.empty(len(by_row), dtype=np.int64)
@@ -191,11 +202,11 @@ def _cluster_of_record(amounts: IntArray, row_of_record: IntArray, random: np.ra
 
 
 def _size(records: int, clusters: int) -> int:
-    """How many records each cluster has."""
+    """Return the number of records of each cluster."""
     if clusters < 1:
-        raise ValueError(f"there must be a cluster, not {clusters}")
+        raise ValueError(f"the number of clusters must be 1 or more, not {clusters}")
     if clusters > records:
         raise ValueError(f"{records} records cannot make {clusters} clusters")
     if over := records % clusters:
-        raise ValueError(f"{records} records cannot make {clusters} clusters of equally many: leave {over} out")
+        raise ValueError(f"{records} records cannot make {clusters} clusters of equal size; leave {over} out")
     return records // clusters

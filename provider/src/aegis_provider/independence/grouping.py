@@ -1,4 +1,4 @@
-"""Records of equally large clusters in groups of one record of each, with few values to mask."""
+"""Grouping of the records of clusters of equal size, one record of each cluster per group, with few values to mask."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,25 +23,25 @@ from aegis_provider.progress import Progress
 Solver: TypeAlias = Literal["matching", "identical", "best"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
-#: A lower bound looks at no size of sets of attributes of which there are more.
+#: The lower bound skips sizes of attribute sets with more sets than this.
 _MOST_SETS = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """A group for every record, one record of each cluster in each group, and what that masks.
+    """A grouping of the records, with one record of each cluster per group, and its masked values.
 
-    Where attributes are independent of u equally large clusters, every cluster has every masked vector equally often.
-    So the records can be put in groups of one of each cluster with equal masked vectors, and in a group every
-    attribute on which it disagrees is masked. And any groups masked so make the attributes independent: the fewest
-    stars are those of the best groups, at u stars for each attribute on which a group disagrees (Tao et al. 2010,
-    Problem 1).
+    If attributes are independent of u clusters of equal size, every cluster has every masked vector equally often. The
+    records can then be grouped, one of each cluster, so that the masked vectors in a group are equal. Every attribute
+    on which a group disagrees is then masked. Conversely, masking any groups this way makes the attributes independent.
+    The fewest stars are therefore those of the best groups, at u stars for each attribute on which a group disagrees
+    (Tao et al. 2010, Problem 1).
 
     Attributes:
-        group_of_record: (n,) from 0.
-        stars: How many values are masked.
-        lower_bound: No grouping masks fewer.
-        solver: The one that was asked for.
+        group_of_record: (n,) The group of each record, from 0.
+        stars: The number of masked values.
+        lower_bound: A number of stars that no grouping can go below.
+        solver: The requested solver.
     """
 
     group_of_record: IntArray
@@ -51,7 +51,7 @@ class Grouping:
 
     @property
     def groups(self) -> int:
-        """How many there are: n / u."""
+        """The number of groups: n / u."""
         return int(self.group_of_record.max()) + 1
 
 
@@ -63,22 +63,23 @@ def group(
     progress: Progress = lambda _done, _most: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Grouping:
-    """Groups with few stars.
+    """Return groups with few stars.
 
     Args:
-        codes: (n, d) a number from 0 for every value of the attributes to hide.
+        codes: (n, d) A number from 0 for every value of the attributes to hide.
         cluster_of_record: (n,) 0 .. u-1, all equally often.
-        solver: `matching` has at most u - 1 times the fewest stars, and is optimal for u = 2; `identical` at most d
-            times; `best` takes the better of both, and improves it as `rejoined_groups` does.
-        random: What the draws come from.
-        progress: Is told after each step.
-        stop: Ends a search between two steps with what it has; the first centre of `matching` is always tried.
+        solver: `matching` has at most u - 1 times the fewest stars, and is optimal for u = 2. `identical` has at most d
+            times the fewest. `best` takes the better of both, and improves it with `rejoined_groups`.
+        random: The generator for all draws.
+        progress: Called after each step.
+        stop: Called between steps; true ends the search with its current result. The first centre of `matching` is
+            always tried.
 
     Raises:
-        ValueError: An unknown solver, other shapes, or clusters of different sizes.
+        ValueError: The solver is unknown, a shape is wrong, or the clusters differ in size.
     """
     if solver not in SOLVERS:
-        raise ValueError(f"there is no solver {solver!r}; there is {', '.join(SOLVERS)}")
+        raise ValueError(f"unknown solver {solver!r}; choose one of {', '.join(SOLVERS)}")
     vectors = Vectors.of(codes, cluster_of_record)
     matchings = Matchings(vectors)
     members = _members(solver, matchings, random, _steps(solver, vectors, progress, stop))
@@ -87,7 +88,7 @@ def group(
 
 
 def _members(solver: Solver, matchings: Matchings, random: np.random.Generator, steps: Steps) -> IntArray:
-    """(groups, u) the vector of each group's record of each cluster."""
+    """(groups, u) The vector of each group's record of each cluster."""
     vectors = matchings.vectors
     if solver == "identical":
         return identical_groups(vectors, steps)
@@ -99,7 +100,7 @@ def _members(solver: Solver, matchings: Matchings, random: np.random.Generator, 
 
 
 def _steps(solver: Solver, vectors: Vectors, progress: Progress, stop: Callable[[], bool]) -> Steps:
-    """Matchings take long and are counted; cuts that are joined are as many as help, so their number is a guess."""
+    """Return the expected steps: the known number of matchings, which take long, and a guess at the cuts to join."""
     clusters = vectors.clusters
     matchings, cuts = clusters * (clusters - 1), 4 * clusters
     expected = {"matching": matchings, "identical": 1, "best": matchings + cuts}
@@ -107,28 +108,28 @@ def _steps(solver: Solver, vectors: Vectors, progress: Progress, stop: Callable[
 
 
 def _lower_bound(matchings: Matchings) -> int:
-    """How many stars there must be, whatever the grouping."""
+    """Return a lower bound on the stars of any grouping."""
     vectors = matchings.vectors
     return max(matchings.lower_bound, _bound_of_sizes(vectors), _bound_of_attributes(vectors))
 
 
 def _bound_of_sizes(vectors: Vectors) -> int:
-    """The sum over k = 1 .. d of u times the groups that cannot agree on k attributes.
+    """Return the sum over k = 1 .. d of u times the number of groups that cannot agree on k attributes.
 
-    A group that agrees on k attributes is alike on one of the sets of k, so there are no more such groups than the sum
-    over these sets of the groups that can be alike on one. A group masks as many attributes as there are k that it
-    does not reach. A k of which there are too many sets is left out.
+    A group that agrees on k attributes is alike on one of the sets of k attributes. The number of such groups is
+    therefore at most the sum over these sets of the groups that can be alike on each. A group masks one attribute for
+    every k that it does not reach. Any k with too many sets is left out.
     """
     sizes = [size for size in range(1, vectors.attributes + 1) if comb(vectors.attributes, size) <= _MOST_SETS]
     return vectors.clusters * sum(max(0, vectors.groups - _groups_agreeing(vectors, size)) for size in sizes)
 
 
 def _bound_of_attributes(vectors: Vectors) -> int:
-    """The sum over attributes of u times the groups that cannot agree on it."""
+    """Return the sum over attributes of u times the number of groups that cannot agree on the attribute."""
     return vectors.clusters * (vectors.groups * vectors.attributes - _groups_agreeing(vectors, 1))
 
 
 def _groups_agreeing(vectors: Vectors, size: int) -> int:
-    """At most so many groups agree on that many attributes, each counted once for every set that it agrees on."""
+    """Return an upper bound on groups that agree on `size` attributes, each counted for every set it agrees on."""
     sets = combinations(range(vectors.attributes), size)
     return sum(groups_alike(vectors.values[:, each], vectors.counts) for each in sets)

@@ -1,4 +1,4 @@
-"""Makes attributes of a table independent of others by masking as few values as it can (Tao et al. 2010)."""
+"""Hiding: makes attributes of a table independent of others by masking few of their values (Tao et al. 2010)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -49,43 +49,45 @@ def hide(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> Hidden:
-    """Writes the table so that the attributes to `hide` are exactly independent of those that they are hidden `from_`.
+    """Write the table so that the attributes to `hide` are exactly independent of the attributes in `from_`.
 
-    The latter become one column with the number of a cluster, 1 to `clusters`, all equally large; of the former some
-    values become the `star`. All other columns stay as they are, and so does the order of the records, of which at
-    most `clusters` - 1, drawn by the seed, are left out. A missing value is a value like others. What was written has
-    been read again and found independent, by whole numbers; both files appear, or none.
+    The attributes in `from_` become one column with the number of a cluster, 1 to `clusters`, all of equal size. Some
+    values of the attributes to hide become the `star`. All other columns and the order of the records stay unchanged.
+    At most `clusters` - 1 records, drawn by the seed, are dropped. A missing value is a value like others. The written
+    table is read again and checked for independence in exact integers. Both files appear, or none.
 
-    Values are taken for categories, which have no order: a number may be a code. The attributes that the plan calls
-    `integer`, `number` or `date`, and those named `ordered`, make clusters that are intervals.
+    Values are treated as categories without order, since a number may be a code. Attributes that the plan types as
+    `integer`, `number` or `date`, and those named in `ordered`, make clusters that are intervals.
 
     Source: Tao et al., Correlation hiding by independence masking (ICDE 2010), section IV and problem 1.
 
     Args:
         table: The table of the attributes.
-        hide: Attributes of which values are masked.
-        from_: Attributes that they are to be independent of.
-        clusters: How many clusters the latter become.
-        output: The masked table: Parquet where it ends in `.parquet`, CSV otherwise.
-        clusters_output: What each cluster holds; by default `masked.clusters.csv` beside `masked.csv`.
-        exact_values: Whether that is every value of each cluster, sorted; otherwise it is in words, without a value.
-        plan: Its label stays as it is, and so does an attribute that it shares unmasked and takes for neither a
-            quasi-identifier nor sensitive; its types say which values have an order.
-        keep: Other columns that stay as they are.
-        ordered: Attributes in `from_` of which the values are numbers or dates, not codes.
-        solver: What groups the records (`group`).
-        seed: What every draw comes from.
-        seconds: How long the solver `best` may try to improve.
-        star: What masked values become.
-        measure: Whether to measure what hiding did to what the attributes tell, too (`associations`).
-        delimiter: Between the fields of a CSV table.
-        memory_limit: What reading may hold in memory.
-        progress: Is told how far each pass over the table, and the search, is.
+        hide: The attributes to hide by masking some of their values.
+        from_: The attributes from which they are hidden.
+        clusters: The number of clusters that these become.
+        output: The masked table: Parquet if it ends in `.parquet`, otherwise CSV.
+        clusters_output: The file that describes each cluster; by default `masked.clusters.csv` beside `masked.csv`.
+        exact_values: Whether that file lists every value of each cluster, sorted; otherwise it describes them in words,
+            without any value.
+        plan: A plan that protects its label, and attributes that it shares unmasked and that are neither
+            quasi-identifiers nor sensitive. Its types say which values have an order.
+        keep: Other columns that must stay unchanged.
+        ordered: The attributes in `from_` whose values are numbers or dates, not codes.
+        solver: The solver that groups the records (`group`).
+        seed: The seed of all draws.
+        seconds: The time that the solver `best` may spend on improvements.
+        star: The text for masked values.
+        measure: Whether to measure the effect on the attributes' information as well (`associations`).
+        delimiter: The delimiter of a CSV table.
+        memory_limit: The memory limit for reading.
+        progress: Called during each pass over the table, and during the search.
 
     Raises:
-        ProviderError: The attributes, the clusters, the solver or the seed make no sense, or what is to stay would not.
+        ProviderError: The attributes, the clusters, the solver or the seed are invalid, or a column that must stay
+            would change.
         TableError: The table cannot be read, lacks a column, or has a value that is not of its type.
-        OutputError: The output has nowhere to go, or would overwrite an input.
+        OutputError: The output cannot be written, or would overwrite an input.
         AegisError: The extra `independence` is not installed.
     """
     require_ortools()
@@ -125,86 +127,88 @@ def hide(
 
 
 def values_beside(output: Path) -> Path:
-    """Where the values of the clusters go by default: `masked.clusters.csv` for `masked.csv`."""
+    """Return the default file for the values of the clusters: `masked.clusters.csv` for `masked.csv`."""
     return output.with_name(f"{output.stem}.clusters{output.suffix}")
 
 
 def _after(seconds: float | None) -> Callable[[], bool]:
-    """Whether that much time has passed since now."""
+    """Return a function that says whether this much time has passed since now."""
     end = None if seconds is None else monotonic() + seconds
     return lambda: end is not None and monotonic() > end
 
 
 def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str, seed: int) -> None:
     if not hide or not from_:
-        raise ProviderError("name at least one attribute to hide, and one that it is hidden from")
+        raise ProviderError("name at least one attribute to hide and one to hide it from")
     seen: set[str] = set()
     for name in (*hide, *from_):
         if name in seen:
-            raise ProviderError(f"{shortened(name)} is named twice; an attribute is hidden, or hidden from, once")
+            raise ProviderError(f"{shortened(name)} is named twice; name each attribute once")
         seen.add(name)
     if clusters < 1:
-        raise ProviderError(f"the number of clusters is 1 or more, not {clusters}")
+        raise ProviderError(f"the number of clusters must be 1 or more, not {clusters}")
     if seed < 0:
-        raise ProviderError(f"a seed is 0 or more, not {seed}")
+        raise ProviderError(f"the seed must be 0 or more, not {seed}")
     if solver not in SOLVERS:
         raise ProviderError(f"unknown solver {shortened(solver)}; {nearest(solver, list(SOLVERS))}")
 
 
 def _stays(plan: Plan | None, keep: Sequence[str]) -> dict[str, str]:
-    """The columns that stay as they are, and why."""
+    """Return the columns that must stay unchanged, with the reason for each."""
     stays = dict.fromkeys(keep, "is to be kept")
     if plan is not None:
         roles = {*plan.quasi_identifiers, *plan.sensitive}
         shared = [each.name for each in plan.attributes if each.default == IDENTITY and each.name not in roles]
-        stays |= dict.fromkeys(shared, f"is shared as it is by {plan.source}")
-        stays[plan.label] = f"is the label of {plan.source}, and stays as it is"
+        stays |= dict.fromkeys(shared, f"is shared unmasked by {plan.source}")
+        stays[plan.label] = f"is the label of {plan.source}"
     return stays
 
 
 def _refuse_kept(names: Sequence[str], stays: Mapping[str, str]) -> None:
     for name in names:
         if name in stays:
-            raise ProviderError(f"{shortened(name)} {stays[name]}: it can neither be hidden nor be hidden from")
+            raise ProviderError(
+                f"{shortened(name)} {stays[name]}; it cannot be hidden, and nothing can be hidden from it"
+            )
 
 
 def _types(plan: Plan | None, from_: Sequence[str], ordered: Sequence[str]) -> dict[str, ValueType | None]:
-    """Of attributes whose values may have an order their types; `None` where these are those of their texts."""
+    """Return the types of attributes whose values may have an order; `None` leaves the type to the texts."""
     attributes = plan.attributes if plan is not None else ()
     types = {each.name: ValueType.NUMBER for each in attributes if each.discretization is not None}
     types |= {each.name: each.value_type for each in attributes if each.value_type is not None}
     for name in ordered:
         if name not in from_:
-            raise ProviderError(f"{shortened(name)} is called ordered, and is none of those that are hidden from")
+            raise ProviderError(f"{shortened(name)} is named as ordered, but nothing is hidden from it")
     return types | {name: types.get(name) for name in ordered}
 
 
 def _refuse_values_output(output: Path, values: Path, table: Source) -> None:
-    """Refuses to write the values of the clusters to the output, or to an input."""
+    """Reject an output for the values of the clusters that is also the table's output, or an input."""
     if output.resolve() == values.resolve():
-        raise OutputError(f"{output}: the table and the values of its clusters need a file each")
+        raise OutputError(f"{output}: the table and the values of its clusters need separate files")
     refuse_overwriting(values, table)
 
 
 def _refuse_second_cluster(table: Table, from_: Sequence[str]) -> None:
-    """Refuses a column that is called as that of the clusters would be, in one of the files."""
+    """Reject a column with the name that the column of clusters would have in one of the files."""
     if CLUSTER in (table.columns if len(from_) > 1 else from_):
-        raise TableError(f"{table.name}: a column is called {CLUSTER!r}, as that of the clusters will be; rename it")
+        raise TableError(f"{table.name}: a column is already called {CLUSTER!r}; rename it")
 
 
 def refuse_dependent(written: Table, records: MaskedRecords, output: Path) -> None:
-    """Reads again what was written: nothing is published on the word of a solver.
+    """Read the written table again and check its independence, so that no solver has to be trusted.
 
-    `P[a, b] = P[a] P[b]` is looked at for every masked vector and every cluster, in whole numbers.
+    The check is `P[a, b] = P[a] P[b]` for every masked vector and every cluster, in exact integers.
 
     Raises:
         OutputError: The written table has other records, or its hidden attributes are not independent.
     """
     *masked, cluster = read_columns(written, [*(each.name for each in records.masked), records.cluster])
     if written.columns != records.names or len(cluster.codes) != np.count_nonzero(records.kept):
-        raise OutputError(f"{output}: does not hold what was written to it; was it changed?")
+        raise OutputError(f"{output}: differs from what was written; was it changed?")
     if not is_independent(np.stack([each.codes for each in masked], axis=1), cluster.codes):
-        raise OutputError(f"{output}: what was found is not independent, so nothing is written; report this")
+        raise OutputError(f"{output}: the masked table is not independent, so nothing is written; report this as a bug")
 
 
 def _hidden(

@@ -1,4 +1,4 @@
-"""What hiding attributes comes to: the clusters, the masked values, and what the table still tells."""
+"""The result of hiding attributes: the clusters, the masked values, and the information left in the table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,23 +9,23 @@ from aegis_provider.independence.grouping import Solver
 from aegis_provider.independence.vectors import IntArray
 
 STAR: Final = "*"
-"""What masked values become, unless something else is asked for."""
+"""The default text for masked values."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a cluster holds of a column.
+    """The values of a column in a cluster.
 
     Attributes:
-        attribute: The column's name.
-        is_ordered: Whether its values are taken for numbers or dates.
-        values: The least and the most of numbers and dates, else all that occur. Exact: nothing of them is written or
-            printed unless that is asked for.
-        distinct: How many values occur.
-        missing: How many of the cluster's records have no value there.
-        interval: The values lie between these two, none of which is a value of the table; `None` where there is no end.
-            The interval itself is `None` where it would say too much or nothing: of values without order, of several
-            columns, and of few records.
+        attribute: The name of the column.
+        is_ordered: Whether its values are treated as numbers or dates.
+        values: The smallest and the largest of numbers and dates; otherwise all values that occur. They are exact, and
+            written or printed only on request.
+        distinct: The number of values that occur.
+        missing: The number of the cluster's records without a value.
+        interval: Two ends, neither a value of the table, between which the values lie; an end is `None` if the interval
+            is open there. The interval itself is `None` if it would reveal too much or nothing: for values without
+            order, for several columns, and for few records.
     """
 
     attribute: str
@@ -36,7 +36,7 @@ class Extent:
     interval: tuple[str | None, str | None] | None = None
 
     def in_words(self) -> str:
-        """What may be published: an interval or a number of values, and how many are missing."""
+        """Describe what may be published: an interval or a number of values, and the number missing."""
         told = f"{self.distinct} value{'s' * (self.distinct != 1)}" if self.interval is None else _within(self.interval)
         return f"{told}; {self.missing} missing" if self.missing else told
 
@@ -50,12 +50,12 @@ def _within(interval: tuple[str | None, str | None]) -> str:
 
 @dataclass(frozen=True)
 class Cluster:
-    """The records that are published with one number.
+    """The records published with the same cluster number.
 
     Attributes:
-        number: From 1.
-        records: How many they are.
-        extents: What they hold of each column that the clusters are made of.
+        number: The number, from 1.
+        records: The number of records.
+        extents: The extent of each column from which the clusters are made.
     """
 
     number: int
@@ -69,11 +69,11 @@ class Association:
 
     Attributes:
         first: The attributes on one side.
-        second: Those on the other.
-        before: In the table; `None` if not measured, since a column has too many values.
-        after: In what was published; `None` as above.
-        in_clusters: Of `second` only the cluster is looked at, before as after, so that what is lost is lost by masked
-            values.
+        second: The attributes on the other side.
+        before: The information in the original table; `None` if not measured, since a column has too many values.
+        after: The information in the published table; `None` as above.
+        in_clusters: Whether `second` is represented by its cluster both before and after, so that any loss is due to
+            masked values.
     """
 
     first: tuple[str, ...]
@@ -85,27 +85,27 @@ class Association:
 
 @dataclass(frozen=True)
 class Hidden:
-    """What was written, and what it cost.
+    """The result of hiding, and its cost.
 
     Attributes:
-        hidden: The attributes of which values are masked.
+        hidden: The attributes with masked values.
         from_: The attributes that they are hidden from.
         cluster: The name of the column of clusters.
-        others: The columns that stay as they are.
-        output: The masked table.
-        clusters_output: What each cluster holds.
+        others: The unchanged columns.
+        output: The file of the masked table.
+        clusters_output: The file that describes each cluster.
         exact_values: Whether that file has the exact values.
-        clusters: What each cluster holds.
-        records: How many are published.
-        dropped: How many a draw of `seed` left out, so that all clusters are of one size.
-        seed: What every draw came from.
-        groups: How many groups of records were made alike, of one record of each cluster.
-        stars_by_attribute: How many values of each attribute are masked.
-        lower_bound: No independent table of these clusters has fewer stars.
-        solver: The one that made the groups.
-        unmasked: (vectors, clusters) how many records have each combination of the hidden attributes' values, before
-            any is masked.
-        associations: What hiding did to what the attributes tell; empty where it was not to be measured.
+        clusters: The clusters.
+        records: The number of published records.
+        dropped: The number of records dropped at random so that all clusters are of equal size.
+        seed: The seed of all draws.
+        groups: The number of groups of records made alike, with one record of each cluster per group.
+        stars_by_attribute: The number of masked values of each attribute.
+        lower_bound: A number of stars that no independent table with these clusters can go below.
+        solver: The solver that made the groups.
+        unmasked: (vectors, clusters) The number of records with each combination of the hidden attributes' values,
+            before masking.
+        associations: The attributes' information before and after hiding; empty unless measured.
     """
 
     hidden: tuple[str, ...]
@@ -128,10 +128,10 @@ class Hidden:
 
     @property
     def stars(self) -> int:
-        """How many values are masked."""
+        """The number of masked values."""
         return sum(self.stars_by_attribute.values())
 
     @property
     def values(self) -> int:
-        """How many values the hidden attributes have, masked or not."""
+        """The number of values of the hidden attributes, masked or not."""
         return self.records * len(self.hidden)

@@ -1,4 +1,4 @@
-"""The two files that are published: the masked table, and beside it the values that each cluster stands for."""
+"""The two output files: the masked table, and the values or extents that each cluster stands for."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from aegis_provider.table import Table
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
 CLUSTER = "cluster"
-"""What the column of the clusters is called where it stands for several."""
+"""The name of the column of clusters if it stands for several columns."""
 
 _PARQUET = ".parquet"
 
 _Maker: TypeAlias = Callable[[pa.RecordBatch, int], pa.Array]
-"""Makes an output column of a block and the number of its first record."""
+"""Makes an output column from a block and the number of its first record."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,13 @@ class MaskedRecords:
     """The published table, before it is written.
 
     Attributes:
-        table: Where the records are read again, block by block.
-        masked: The columns A of the paper, of which values are masked.
-        replaced: Its columns B, which the cluster stands for.
-        kept: (n,) the records that are published.
-        stars: (n, A) which values are masked; of records that are not published it says nothing.
-        clusters: (n,) the cluster of each record, from 1; the same holds.
-        star: What masked values become.
+        table: The table from which the records are read again, block by block.
+        masked: The columns with masked values, A in the paper.
+        replaced: The columns that the cluster stands for, B in the paper.
+        kept: (n,) Whether each record is published.
+        stars: (n, A) Whether each value is masked; meaningless for records that are not published.
+        clusters: (n,) The cluster of each record, from 1; meaningless for records that are not published.
+        star: The text for masked values.
     """
 
     table: Table
@@ -54,7 +54,13 @@ class MaskedRecords:
 
     @classmethod
     def of(cls, clustered: ClusteredTable, group_of_record: IntArray, star: str) -> "MaskedRecords":
-        """The records of the clusters, with a star where a group disagrees; `group_of_record`: (kept,) from 0."""
+        """Return the records of the clusters, with a star where a group disagrees.
+
+        Args:
+            clustered: The table with its clusters.
+            group_of_record: (kept,) The group of each record, from 0.
+            star: The text for masked values.
+        """
         stars = np.zeros((len(clustered.kept), len(clustered.columns)), dtype=np.bool_)
         stars[clustered.kept] = starred(clustered.codes, group_of_record)
         clusters = np.zeros(len(clustered.kept), dtype=np.int64)
@@ -64,27 +70,27 @@ class MaskedRecords:
 
     @property
     def cluster(self) -> str:
-        """The name of the column of the clusters: that of the column in whose place it is, if it is one."""
+        """The name of the column of clusters: that of the column it replaces, if it replaces only one."""
         return self.replaced[0].name if len(self.replaced) == 1 else CLUSTER
 
     @cached_property
     def others(self) -> tuple[str, ...]:
-        """The columns C, which stay as they are."""
+        """The unchanged columns, C in the paper."""
         return tuple(name for name in self.table.columns if name not in {each.name for each in self._read})
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The published columns, as the table orders them."""
+        """The published columns, in the table's order."""
         later = {each.name for each in self.replaced[1:]}
         return tuple(
             self.cluster if name == self.replaced[0].name else name for name in self.table.columns if name not in later
         )
 
     def write(self, path: Path, progress: Progress, *, parquet: bool) -> None:
-        """Writes them: as CSV, or as Parquet, where the columns C keep the types that the table has for them.
+        """Write the records as CSV, or as Parquet, in which the unchanged columns keep the table's types.
 
         Raises:
-            TableError: The table is not the one that was read before.
+            TableError: The table changed since it was read.
             OutputError: Parquet cannot hold a column.
             OSError: The file cannot be written.
         """
@@ -94,7 +100,7 @@ class MaskedRecords:
         try:
             self._write_parquet(path, progress)
         except pa.ArrowNotImplementedError as error:
-            raise OutputError(f"{path.name}: a column has a type that Parquet lacks; name a CSV file") from error
+            raise OutputError(f"{path.name}: Parquet does not support the type of a column; name a CSV file") from error
 
     def _write_parquet(self, path: Path, progress: Progress) -> None:
         blocks = self._typed(progress)
@@ -119,7 +125,7 @@ class MaskedRecords:
         return (*self.masked, *self.replaced)
 
     def _checked(self, batches: Iterator[pa.RecordBatch], progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The blocks, each with the number of its first record, as long as they are what was read before."""
+        """Yield the blocks, each with the number of its first record, if they equal what was read before."""
         start, records = 0, len(self.kept)
         for block in blocks_of(batches):
             expected = [each.part(start, block.num_rows) for each in self._read]
@@ -145,7 +151,7 @@ class MaskedRecords:
 
     @property
     def _sources(self) -> list[str]:
-        """The column of the table that each published one is in the place of."""
+        """The column of the table that each published column replaces or repeats."""
         later = {each.name for each in self.replaced[1:]}
         return [name for name in self.table.columns if name not in later]
 
@@ -166,7 +172,7 @@ class MaskedRecords:
         return make
 
     def _changed(self) -> TableError:
-        return TableError(f"{self.table.name}: its records changed, or came in another order, while it was read")
+        return TableError(f"{self.table.name}: its records or their order changed while it was read; try again")
 
 
 def _null_if_missing(texts: pa.StringArray) -> pa.StringArray:
@@ -174,23 +180,23 @@ def _null_if_missing(texts: pa.StringArray) -> pa.StringArray:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether the file's name says that it is to be Parquet."""
+    """Return whether the file's name asks for Parquet."""
     return path.suffix.lower() == _PARQUET
 
 
 def write_cluster_values(
     path: Path, basis: Sequence[Basis], kept: BoolArray, clusters: IntArray, delimiter: str, *, parquet: bool
 ) -> None:
-    """A row for each record that is kept: its cluster, and its values of the columns that the clusters are made of.
+    """Write a row for each published record: its cluster, and its values of the columns that make up the clusters.
 
-    Rows are sorted by cluster and then by value, so that their order says nothing of whose record each is.
+    Rows are sorted by cluster and then by value, so that their order does not reveal the records.
 
     Args:
-        path: What to write.
-        basis: The columns that the clusters are made of.
-        kept: (n,) the records that are published.
-        clusters: (n,) the cluster of each record, from 1.
-        delimiter: Between the fields of a CSV file.
+        path: The file to write.
+        basis: The columns from which the clusters are made.
+        kept: (n,) Whether each record is published.
+        clusters: (n,) The cluster of each record, from 1.
+        delimiter: The delimiter of a CSV file.
         parquet: Whether to write Parquet instead.
 
     Raises:
@@ -209,12 +215,12 @@ def write_cluster_values(
 
 
 def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: str, *, parquet: bool) -> None:
-    """A row for each cluster: its number, and what it holds of the columns that it is made of, in words.
+    """Write a row for each cluster: its number, and its extent in each column from which it is made, in words.
 
     Args:
-        path: What to write.
-        clusters: In the order of their numbers.
-        delimiter: Between the fields of a CSV file.
+        path: The file to write.
+        clusters: The clusters in the order of their numbers.
+        delimiter: The delimiter of a CSV file.
         parquet: Whether to write Parquet instead.
 
     Raises:
@@ -232,7 +238,7 @@ def write_cluster_extents(path: Path, clusters: Sequence[Cluster], delimiter: st
 
 
 def _sort_keys(basis: Basis) -> tuple[IntArray, IntArray]:
-    """What the records are sorted by, (n,) each, the one that counts more last: of texts of one value the first one."""
+    """Return the sort keys of the records for `lexsort`, (n,) each: the text, which breaks ties, and the value."""
     texts = basis.column.texts.to_pylist()
     ranks = np.empty(len(texts), dtype=np.int64)
     ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))

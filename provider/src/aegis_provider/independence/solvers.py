@@ -1,7 +1,7 @@
-"""The solvers: groups of one record of each cluster, as the vectors of their records.
+"""The solvers, which make groups of one record of each cluster, as the vectors of their records.
 
 `matched_groups` matches every cluster to a centre, `identical_groups` makes as many groups alike as it can, and
-`rejoined_groups` improves what there is.
+`rejoined_groups` improves existing groups.
 """
 
 from collections.abc import Callable
@@ -25,24 +25,24 @@ from aegis_provider.independence.vectors import (
 )
 from aegis_provider.progress import Progress
 
-#: How many sets of attributes are tried, each by a sort; all of them up to ten attributes.
+#: The most sets of attributes to try, each by a sort; enough for all sets of up to ten attributes.
 _MOST_SETS = 1 << 10
 
-#: Up to so many clusters every way to cut them in two is tried; of more, as many cuts in halves as there are clusters.
+#: Up to this many clusters, every cut into two sets is tried; beyond, each cluster alone and as many random halves.
 _ALL_CUTS = 5
 
-#: Another round is worth its time if the last one saved more than one star of so many.
+#: Another round is worth its time if the last one saved more than one star out of this many.
 _WORTH_A_ROUND = 200
 
 
 @dataclass(eq=False)
 class Steps:
-    """Steps done of steps expected.
+    """The progress of a search in steps.
 
     Attributes:
-        expected: How many there will be, about.
-        progress: Is told after each step.
-        stop: Asked between steps; True ends a search with the best that it has.
+        expected: The approximate number of steps.
+        progress: Called after each step.
+        stop: Called between steps; true ends the search with its best result so far.
     """
 
     expected: int
@@ -51,25 +51,25 @@ class Steps:
     _done: int = field(default=0, init=False)
 
     def done(self) -> None:
-        """One more; beyond what was expected, all that was expected is done."""
+        """Report one more step done, but never more than expected."""
         self._done = min(self._done + 1, self.expected)
         self.progress(self._done, self.expected)
 
 
 @dataclass(frozen=True, eq=False)
 class Matchings:
-    """The matchings of clusters of least Hamming cost, each made when it is first asked for.
+    """The matchings of clusters with the least Hamming cost, each computed on first use.
 
-    Two records of a group disagree on no more attributes than the group. So all groups of an optimum disagree on
-    M_ij attributes at least, where M_ij is what the matching of clusters i and j costs: the optimum has at least
-    u max M_ij stars, and no fewer than u / (u - 1) times the sum of M_cj over the clusters j other than any c.
+    Two records of a group disagree on no more attributes than the group. All groups of an optimum therefore disagree on
+    at least M_ij attributes, where M_ij is the cost of matching clusters i and j. The optimum has at least u max M_ij
+    stars, and at least u / (u - 1) times the sum of M_cj over all clusters j other than c, for any c.
     """
 
     vectors: Vectors
     known: dict[tuple[int, int], Pairs] = field(default_factory=dict)
 
     def between(self, centre: int, other: int) -> Pairs:
-        """The matching of two clusters; `left` is the centre's vector."""
+        """Return the matching of two clusters, with the centre's vectors on the left."""
         one, two = sorted((centre, other))
         if (one, two) not in self.known:
             self.known[one, two] = self._matching(one, two)
@@ -78,7 +78,7 @@ class Matchings:
 
     @property
     def lower_bound(self) -> int:
-        """As many stars as the matchings known so far say that there must be."""
+        """The lower bound on stars from the matchings known so far."""
         return self.vectors.clusters * max((each.least for each in self.known.values()), default=0)
 
     def _matching(self, one: int, two: int) -> Pairs:
@@ -89,14 +89,15 @@ class Matchings:
 
 
 def matched_groups(matchings: Matchings, steps: Steps) -> IntArray:
-    """(groups, u) the vectors of the groups that a centre makes, of the centre for which stars are fewest.
+    """(groups, u) The vectors of the groups around the centre with the fewest stars.
 
-    A group disagrees at most on what its records disagree on with the centre's, one by one: with centre c stars are at
-    most u times the sum of M_cj, and so u - 1 times the optimum (`Matchings`). For u = 2 they are the optimum.
+    A group disagrees at most on the attributes on which some record disagrees with the centre's. With centre c there
+    are thus at most u times the sum of M_cj stars, which is at most u - 1 times the optimum (`Matchings`). For u = 2
+    this is the optimum.
 
-    With many attributes, where matchings are only the least of a lower bound, this is not guaranteed (`hub_network`).
+    With many attributes, matchings only minimise a lower bound, so this is not guaranteed (`hub_network`).
 
-    Stops before all centres are tried if it must, never before the first is.
+    The search may stop before all centres are tried, but not before the first.
     """
     clusters = matchings.vectors.clusters
     best = _around(matchings, 0, steps)
@@ -108,7 +109,7 @@ def matched_groups(matchings: Matchings, steps: Steps) -> IntArray:
 
 
 def _around(matchings: Matchings, centre: int, steps: Steps) -> IntArray:
-    """(groups, u) the vectors of the groups that this centre makes."""
+    """(groups, u) The vectors of the groups around this centre."""
     clusters = matchings.vectors.clusters
     members = np.empty((matchings.vectors.groups, clusters), dtype=np.int64)
     members[:, centre] = np.repeat(np.arange(len(matchings.vectors.values)), matchings.vectors.counts[:, centre])
@@ -120,12 +121,12 @@ def _around(matchings: Matchings, centre: int, steps: Steps) -> IntArray:
 
 
 def _lined_up(values: IntArray, pairs: Pairs) -> IntArray:
-    """(groups,) the vector that goes with each record of the centre, whose records are in the order of their vectors.
+    """(groups,) The vector matched to each record of the centre, whose records are in the order of their vectors.
 
-    Among equal records of the centre those come first whose partners disagree on least, then those that disagree on
-    the same, in all clusters alike, so that disagreements meet in a group. The groups without a star are then as many
-    as there can be, since a vector is matched to its equals as often as both clusters have it. Every other group has a
-    star in each record, of any grouping: so stars are at most d times the optimum too.
+    Equal records of the centre are sorted by the number of disagreements of their partners and then by the attributes
+    of disagreement, in the same way for all clusters, so that disagreements meet in a group. The groups without a star
+    are then as many as possible, since a vector is matched to its equals as often as both clusters have it. In any
+    grouping, every other group has a star in each record, so the stars are also at most d times the optimum.
     """
     agree = agreements(values[pairs.left], values[pairs.right])
     order = np.lexsort((*agree.T, -agree.sum(axis=1), pairs.left))
@@ -133,11 +134,12 @@ def _lined_up(values: IntArray, pairs: Pairs) -> IntArray:
 
 
 def identical_groups(vectors: Vectors, steps: Steps) -> IntArray:
-    """(groups, u) the vectors of groups that are made as often alike as the counts of what is left allow.
+    """(groups, u) The vectors of groups that are alike on as many attributes as the remaining counts allow.
 
-    First on all attributes, which makes every group without a star that there can be; the rest have d attributes
-    masked at most, and in an optimum one at least: at most d times the optimum. Then, of the sets of d - 1 attributes,
-    on the one that most groups can be alike on, and so on; the end are groups that agree on nothing chosen.
+    The first groups are alike on all attributes, which gives as many groups without a star as possible. The others
+    have at most d masked attributes, and in an optimum at least one, so the stars are at most d times the optimum. Next
+    come the sets of d - 1 attributes, starting with the one on which most groups can be alike, and so on. The last
+    groups are formed without regard to agreement.
     """
     left, groups, tried = vectors.counts.copy(), [], 0
     for size in range(vectors.attributes, 0, -1):
@@ -153,13 +155,13 @@ def identical_groups(vectors: Vectors, steps: Steps) -> IntArray:
 
 
 def groups_alike(values: IntArray, counts: IntArray) -> int:
-    """How many groups can have equal rows in all clusters; `values`: (vectors, some), `counts`: (vectors, u)."""
+    """Count the groups that can have equal rows in all clusters; `values`: (vectors, some), `counts`: (vectors, u)."""
     rows = np.flatnonzero(counts.any(axis=1))
     return int(_counts_of_keys(row_keys(values[rows]), counts[rows])[0].min(axis=1).sum())
 
 
 def _taken(values: IntArray, left: IntArray) -> IntArray:
-    """(groups, u) as many groups with equal rows of `values` as there are; `left`: (vectors, u) counts, is reduced."""
+    """(groups, u) All groups with equal rows of `values`, which are taken out of the counts `left`, (vectors, u)."""
     rows = np.flatnonzero(left.any(axis=1))
     counts, places = _counts_of_keys(row_keys(values[rows]), left[rows])
     order = np.argsort(places, kind="stable")
@@ -173,7 +175,7 @@ def _taken(values: IntArray, left: IntArray) -> IntArray:
 
 
 def _counts_of_keys(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """(distinct keys, u) the counts of all vectors that share a key; (vectors,) the place of each one's key."""
+    """(distinct keys, u) The counts of all vectors that share a key; (vectors,) the place of each vector's key."""
     occurring, places = np.unique(keys, return_inverse=True)
     sums = np.zeros((len(occurring), counts.shape[1]), dtype=np.int64)
     np.add.at(sums, places, counts)
@@ -183,11 +185,11 @@ def _counts_of_keys(keys: IntArray, counts: IntArray) -> tuple[IntArray, IntArra
 def rejoined_groups(
     vectors: Vectors, members: IntArray, lower_bound: int, random: np.random.Generator, steps: Steps
 ) -> IntArray:
-    """(groups, u) groups with as many stars as `members` or fewer, of which no cut that is tried saves many.
+    """(groups, u) Groups with at most as many stars as `members`, improved until another round of cuts saves little.
 
-    All groups are cut in the same two sets of clusters. To join the halves anew, at the cost of the attributes on
-    which a pair of halves is not alike, is a transportation problem; solved exactly, it never costs more than what
-    there was. With as many stars as the `lower_bound` it ends.
+    Each cut divides all groups into the same two sets of clusters. Rejoining the halves, at the cost of the attributes
+    on which a pair of halves disagrees, is a transportation problem. Its exact solution never costs more than the
+    previous groups. The search ends if the stars reach the `lower_bound`.
     """
     cuts, stars = _cuts(vectors.clusters, random), stars_of(vectors, members)
     while True:
@@ -197,7 +199,7 @@ def rejoined_groups(
                 return members
             joined = _joined(vectors, members, cut)
             steps.done()
-            # As many stars in another way may be what another cut can improve.
+            # Accept other groups with equally many stars, since another cut may improve them.
             if stars_of(vectors, joined) <= stars:
                 members, stars = joined, stars_of(vectors, joined)
         if (before - stars) * _WORTH_A_ROUND <= before:
@@ -205,11 +207,11 @@ def rejoined_groups(
 
 
 def _cuts(clusters: int, random: np.random.Generator) -> list[BoolArray]:
-    """(clusters,) for each way to cut whether a cluster is on the left side; of a cut and its mirror image one."""
+    """Return (clusters,) for each cut whether a cluster is on the left; only one of a cut and its mirror image."""
     if clusters > _ALL_CUTS:
         halves = [random.permutation(clusters) < clusters // 2 for _ in range(clusters)]
         return [*np.eye(clusters, dtype=np.bool_), *halves]
-    # The most even first: they take the least time and save most.
+    # Try the most even cuts first: they take the least time and save the most.
     sizes = range(clusters // 2, 0, -1)
     sides = [side for size in sizes for side in combinations(range(clusters), size)]
     some = [side for side in sides if len(side) * 2 < clusters or 0 in side]
@@ -221,7 +223,7 @@ def _joined(vectors: Vectors, members: IntArray, cut: BoolArray) -> IntArray:
     right, right_of = distinct_rows(common_codes(vectors.values, members[:, ~cut]))
     pairs = paired(left, np.bincount(left_of), right, np.bincount(right_of))
     order = np.argsort(pairs.left, kind="stable")
-    # Of every pair of kinds of halves as many as it says: first in the order of the left ones, then of the right ones.
+    # Lay out every pair of kinds of halves as often as its amount, ordered by the left halves, then by the right ones.
     rights = np.repeat(pairs.right[order], pairs.amounts[order])
     left_halves = np.argsort(left_of, kind="stable")[np.argsort(rights, kind="stable")]
     joined = np.empty_like(members)

@@ -1,10 +1,10 @@
-"""Transportation problems: two sides of equally many vectors, paired so that pairs disagree on fewest attributes.
+"""Transportation problems: pairing two sides of equally many vectors so that pairs disagree on the fewest attributes.
 
-All pairs of 20,000 vectors and 20,000 others would be 400 million arcs. Instead, for every set S of attributes and
-every projection on S that both sides have, there is a hub: an arc from each vector of the left side that projects to
-it, which costs d - |S|, and one to each such vector of the right side, which costs nothing. The cheapest way from v to
-w leads through the hub of the attributes on which they agree, and costs what they disagree on. A vector has at most 2^d
-arcs.
+All pairs of 20,000 vectors and 20,000 others would be 400 million arcs. Instead, there is a hub for every set S of
+attributes and every projection on S that both sides have. Each vector of the left side with this projection has an arc
+to the hub at a cost of d - |S|, and the hub has a free arc to each such vector of the right side. The cheapest path
+from v to w leads through the hub of the attributes on which they agree, and costs the number of those on which they
+disagree. A vector has at most 2^d arcs.
 """
 
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ import numpy as np
 from aegis_provider.extras import needs_extra
 from aegis_provider.independence.vectors import MASKED, IntArray, disagreements, distinct_rows, row_keys
 
-#: More arcs take minutes and gigabytes.
+#: The most arcs; more take minutes and gigabytes.
 _MOST_ARCS = 4_000_000
 
-#: Hubs of so many sets of attributes are made: of all there are, up to ten attributes.
+#: The most sets of attributes with hubs; enough for all sets of up to ten attributes.
 _MOST_SETS = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Which vector of the left side goes with which of the right one, and how often.
+    """Pairs of a vector of the left side and one of the right side.
 
     Attributes:
-        left: (pairs,) places among the vectors of the left side.
-        right: (pairs,) places among those of the right side.
-        amounts: (pairs,) how many such pairs there are.
-        least: What the pairs of any pairing disagree on, at least, in all. It is what these disagree on, unless there
-            are so many attributes that far pairs had to be counted as less far than they are (`hub_network`).
+        left: (pairs,) The places of the vectors of the left side.
+        right: (pairs,) The places of the vectors of the right side.
+        amounts: (pairs,) The number of each pair.
+        least: A lower bound on the total disagreement of any pairing. These pairs reach it, unless there are so many
+            attributes that the distances of far pairs had to be underestimated (`hub_network`).
     """
 
     left: IntArray
@@ -42,16 +42,16 @@ class Pairs:
 
 
 def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts: IntArray) -> Pairs:
-    """The pairing of least disagreement, of vectors of which each is to be used as often as its count says.
+    """Return the pairing with the least disagreement, which uses each vector as often as its count says.
 
-    A pair disagrees on all attributes but those on which both have the same code: of vectors without stars this is the
-    Hamming distance. Equal vectors without stars are paired first. That loses nothing: of pairs (v, w') and (v', v) the
-    pairs (v, v) and (v', w') cost no more, since v' and w' agree wherever v' agrees with v and v with w' (the triangle
-    inequality). The rest is a transportation problem.
+    A pair disagrees on all attributes except those on which both have the same code; for vectors without stars this is
+    the Hamming distance. Equal vectors without stars are paired first. This loses nothing: the pairs (v, v) and
+    (v', w') cost no more than (v, w') and (v', v), since v' and w' agree wherever v' agrees with v and v with w' (the
+    triangle inequality). The rest is a transportation problem.
 
     Args:
-        left: (vectors, d) distinct vectors of codes from 0, or `MASKED`, which agrees with nothing.
-        left_counts: (vectors,) of the same sum as `right_counts`.
+        left: (vectors, d) Distinct vectors of codes from 0, or `MASKED`, which agrees with nothing.
+        left_counts: (vectors,) The counts, with the same sum as `right_counts`.
         right: As `left`.
         right_counts: As `left_counts`.
     """
@@ -72,7 +72,7 @@ def paired(left: IntArray, left_counts: IntArray, right: IntArray, right_counts:
 
 
 def _same(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
-    """The places of vectors without stars that both sides have."""
+    """Return the places on each side of the vectors without stars that both sides have."""
     whole_left, whole_right = (np.flatnonzero((side != MASKED).all(axis=1)) for side in (left, right))
     _, keys = distinct_rows(np.concatenate([left[whole_left], right[whole_right]]))
     _, at_left, at_right = np.intersect1d(
@@ -83,14 +83,14 @@ def _same(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class HubNetwork:
-    """Arcs from the vectors of the left side to hubs, and from hubs to those of the right one.
+    """Arcs from the vectors of the left side to hubs, and from hubs to the vectors of the right side.
 
     Attributes:
-        left: (arcs,) the vectors of the left side.
-        left_hubs: (arcs,) the hubs that their arcs lead to.
-        costs: (arcs,) of these arcs.
-        right: (arcs,) the vectors of the right side.
-        right_hubs: (arcs,) the hubs that the arcs to them come from, at no cost.
+        left: (arcs,) The vector of the left side that each arc leaves.
+        left_hubs: (arcs,) The hub to which it leads.
+        costs: (arcs,) Its cost.
+        right: (arcs,) The vector of the right side to which each free arc leads.
+        right_hubs: (arcs,) The hub that it leaves.
     """
 
     left: IntArray
@@ -100,7 +100,12 @@ class HubNetwork:
     right_hubs: IntArray
 
     def cheapest_pairs(self, supply: IntArray, demand: IntArray) -> Pairs:
-        """The cheapest pairing; `supply`, `demand`: (vectors,) of each side, positive, of equal sums."""
+        """Return the cheapest pairing.
+
+        Args:
+            supply: (vectors,) The positive counts of the left side.
+            demand: (vectors,) The positive counts of the right side, with the same sum.
+        """
         if not len(supply):
             return Pairs(supply, supply, supply, 0)
         first_right, first_hub = len(supply), len(supply) + len(demand)
@@ -112,10 +117,10 @@ class HubNetwork:
         return self._through_hubs(flows[: len(self.left)], flows[len(self.left) :])
 
     def _through_hubs(self, inflow: IntArray, outflow: IntArray) -> Pairs:
-        """What flows into each hub, joined in order to what flows out of it (the north-west corner rule).
+        """Join the flow into each hub in order to the flow out of it (the north-west corner rule).
 
-        Hubs keep nothing, so both sides, sorted by hub, add up to the same at every hub's end, and every
-        partial sum of either side is where a pair ends.
+        Hubs keep nothing, so the sums of both sides, sorted by hub, are equal at the end of every hub. A pair ends at
+        every partial sum of either side.
         """
         into, out = (np.flatnonzero(flow) for flow in (inflow, outflow))
         into = into[np.argsort(self.left_hubs[into], kind="stable")]
@@ -130,17 +135,18 @@ class HubNetwork:
 
 
 def hub_network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) -> HubNetwork:
-    """The network between the vectors of two sides.
+    """Return the network between the vectors of two sides.
 
-    Where there are fewer pairs than hubs could have arcs, every pair has a hub of its own. Otherwise hubs are made for
-    all attributes, for all but one, and so on. Of more than ten attributes they become too many: from the first number
-    t of disagreements on that would take more than 1024 sets, or more than `most_arcs` arcs, t stands for every number
-    above. That is a lower bound on disagreement, and a metric on vectors without stars as the Hamming distance is.
+    If there are fewer pairs than arcs that hubs could have, every pair has its own hub. Otherwise there are hubs for
+    all attributes, for all but one, and so on. For more than ten attributes these become too many. From the first
+    number of disagreements t that would take more than 1024 sets or more than `most_arcs` arcs, every larger number is
+    counted as t. The result is a lower bound on disagreement and, like the Hamming distance, a metric on vectors
+    without stars.
 
     Args:
-        left: (vectors, d) codes, with `MASKED` where a vector agrees with nothing.
+        left: (vectors, d) The codes, with `MASKED` where a vector agrees with nothing.
         right: As `left`.
-        most_arcs: How many arcs the network may have at most.
+        most_arcs: The most arcs that the network may have.
     """
     both, attributes = np.concatenate([left, right]), left.shape[1]
     if 2 * len(left) * len(right) <= min(most_arcs, len(both) << attributes):
@@ -167,9 +173,11 @@ def _of_all_pairs(left: IntArray, right: IntArray) -> HubNetwork:
 
 
 def _shared(rows: IntArray, of_left: int) -> tuple[IntArray, IntArray]:
-    """The rows that have no star and are equal to one of the other side, and from 0 the number of each one's hub.
+    """Return the rows without a star that equal one of the other side, and the number of each row's hub, from 0.
 
-    `rows`: (vectors of both sides, chosen attributes), the first `of_left` those of the left side.
+    Args:
+        rows: (vectors of both sides, chosen attributes) The rows, with those of the left side first.
+        of_left: The number of rows of the left side.
     """
     whole = np.flatnonzero((rows != MASKED).all(axis=1))
     _, places = np.unique(row_keys(rows[whole]), return_inverse=True)
@@ -190,17 +198,17 @@ def _network(arcs: list[tuple[IntArray, IntArray, int]], of_left: int) -> HubNet
 def cheapest_flow(
     tails: IntArray, heads: IntArray, capacities: IntArray, costs: IntArray, supplies: IntArray
 ) -> IntArray:
-    """(arcs,) how much flows on each arc, by OR-tools' cost scaling (Goldberg 1997), exact for these integers.
+    """(arcs,) The cheapest flow on each arc, by OR-Tools' cost scaling (Goldberg 1997), exact for these integers.
 
     Args:
-        tails: (arcs,) the node that each arc leaves.
-        heads: (arcs,) the node that it leads to.
-        capacities: (arcs,) the most that it takes.
-        costs: (arcs,) for each unit.
-        supplies: (nodes,) of the first nodes, negative where there is demand, of sum 0; nodes beyond keep nothing.
+        tails: (arcs,) The node that each arc leaves.
+        heads: (arcs,) The node to which it leads.
+        capacities: (arcs,) Its capacity.
+        costs: (arcs,) Its cost per unit.
+        supplies: (nodes,) The supplies of the first nodes, negative for demand, with sum 0; other nodes keep nothing.
 
     Raises:
-        RuntimeError: No flow meets the demand, which no caller asks for.
+        RuntimeError: No flow meets the demand; callers never ask for this.
     """
     from ortools.graph.python.min_cost_flow import SimpleMinCostFlow  # noqa: PLC0415 - an extra
 
@@ -217,7 +225,7 @@ def cheapest_flow(
 
 
 def require_ortools() -> None:
-    """Asks for the library before there is a flow to solve, so that it is not missed after minutes of work.
+    """Check that OR-Tools is installed, so that its absence is not discovered after minutes of work.
 
     Raises:
         AegisError: The extra `independence` is not installed.

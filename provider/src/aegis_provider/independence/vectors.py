@@ -1,4 +1,4 @@
-"""Records as vectors of codes: distinct ones counted in each cluster, and what is masked of grouped ones."""
+"""Records as vectors of codes: counts of the distinct vectors in each cluster, and the masked values of groups."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -19,13 +19,13 @@ MASKED = -1
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """The distinct vectors of a table, and how often each cluster has each. All clusters have `groups` records.
+    """The distinct vectors of a table, and their counts in each cluster. All clusters have `groups` records.
 
     Attributes:
-        values: (vectors, d) codes from 0.
-        counts: (vectors, clusters).
-        of_record: (n,) the vector of each record.
-        cluster_of_record: (n,) from 0.
+        values: (vectors, d) The codes, from 0.
+        counts: (vectors, clusters) The number of records with each vector in each cluster.
+        of_record: (n,) The vector of each record.
+        cluster_of_record: (n,) The cluster of each record, from 0.
     """
 
     values: IntArray
@@ -35,14 +35,14 @@ class Vectors:
 
     @classmethod
     def of(cls, codes: IntArray, clusters: IntArray) -> "Vectors":
-        """The vectors of some records.
+        """Return the vectors of some records.
 
         Args:
-            codes: (n, d) a number from 0 for each value.
-            clusters: (n,) 0 .. u-1, each as often as the others.
+            codes: (n, d) A number from 0 for each value.
+            clusters: (n,) 0 .. u-1, all equally often.
 
         Raises:
-            ValueError: Another shape, a negative code, no records, or clusters of different sizes.
+            ValueError: A shape is wrong, a code is negative, there are no records, or the clusters differ in size.
         """
         _refuse_misshapen(codes, clusters)
         values, of_record = distinct_rows(codes)
@@ -50,30 +50,30 @@ class Vectors:
         np.add.at(counts, (of_record, clusters), 1)
         sizes = counts.sum(axis=0)
         if np.any(sizes != sizes[0]):
-            raise ValueError(f"clusters must have equally many records; they have from {sizes.min()} to {sizes.max()}")
+            raise ValueError(f"clusters must be of equal size, but have {sizes.min()} to {sizes.max()} records")
         return cls(values, counts, of_record, clusters)
 
     @property
     def attributes(self) -> int:
-        """How many attributes are hidden: d."""
+        """The number of hidden attributes: d."""
         return int(self.values.shape[1])
 
     @property
     def clusters(self) -> int:
-        """How many there are: u."""
+        """The number of clusters: u."""
         return int(self.counts.shape[1])
 
     @property
     def groups(self) -> int:
-        """How many there are, of a record of each cluster: n / u."""
+        """The number of groups with a record of each cluster: n / u."""
         return int(self.counts[:, 0].sum())
 
     def group_of_record(self, members: IntArray, random: np.random.Generator) -> IntArray:
-        """(n,) the group of each record. Which of several equal records of a cluster goes to which group is drawn.
+        """(n,) The group of each record. Equal records of a cluster are assigned to their groups at random.
 
         Args:
-            members: (groups, u) the vector of each group's record of each cluster.
-            random: What the draws come from.
+            members: (groups, u) The vector of each group's record of each cluster.
+            random: The generator for all draws.
         """
         groups = np.empty(len(self.of_record), dtype=np.int64)
         for cluster in range(self.clusters):
@@ -85,19 +85,19 @@ class Vectors:
 
 def _refuse_misshapen(codes: IntArray, clusters: IntArray) -> None:
     if codes.ndim != 2 or not codes.size:  # noqa: PLR2004 - a table has two axes
-        raise ValueError(f"there must be a record and an attribute to hide, not an array of shape {codes.shape}")
+        raise ValueError(f"codes must hold a record and an attribute to hide; their shape is {codes.shape}")
     if clusters.shape != codes.shape[:1]:
         raise ValueError(f"every record must have a cluster: {len(codes)} records, clusters of shape {clusters.shape}")
     if codes.min() < 0 or clusters.min() < 0:
-        raise ValueError("codes and clusters are numbers from 0")
+        raise ValueError("codes and clusters must be 0 or more")
 
 
 def common_codes(values: IntArray, members: IntArray) -> IntArray:
-    """(groups, d) the code that all vectors of a group have in an attribute, `MASKED` where they disagree.
+    """(groups, d) The code that all vectors of a group share in each attribute, `MASKED` where they disagree.
 
     Args:
-        values: (vectors, d) codes.
-        members: (groups, any number of clusters) places of vectors.
+        values: (vectors, d) The codes.
+        members: (groups, any number of clusters) The places of the vectors.
     """
     least = values[members[:, 0]]
     most = least
@@ -107,16 +107,16 @@ def common_codes(values: IntArray, members: IntArray) -> IntArray:
 
 
 def stars_of(vectors: Vectors, members: IntArray) -> int:
-    """How many values are masked: for every attribute on which a group disagrees, one in each of its records."""
+    """Return the number of masked values: one per record for every attribute on which its group disagrees."""
     return vectors.clusters * int(np.count_nonzero(common_codes(vectors.values, members) == MASKED))
 
 
 def starred(codes: IntArray, group_of_record: IntArray) -> BoolArray:
-    """(n, d) whether a value is masked: the records of its group disagree on this attribute.
+    """(n, d) Whether each value is masked, since the records of its group disagree on the attribute.
 
     Args:
-        codes: (n, d) a number for each value.
-        group_of_record: (n,) from 0; every group has a record.
+        codes: (n, d) A number for each value.
+        group_of_record: (n,) The group of each record, from 0; no group is empty.
     """
     order = np.argsort(group_of_record, kind="stable")
     starts = np.flatnonzero(np.diff(group_of_record[order], prepend=-1))
@@ -127,21 +127,22 @@ def starred(codes: IntArray, group_of_record: IntArray) -> BoolArray:
 
 
 def masked_codes(codes: IntArray, stars: BoolArray) -> IntArray:
-    """(n, d) the codes, with `MASKED` where they are masked."""
+    """(n, d) The codes, with `MASKED` for masked values."""
     return np.where(stars, MASKED, codes)
 
 
 def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
-    """Whether Pr[a, b] = Pr[a] Pr[b] for all vectors a and clusters b, exactly: n count(a, b) = count(a) count(b).
+    """Return whether Pr[a, b] = Pr[a] Pr[b] holds exactly for all vectors a and clusters b.
 
-    A vector and a cluster that both occur must meet, since the product of their counts is not 0.
+    The test is n count(a, b) = count(a) count(b). A vector and a cluster that both occur must occur together, since the
+    product of their counts is not 0.
 
     Args:
-        vectors: (n, d) codes from `MASKED` up, `MASKED` being a value as any other.
-        clusters: (n,) codes from 0.
+        vectors: (n, d) The codes from `MASKED` up; `MASKED` is a value like any other.
+        clusters: (n,) The codes from 0.
 
     Raises:
-        ValueError: There are 2^31 records or more, whose products could not be told exactly.
+        ValueError: There are 2^31 records or more, so the products may not be exact.
     """
     if len(vectors) >= _LARGEST_TABLE:
         raise ValueError(f"{len(vectors)} records are too many")
@@ -154,26 +155,26 @@ def is_independent(vectors: IntArray, clusters: IntArray) -> bool:
 
 
 def agreements(left: IntArray, right: IntArray) -> BoolArray:
-    """(rows, d) where both have the same code, and it is no star."""
+    """(rows, d) Whether both have the same code, and it is not a star."""
     agree: BoolArray = (left == right) & (left != MASKED)
     return agree
 
 
 def disagreements(left: IntArray, right: IntArray) -> IntArray:
-    """(rows,) on how many attributes rows of codes disagree; a star disagrees."""
+    """(rows,) The number of attributes on which rows of codes disagree; a star disagrees with everything."""
     distances: IntArray = (~agreements(left, right)).sum(axis=-1)
     return distances
 
 
 def distinct_rows(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct rows in lexicographic order, and (len(rows),) the place of each row among them."""
+    """Return the distinct rows in lexicographic order, and (len(rows),) the place of each row among them."""
     keys = row_keys(rows)
     _, first, places = np.unique(keys, return_index=True, return_inverse=True)
     return rows[first], places.astype(np.int64)
 
 
 def row_keys(rows: IntArray) -> IntArray:
-    """(len(rows),) a number for each row of codes from `MASKED` up, equal for equal rows and in their order."""
+    """(len(rows),) A number for each row of codes from `MASKED` up, equal for equal rows and in the rows' order."""
     keys, size = np.zeros(len(rows), dtype=np.int64), 1
     for column in rows.T:
         digits, width = column - MASKED, int(column.max(initial=MASKED)) - MASKED + 1

@@ -1,1 +1,1 @@
-"""The masked table of a configuration: streamed, without what is suppressed, written whole, and checked."""
+"""Release of a configuration's masked table: streamed, without suppressed records, checked, and whole or not at all."""

@@ -1,4 +1,4 @@
-"""The masked table of one configuration: written, and looked at before anyone gets it."""
+"""Writing of the masked table of a configuration, which is checked before it is released."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ PARQUET_ENDING = ".parquet"
 
 @dataclass(frozen=True)
 class Applied:
-    """What was written.
+    """The result of `apply`.
 
     Attributes:
-        records: how many.
-        suppressed: how many were left out.
-        promised: the configuration's privacy, by name.
-        reached: that of the written table, where one is promised.
-        faults: what is wrong with it, in a sentence each; none unless it was written by force.
+        records: The number of records written.
+        suppressed: The number of records suppressed.
+        promised: The privacy that the configuration promises, by name.
+        reached: The privacy of the written table; empty if none is promised.
+        faults: A sentence for each fault of the written table; empty unless it was written by force.
     """
 
     records: int
@@ -39,7 +39,7 @@ class Applied:
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The promises that the table cannot show, as `epsilon`."""
+        """The names of promises that cannot be measured on a table, such as `epsilon`."""
         return tuple(name for name in self.promised if name not in self.reached)
 
 
@@ -54,30 +54,30 @@ def apply(
     force: bool = False,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
-    """Writes the table as that configuration masks it: Parquet where the output ends in `.parquet`, CSV otherwise.
+    """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
 
-    The columns: the plan's attributes that are not dropped, as the table orders them, with the label among them; no
-    other column is published. Records keep their order, unmasked values their text in CSV, and in Parquet their type
-    where it has that and nothing is lost. A missing value is a blank. If the plan declares suppressed records, those of
-    the equivalence classes that break the configuration's promise are left out, in one more reading of the table.
-    What was written is then read again, and has to reach the privacy that is promised. The file appears whole or not
-    at all.
+    The columns are the label and the plan's attributes that are not dropped, in the table's order. No other column is
+    published. Records keep their order. Unmasked values keep their text in CSV; in Parquet they keep their type if
+    Parquet supports it without loss. A missing value is a blank. If the plan declares suppressed records, the records
+    of the equivalence classes that break the configuration's promise are suppressed, which takes another reading of the
+    table. The written file is then read again and must reach the promised privacy. The file appears whole or not at
+    all.
 
     Args:
-        table: whatever `open_table` takes.
-        plan: that has the configuration.
-        configuration: its id.
-        output: the file.
-        delimiter: of the table, if it is CSV, and of the output.
-        memory_limit: DuckDB's; what exceeds it goes to disk.
-        force: write what breaks a promise.
-        progress: told of how many records are masked.
+        table: Anything that `open_table` accepts.
+        plan: The plan with the configuration.
+        configuration: The id of the configuration.
+        output: The file to write.
+        delimiter: The delimiter of the output, and of the table if it is CSV.
+        memory_limit: The memory limit of DuckDB, which spills the rest to disk.
+        force: Whether to write the table even if it breaks a promise.
+        progress: Called with the number of records masked.
 
     Raises:
-        PlanError: the configuration is unknown, or was masked elsewhere.
-        TableError: the table cannot be read, or does not fit the plan.
-        OutputError: the output cannot be written.
-        PromiseError: unless by `force`, where a promise is broken or other records have to be left out than declared.
+        PlanError: The configuration is unknown, or one of its maskings was done elsewhere.
+        TableError: The table cannot be read or does not fit the plan.
+        OutputError: The output cannot be written.
+        PromiseError: A promise is broken, or the records to suppress differ from those declared, and `force` is off.
     """
     chosen = plan.configuration(configuration)
     _refuse_masked_elsewhere(plan, chosen)
@@ -110,14 +110,14 @@ def _refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
 
 def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
     if faults and not force:
-        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written (--force writes it all the same)")
+        raise PromiseError(f"{plan.source}: {'; '.join(faults)}; nothing is written (--force writes it anyway)")
 
 
 def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
-    """What is left out, if the plan declares that something is.
+    """Return the records to suppress, or `None` if the plan declares none.
 
     Raises:
-        PromiseError: Every record would be left out.
+        PromiseError: Every record would be suppressed.
     """
     configuration = promise.configuration
     if configuration.suppressed is None:
@@ -153,7 +153,7 @@ def _write(part: Path, output: Path, release: Release, blocks: Iterable[pa.Recor
 def _reached(
     part: Path, promise: Promise, suppression: Suppression | None, delimiter: str, memory_limit: str
 ) -> Mapping[str, int | float]:
-    """The privacy of the file itself, where some is promised."""
+    """Return the privacy of the file itself if the configuration promises any."""
     if not promise.configuration.privacy:
         return {}
     with open_table(part, delimiter=delimiter, memory_limit=memory_limit) as written:

@@ -1,4 +1,4 @@
-"""The masked table of one configuration, as it is made from a table block by block, whatever the engine."""
+"""Construction of the masked table of a configuration, block by block and on any engine."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,18 +19,18 @@ from aegis_provider.table.values import Domain, ValueType
 RECORDS = 1 << 16
 
 Texts: TypeAlias = pa.StringArray
-"""A column of a block, or a domain."""
+"""The texts of a column of a block, or of a domain."""
 
 
 def block_schema(columns: int) -> pa.Schema:
-    """Of a block of that many columns: `v0, v1, ...`, all texts."""
+    """Return the schema of a block with that many text columns, called `v0, v1, ...`."""
     return pa.schema([(f"v{place}", pa.string()) for place in range(columns)])
 
 
 def blocks_of(batches: Iterable[pa.RecordBatch], records: int = RECORDS) -> Iterator[pa.RecordBatch]:
-    """The same records in the same order, that many at a time, fewer in the last block only.
+    """Yield the same records in the same order in blocks of `records`; only the last block may have fewer.
 
-    Engines cut batches as their threads happen to run; what is drawn block by block must not depend on it.
+    The sizes of an engine's batches depend on its threads, and the draws for each block must not.
     """
     waiting: list[pa.RecordBatch] = []
     held = 0
@@ -48,10 +48,10 @@ def blocks_of(batches: Iterable[pa.RecordBatch], records: int = RECORDS) -> Iter
 
 
 def places_of(texts: Texts, places: Mapping[str, int]) -> Places:
-    """(records,) the place of each text in its domain.
+    """(records,) The place of each text in its domain.
 
     Raises:
-        KeyError: the domain lacks a text.
+        KeyError: A text is not in the domain.
     """
     coded = texts.dictionary_encode()
     known = np.array([places[text] for text in coded.dictionary.to_pylist()], dtype=np.intp)
@@ -60,27 +60,32 @@ def places_of(texts: Texts, places: Mapping[str, int]) -> Places:
 
 
 class ExhaustedError(Exception):
-    """More records of a value and a label came than the draw has masked values for."""
+    """More records have a value and a label than the draw has masked values for them."""
 
 
 class Urns:
-    """For every pair of value and label an urn of masked values, from which its records draw without replacement.
+    """An urn of masked values for every pair of value and label, from which its records draw without replacement.
 
-    When all records have come, every urn is empty: the counts are those of the draw exactly. All orders in which the
-    records of a pair can get its masked values are equally likely, as if the urn were shuffled and dealt out.
+    After all records every urn is empty, so the counts are exactly those of the draw. The masked values of a pair reach
+    its records in any order with equal probability, as if the urn were shuffled and dealt out.
     """
 
     def __init__(self, counts: Counts, random: np.random.Generator) -> None:
-        """`counts`: (values, labels, masked values) how many; (1, ...) where the urn is the same for all values."""
+        """Fill the urns.
+
+        Args:
+            counts: (values, labels, masked values) The contents of the urns; (1, ...) if all values share them.
+            random: The generator to draw with.
+        """
         self._values, self._labels, masked = counts.shape
         self._left = counts.reshape(-1, masked).astype(np.int64)
         self._random = random
 
     def draw(self, values: Places, labels: Places) -> Places:
-        """(records,) a masked value for each of these records.
+        """(records,) A masked value for each of these records.
 
         Raises:
-            ExhaustedError: more records came than there are masked values.
+            ExhaustedError: There are more records than masked values.
         """
         cells = labels if self._values == 1 else values * self._labels + labels
         drawn = np.empty(len(cells), dtype=np.intp)
@@ -89,9 +94,9 @@ class Urns:
         return drawn
 
     def _draw(self, urn: Counts, many: int) -> Places:
-        """Takes this many out of an urn, in the order in which they are drawn.
+        """Take this many masked values out of an urn, in the order of the draw.
 
-        The urn's content is numbered, and numbers are drawn: NumPy's own draws from an urn end at 10^9.
+        The contents of the urn are numbered, and numbers are drawn, since NumPy draws from urns only up to 10^9.
         """
         ends = np.cumsum(urn)
         if many > ends[-1]:
@@ -103,19 +108,19 @@ class Urns:
 
 
 def _groups(cells: Places) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Every cell that occurs, ascending, and the records that are in it."""
+    """Yield every cell that occurs, in ascending order, with its records."""
     order = np.argsort(cells, kind="stable")
     distinct, starts = np.unique(cells[order], return_index=True)
     yield from zip(distinct.tolist(), np.split(order, starts[1:]), strict=True)
 
 
 Mask: TypeAlias = Callable[[Texts, Texts], Texts]
-"""Masked texts of some records, from their texts and their labels."""
+"""Masks the texts of some records, given their texts and labels."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasedColumn:
-    """A column that is shared, the `domain` of what is shared of it, and what begins to mask its records."""
+    """A released column, the `domain` of its released values, and a factory for its `Mask`."""
 
     name: str
     domain: Domain
@@ -124,9 +129,10 @@ class ReleasedColumn:
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What a configuration shares of a counted table: `columns`, in the table's order.
+    """The release of a counted table by a configuration.
 
-    They are the plan's attributes that are not dropped, and the label; no other column is published.
+    Its `columns` are the label and the plan's attributes that are not dropped, in the table's order. No other column is
+    published.
     """
 
     counted: CountedTable
@@ -135,10 +141,10 @@ class Release:
 
     @classmethod
     def of(cls, counted: CountedTable, plan: Plan, configuration: Configuration) -> "Release":
-        """The release of that configuration.
+        """Return the release by that configuration.
 
         Raises:
-            TableError: a masking function has no masked value for a value, or cannot draw one.
+            TableError: A masking function has no masked value for a value, or cannot draw one.
         """
         choices = {plan.label: IDENTITY, **configuration.maskings}
         shared = [name for name in counted.table.columns if choices.get(name, DROP) != DROP]
@@ -147,23 +153,23 @@ class Release:
 
     @property
     def names(self) -> list[str]:
-        """Of the columns."""
+        """The names of the columns."""
         return [column.name for column in self.columns]
 
     @property
     def domains(self) -> Mapping[str, Domain]:
-        """What is shared, by column."""
+        """The domains of the released values, by column."""
         return {column.name: column.domain for column in self.columns}
 
     def only(self, names: Collection[str]) -> "Release":
-        """The same release, of these columns alone."""
+        """Return the same release restricted to these columns."""
         return replace(self, columns=tuple(column for column in self.columns if column.name in names))
 
     def blocks(self) -> Iterator[pa.RecordBatch]:
-        """The masked texts of all records, in the table's order; each time the same, whatever the other columns.
+        """Yield the masked texts of all records in the table's order, the same each time and for any other columns.
 
         Raises:
-            TableError: the records are no longer those that were counted.
+            TableError: The records are no longer those that were counted.
         """
         masks = [column.masking() for column in self.columns]
         schema = block_schema(len(masks))
@@ -182,7 +188,7 @@ class Release:
             raise self.changed() from error
 
     def changed(self) -> TableError:
-        """What to raise where the table is not the one that was counted."""
+        """Return the error for a table that is no longer the one that was counted."""
         return TableError(f"{self.counted.table.name}: changed while it was read; apply again")
 
 
@@ -201,7 +207,7 @@ def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> Releas
 
 
 def _domain_of(texts: Sequence[str]) -> Domain:
-    """Masked values in their own order: that of the values they come from."""
+    """Return the domain of masked values, in the order of the values that they mask."""
     places = {text: place for place, text in enumerate(texts)}
     return Domain(ValueType.STRING, tuple(texts), tuple(text or None for text in texts), places)
 
@@ -217,7 +223,7 @@ def _looked_up(domain: Domain, masked: MaskedDomain) -> Mask:
 
 
 def _urns(draw: Draw, seed: int, attribute: str, masking_id: str) -> Urns:
-    """Full ones, drawn from by chance of their own: that of the draw must not say which record gets what."""
+    """Return full urns with a generator of their own: that of the draw must not reveal which record gets what."""
     [random] = random_for(seed, attribute, masking_id).spawn(1)
     return Urns(draw.counts, random)
 

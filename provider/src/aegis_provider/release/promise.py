@@ -1,4 +1,4 @@
-"""What a configuration promises of its masked table: which records break it, and what the written table reaches."""
+"""The privacy that a configuration promises: the records that break it, and what the written table reaches."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,14 @@ from aegis_provider.table.values import Domain, Key, key_of
 
 @dataclass(frozen=True, eq=False)
 class Suppression:
-    """The records that a release leaves out: those of the equivalence classes that break its promise.
+    """The records that a release suppresses: those of the equivalence classes that break its promise.
 
-    `records`: how many. `broken`: the keys of those classes. `before`: all classes, as they are with these records.
+    Attributes:
+        release: The release.
+        quasi_identifiers: The quasi-identifiers that it shares.
+        records: The number of suppressed records.
+        broken: The keys of the classes that break the promise.
+        before: All classes, including the suppressed records.
     """
 
     release: Release
@@ -39,10 +44,10 @@ class Suppression:
     before: Classes
 
     def kept(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The blocks of the release without those records.
+        """Yield the blocks of the release without the suppressed records.
 
         Raises:
-            TableError: others are left than were counted: a database may give its records in another order.
+            TableError: The number of records left is not as counted; a database may return records in another order.
         """
         names, domains = self.release.names, self.release.domains
         places = [names.index(name) for name in self.quasi_identifiers]
@@ -59,9 +64,13 @@ class Suppression:
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """What a configuration promises of its release.
+    """The promise of a configuration on its release.
 
-    `quasi_identifiers`, `sensitive`: those that the release shares.
+    Attributes:
+        release: The release.
+        configuration: The configuration.
+        quasi_identifiers: The quasi-identifiers that the release shares.
+        sensitive: The sensitive attributes that the release shares.
     """
 
     release: Release
@@ -71,7 +80,7 @@ class Promise:
 
     @classmethod
     def of(cls, release: Release, plan: Plan, configuration: Configuration) -> "Promise":
-        """An attribute that is dropped is no quasi-identifier of the release, nor sensitive in it."""
+        """Return the promise; dropped attributes are neither quasi-identifiers nor sensitive in the release."""
         shared = set(release.names)
         quasi_identifiers = tuple(name for name in plan.quasi_identifiers if name in shared)
         sensitive = tuple(name for name in plan.sensitive if name in shared)
@@ -79,13 +88,13 @@ class Promise:
 
     @property
     def judged(self) -> Release:
-        """The columns by which it is judged."""
+        """The release restricted to the columns that decide whether the promise holds."""
         return self.release.only(self._columns)
 
     def suppression(self, blocks: Iterable[pa.RecordBatch]) -> Suppression:
-        """What of the blocks of `judged` breaks it.
+        """Return the records in the blocks of `judged` that break the promise.
 
-        Held are the combinations of values, each once, never the records.
+        Memory holds only the distinct combinations of values, never the records.
         """
         records = records_of(blocks, self.judged.names, self.release.domains, self._columns)
         classes = self._classes(records)
@@ -96,14 +105,17 @@ class Promise:
         return Suppression(self.release, self.quasi_identifiers, left_out, _keys(codes).unique(), classes)
 
     def reached(self, written: Table, before: Classes | None) -> dict[str, int | float]:
-        """What the written table reaches, by name: its classes against the whole table, with the records left out of
-        it.
+        """Return the privacy that the written table reaches, by name.
 
-        `before`: the classes with those records; `None` where none was left out.
+        Its classes are compared with the whole table, including the suppressed records.
+
+        Args:
+            written: The written table.
+            before: The classes with the suppressed records; `None` if no record was suppressed.
 
         Raises:
-            OutputError: the table holds something else than was written.
-            TableError: it cannot be read.
+            OutputError: The table differs from what was written.
+            TableError: The table cannot be read.
         """
         classes = self._classes(records_in(written, self.release.domains, self._columns))
         if before is not None:
@@ -113,13 +125,13 @@ class Promise:
         return measure_privacy(classes)
 
     def declared_otherwise(self, suppression: Suppression) -> Iterator[str]:
-        """A sentence if other records break the promise than the plan declares to be left out."""
+        """Yield a sentence if the number of records that break the promise differs from the plan's declaration."""
         name, declared = self.configuration.id, self.configuration.suppressed
         if suppression.records != declared:
             yield f"{name} declares {declared} records suppressed, but {suppression.records} break its promise"
 
     def broken(self, reached: Mapping[str, int | float]) -> Iterator[str]:
-        """A sentence for each number that is promised and not reached, or that has no attribute to be measured on."""
+        """Yield a sentence for each promise that is not reached or that has no attribute to be measured on."""
         for name, limit in self.configuration.privacy.items():
             if CRITERIA[name].is_measured and name not in reached:
                 yield f"{self.configuration.id} promises {name}, but shares no sensitive attribute to measure it on"
@@ -136,19 +148,19 @@ class Promise:
 
 
 def _keys(codes: Places) -> pa.FixedSizeBinaryArray:
-    """The bytes of each row of codes; all rows have the same where there is no column."""
+    """Return the bytes of each row of codes; without columns, all rows have the same bytes."""
     rows = np.zeros((len(codes), codes.shape[1] + 1), dtype=np.int32)
     rows[:, 1:] = codes
     width = rows.shape[1] * rows.itemsize
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(rows)])
 
 
-# Combinations that are counted in several blocks wait until they are many; then those that are the same become one.
+# Equal combinations from several blocks are merged only once so many have accumulated.
 _WAITING = 1 << 20
 
 
 def codes_of(block: pa.RecordBatch, places: Sequence[int], domains: Sequence[Domain]) -> Places:
-    """(records, columns) the places of the texts of these columns of a block in their domains."""
+    """(records, columns) The places of the texts of these columns of a block in their domains."""
     columns = [places_of(block.column(n), domain.places) for n, domain in zip(places, domains, strict=True)]
     return np.stack(columns, axis=1) if columns else np.zeros((block.num_rows, 0), dtype=np.intp)
 
@@ -156,9 +168,9 @@ def codes_of(block: pa.RecordBatch, places: Sequence[int], domains: Sequence[Dom
 def records_of(
     blocks: Iterable[pa.RecordBatch], names: Sequence[str], domains: Mapping[str, Domain], columns: Sequence[str]
 ) -> DistinctRecords:
-    """The combinations of values of some columns (one or more) in blocks of the columns `names`.
+    """Return the combinations of values of one or more columns in blocks of the columns `names`.
 
-    Held are the combinations, and some more for a while, never the records.
+    Memory holds only combinations, for a while more than distinct ones, and never the records.
     """
     mine = [domains[name] for name in columns]
     places = [names.index(name) for name in columns]
@@ -182,11 +194,11 @@ def _summed(table: pa.Table, keys: list[str]) -> pa.Table:
 
 
 def records_in(written: Table, domains: Mapping[str, Domain], columns: Sequence[str]) -> DistinctRecords:
-    """The combinations of values of some columns (one or more) in a table that was written.
+    """Return the combinations of values of one or more columns in a written table.
 
     Raises:
-        OutputError: a column holds a value that it was not to have.
-        TableError: the table is unreadable.
+        OutputError: A column contains an unexpected value.
+        TableError: The table cannot be read.
     """
     mine = [domains[name] for name in columns]
     combinations = written.combinations(columns)
@@ -201,7 +213,7 @@ def _read_back(texts: pa.ChunkedArray, domain: Domain) -> Places:
 
 
 def _place(text: str, domain: Domain, keys: Mapping[Key, int]) -> int:
-    """A typed column of Parquet writes its values in its own way, as 5.0 for 5."""
+    """Return the place of a text, which a typed column of Parquet may spell differently, such as 5.0 for 5."""
     if text in domain.places:
         return domain.places[text]
     try:

@@ -1,4 +1,4 @@
-"""Writes a table block by block: CSV as RFC 4180 has it, or Parquet, typed where nothing is lost by it."""
+"""Writing of tables block by block: CSV as RFC 4180 defines it, or Parquet, with types wherever they lose nothing."""
 
 import csv
 import os
@@ -21,10 +21,10 @@ from aegis_provider.table.values import MISSING, Domain, Key, ValueType
 
 
 def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch], delimiter: str) -> None:
-    """Writes blocks of texts; a missing value is a blank, or `""` where its line would hold nothing else.
+    """Write blocks of texts; a missing value becomes a blank, or `""` if it is alone on its line.
 
     Raises:
-        OSError: and whatever the blocks raise.
+        OSError: The file cannot be written. Errors from the blocks also propagate.
     """
     blank = "nullif({}, '')" if len(names) > 1 else "{}"
     columns = ", ".join(blank.format(f"v{place}") for place in range(len(names)))
@@ -40,7 +40,7 @@ def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch]
 
 
 def _csv_options(names: Sequence[str], delimiter: str) -> str:
-    """The header is written as text, since two names may differ in case only, which SQL does not see."""
+    """Return the options of COPY, with the header as text, since SQL ignores the case in which names may differ."""
     header = StringIO()
     csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(names)
     prefix, suffix = quoted(header.getvalue()), quoted("\n")
@@ -48,14 +48,14 @@ def _csv_options(names: Sequence[str], delimiter: str) -> str:
 
 
 def _explained(error: duckdb.Error) -> str:
-    """What the system says, out of DuckDB's words: `No space left on device`."""
+    """Return the system's message within DuckDB's error, such as `No space left on device`."""
     number = re.search(r'"errno":"(\d+)"', str(error))
     return os.strerror(int(number[1])) if number else str(error).partition("\n")[0]
 
 
 @dataclass
 class _Stream:
-    """Blocks for DuckDB to pull; it wraps what goes wrong while it pulls, so that is kept in `fault`."""
+    """Blocks for DuckDB to pull; DuckDB wraps errors raised meanwhile, so `fault` keeps the original."""
 
     columns: int
     blocks: Iterable[pa.RecordBatch]
@@ -75,10 +75,10 @@ class _Stream:
 def write_parquet(
     path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch], domains: Sequence[Domain]
 ) -> None:
-    """Writes blocks of texts in the types of their domains where Parquet has them.
+    """Write blocks of texts, in the types of their domains where Parquet supports them.
 
     Raises:
-        OSError: and whatever the blocks raise.
+        OSError: The file cannot be written. Errors from the blocks also propagate.
     """
     columns = [ParquetColumn.of(domain) for domain in domains]
     schema = pa.schema([(name, column.type) for name, column in zip(names, columns, strict=True)])
@@ -90,9 +90,11 @@ def write_parquet(
 
 @dataclass(frozen=True, eq=False)
 class ParquetColumn:
-    """A column of Parquet. `values`: (values of the domain,) each as it is written, null if missing; `None`: as text.
+    """A column of Parquet. Numbers are doubles if the shortest text of each double is exactly the number.
 
-    `domain`: the texts that occur. Numbers are doubles where the shortest text of each double is the very number.
+    Attributes:
+        domain: The texts that occur.
+        values: (values of the domain,) Each value as written, null if missing; `None` if the column is written as text.
     """
 
     domain: Domain
@@ -100,7 +102,7 @@ class ParquetColumn:
 
     @classmethod
     def of(cls, domain: Domain) -> Self:
-        """In the type of the domain, where Parquet has it and it holds every value."""
+        """Return the column in the type of its domain if Parquet has it and it can hold every value."""
         if domain.value_type not in _TYPES:
             return cls(domain, None)
         kind, convert, holds = _TYPES[domain.value_type]
@@ -110,11 +112,11 @@ class ParquetColumn:
 
     @property
     def type(self) -> pa.DataType:
-        """Of Arrow."""
+        """The type in Arrow."""
         return pa.string() if self.values is None else self.values.type
 
     def written(self, texts: Texts) -> pa.Array:
-        """What stands for these texts."""
+        """Return the values to write for these texts."""
         if self.values is not None:
             return self.values.take(pa.array(places_of(texts, self.domain.places)))
         return pc.if_else(pc.equal(texts, MISSING), None, texts)

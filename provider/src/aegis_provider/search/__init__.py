@@ -1,4 +1,4 @@
-"""The lattice of a plan's maskings, searched with monotone pruning for the configurations that hold what is required.
+"""Search of the lattice of a plan's maskings, with monotone pruning, for configurations that meet a requirement.
 
 result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l": 2}, suppress_at_most=0.01))
 """

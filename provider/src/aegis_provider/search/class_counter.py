@@ -1,4 +1,4 @@
-"""How many records are in classes that are too small or too uniform, tens of thousands of times over."""
+"""Fast counts of the records in classes that are too small or too uniform, needed tens of thousands of times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,19 @@ Keys: TypeAlias = NDArray[np.int64]
 
 _LARGEST_KEY = 1 << 62
 
-# Up to so many possible cells for each row, counting them all is quicker than sorting the rows.
+# With up to this many possible cells per row, counting all cells is faster than sorting the rows.
 _CELLS_PER_ROW = 2
 
 
 @dataclass(frozen=True, eq=False)
 class ClassCounter:
-    """Distinct records with the groups that every choice puts them in, in the fewest bytes.
+    """Distinct records with their group under every choice, in as few bytes as possible.
 
-    `groups[attribute][choice]`: (rows,); `lattice`: how many groups each choice makes; `sensitive`: of each sensitive
-    attribute (rows,) the place of the value, and how many values there are; `counts`: (rows,) records.
+    Attributes:
+        lattice: The lattice, which says how many groups each choice makes.
+        groups: (rows,) The group of each record, by attribute and choice.
+        sensitive: For each sensitive attribute, (rows,) the place of the value, and the number of values.
+        counts: (rows,) The number of records.
     """
 
     lattice: Lattice
@@ -37,7 +40,14 @@ class ClassCounter:
     def of(
         cls, lattice: Lattice, records: DistinctRecords, sensitive: Sequence[str], masked: Mapping[str, Places]
     ) -> "ClassCounter":
-        """`records`: of the attributes of the lattice and these sensitive ones, perhaps none, some of them `masked`."""
+        """Return the counter.
+
+        Args:
+            lattice: The lattice.
+            records: The distinct records of the attributes of the lattice and of the sensitive ones.
+            sensitive: The sensitive attributes, possibly none.
+            masked: The place of each value's masked value, for sensitive attributes that are masked.
+        """
         groups = tuple(
             tuple(_narrow(partition, _codes(records, each.attribute)) for partition in each.partitions)
             for each in lattice.choices
@@ -46,12 +56,12 @@ class ClassCounter:
         values = [
             (each[_codes(records, name)], int(each.max()) + 1) for name, each in zip(sensitive, mappings, strict=True)
         ]
-        # A single value for all stands in for a sensitive attribute where none counts.
+        # Without sensitive attributes, a constant one takes their place.
         nothing = (np.zeros(len(records.counts), dtype=np.intp), 1)
         return cls(lattice, groups, tuple(values) or (nothing,), records.counts)
 
     def short(self, node: Node, k: float, distinct: float) -> int:
-        """The records of all classes with fewer than `k` records or, of a sensitive attribute, `distinct` values."""
+        """Count the records of classes with fewer than `k` records or `distinct` values of any sensitive attribute."""
         keys, size = self._keys(node)
         by_attribute = [self._classes(keys, size, *each) for each in self.sensitive]
         sizes = by_attribute[0][0]
@@ -61,7 +71,7 @@ class ClassCounter:
         return int(sizes[fails].sum())
 
     def _keys(self, node: Node) -> tuple[Keys, int]:
-        """(rows,) a number for the class of each row, below the size that is returned too."""
+        """Return (rows,) the number of each row's class, and a size that all of these numbers are below."""
         keys, size = np.zeros(len(self.counts), dtype=np.int64), 1
         room = _LARGEST_KEY >> (self._row_bits + max(_bits(values) for _, values in self.sensitive))
         for groups, number in self._chosen(node):
@@ -79,7 +89,7 @@ class ClassCounter:
                 yield groups[place], each.partitions[place].size
 
     def _classes(self, keys: Keys, size: int, column: Places, values: int) -> tuple[Counts, Counts]:
-        """(classes,) the records of each class, and how many values of a sensitive attribute it has."""
+        """Return (classes,) the records of each class, and its number of values of a sensitive attribute."""
         if size * values <= _CELLS_PER_ROW * len(keys):
             table = np.bincount(keys * values + column, self.counts, size * values).reshape(size, values)
             sizes = table.sum(axis=1)
@@ -91,7 +101,10 @@ class ClassCounter:
         return sizes, np.add.reduceat(_changes(cells), starts, dtype=np.int64)
 
     def _sorted(self, cells: Keys) -> tuple[Keys, Counts | None]:
-        """The cells in order, and their counts, where any is not 1. The row in the low bits outruns an `argsort`."""
+        """Return the sorted cells, and their counts unless all are 1.
+
+        Sorting with the row in the low bits is faster than `argsort`.
+        """
         if self._all_single:
             cells.sort()
             return cells, None
@@ -118,17 +131,17 @@ def _values(records: DistinctRecords, name: str) -> int:
 
 
 def _bits(values: int) -> int:
-    """How many bits the places of so many values need."""
+    """Return the number of bits for the places of this many values."""
     return (values - 1).bit_length()
 
 
 def _narrow(partition: Partition, codes: Places) -> NDArray[Any]:
-    """(rows,) the group of each, as the narrowest integers."""
+    """(rows,) The group of each, in the narrowest integer type."""
     return partition.groups.astype(np.min_scalar_type(partition.size))[codes]
 
 
 def _changes(sorted_values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a value differs from the one before; the first one does."""
+    """Return where a value differs from the one before; the first one counts as different."""
     differs: NDArray[np.bool_] = np.empty(len(sorted_values), dtype=np.bool_)
     differs[0] = True
     np.not_equal(sorted_values[1:], sorted_values[:-1], out=differs[1:])

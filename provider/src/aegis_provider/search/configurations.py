@@ -1,4 +1,4 @@
-"""From a table, a plan and a requirement to the configurations that hold it."""
+"""Search for the configurations of a plan that meet a requirement on a table."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,55 +23,55 @@ _DECIMALS = 10**6
 
 @dataclass(frozen=True)
 class Requirement:
-    """What every configuration that is found has to hold.
+    """The requirement that every configuration found must meet.
 
     Attributes:
-        privacy: Numbers by the names of criteria.
-        suppress_at_most: The share of records that may be left out, from 0 to below 1, because their equivalence class
-            breaks it.
+        privacy: The required numbers, by the names of criteria.
+        suppress_at_most: The share of records, from 0 to below 1, that may be suppressed because their equivalence
+            class breaks the requirement.
     """
 
     privacy: Mapping[str, float]
     suppress_at_most: float = 0.0
 
     def check(self, plan: Plan) -> None:
-        """Refuses what makes no sense.
+        """Reject an invalid requirement.
 
         Raises:
-            PlanError: It cannot be required, or not with this plan.
+            PlanError: The requirement is invalid, or invalid for this plan.
         """
         if not self.privacy:
-            raise PlanError("nothing is required; say k=5, for one")
+            raise PlanError("nothing is required; require k=5, for example")
         for name in self.privacy:
             if name not in measured_names():
                 raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(measured_names()))}")
             if CRITERIA[name].needs_sensitive and not plan.sensitive:
-                raise PlanError(f"{plan.source}: sensitive: names no attribute, which {name} needs")
+                raise PlanError(f"{plan.source}: sensitive: names no attribute, but {name} needs one")
         if not 0 <= self.suppress_at_most < 1:
-            raise PlanError(f"the share to suppress is from 0 to below 1, not {self.suppress_at_most}")
+            raise PlanError(f"the share to suppress must be at least 0 and below 1, not {self.suppress_at_most}")
         if not plan.quasi_identifiers:
             raise PlanError(f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask")
 
     def described(self) -> str:
-        """`k=5, l=2, at most 0.01 of the records suppressed`."""
+        """Return the requirement in words: `k=5, l=2, at most 0.01 of the records suppressed`."""
         parts = [f"{name}={number:g}" for name, number in self.privacy.items()]
         return ", ".join([*parts, f"at most {self.suppress_at_most:.4g} of the records suppressed"])
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The configurations of a search, the best first.
+    """The result of a search.
 
     Attributes:
-        configurations: Those that are kept.
-        information: Of each the share of the mutual information with the label that it keeps, in the mean over the
-            quasi-identifiers.
-        nodes: How many combinations of choices there are.
-        evaluated: How many were looked at.
-        minimal: How many hold what is required while nothing finer by a step does, of which the kept ones are the
-            preferred ones.
-        complete: Whether no other minimal one is unknown.
-        records: In the table.
+        configurations: The configurations kept, the best first.
+        information: For each configuration, the share of mutual information with the label that it keeps, as a mean
+            over the quasi-identifiers.
+        nodes: The number of combinations of choices.
+        evaluated: The number of combinations evaluated.
+        minimal: The number of minimal combinations found: they meet the requirement, and none that is finer by one step
+            does. The preferred ones are kept.
+        complete: Whether all minimal combinations were found.
+        records: The number of records in the table.
     """
 
     configurations: tuple[Configuration, ...]
@@ -93,16 +93,16 @@ def find_configurations(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _nodes: None,
 ) -> SearchResult:
-    """The minimal configurations that hold the requirement: none of whose maskings can be made finer by a step.
+    """Return the minimal configurations that meet the requirement: no masking can be made finer by a step.
 
-    The quasi-identifiers are masked by what the plan has for each: `identity`, its maskings but those that are left to
-    chance, `drop`. All other attributes are `kept_as` they are. Where there are more than `most`, those are
-    kept that `preferred` prefers. `privacy` of each is what the release reaches once `suppressed` records are left out.
+    The choices for each quasi-identifier are `identity`, its maskings in the plan that are not random, and `drop`. All
+    other attributes follow their `kept_as`. If there are more than `most` configurations, those that `preferred`
+    chooses are kept. The `privacy` of each is what its release reaches after `suppressed` records are left out.
 
     Raises:
-        PlanError: The requirement makes no sense or takes too long to decide.
-        TableError: As `summarize` raises it.
-        NothingHoldsError: No configuration holds it.
+        PlanError: The requirement is invalid or takes too long to decide.
+        TableError: As in `summarize`.
+        NothingHoldsError: No configuration meets the requirement.
     """
     requirement.check(plan)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
@@ -117,10 +117,10 @@ def find_configurations(
 
 
 def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -> Evaluation:
-    """What is required of the counted table, and the lattice of the plan's maskings to find it in.
+    """Return the evaluation of the requirement on the counted table and the lattice of the plan's maskings.
 
     Raises:
-        TableError: As `CountedTable.of` does.
+        TableError: As in `CountedTable.of`.
     """
     lattice = _lattice(counted, plan)
     names = [each.attribute for each in lattice.choices]
@@ -133,7 +133,7 @@ def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -
 
 
 def _masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Places]]:
-    """Of each sensitive attribute that every release masks, the place of each value's masked value."""
+    """Yield each sensitive attribute that every release masks, with the place of each value's masked value."""
     for each in counted.attributes:
         default = each.attribute.kept_as
         if each.attribute.name not in plan.sensitive or default in {IDENTITY, DROP}:
@@ -143,22 +143,23 @@ def _masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Pla
             name, masking = each.attribute.name, each.attribute.masking(default)
             to = "another table" if masking is not None and masking.is_elsewhere else "chance"
             raise PlanError(
-                f"{plan.source}: {default!r} leaves {name!r}, which is sensitive, to {to}: nobody can search"
+                f"{plan.source}: {default!r} leaves the sensitive attribute {name!r} to {to}, which the search cannot "
+                "evaluate; choose another default"
             )
         yield each.attribute.name, domains[default].partition().groups
 
 
 def _lattice(counted: CountedTable, plan: Plan) -> Lattice:
-    """The choices for every quasi-identifier, those that form a chain first: they are quicker to search."""
+    """Return the choices for every quasi-identifier, chains first, since these are faster to search."""
     attributes = {each.attribute.name: each for each in counted.attributes}
     choices = [_choices(counted, name, attributes.get(name)) for name in plan.quasi_identifiers]
     return Lattice(tuple(sorted(choices, key=lambda each: not each.is_chain)))
 
 
 def _choices(counted: CountedTable, name: str, attribute: CountedAttribute | None) -> Choices:
-    """Of an attribute; of the label, which nothing masks, if there is none.
+    """Return the choices for an attribute, or, without one, for the label, which nothing masks.
 
-    Who has tokens for an attribute does not mean to share it as it is, though both group its values alike.
+    An attribute with tokens is not meant to be shared unmasked, although both group its values alike.
     """
     if attribute is None:
         return Choices.of(name, {IDENTITY: Partition.identity(len(counted.label))})
@@ -196,14 +197,14 @@ def _configuration(evaluation: Evaluation, plan: Plan, number: int, node: Node) 
 
 
 def _reported(evaluation: Evaluation) -> tuple[str, ...]:
-    """`k`, `l` and what is required."""
+    """Return `k`, `l` and the required criteria."""
     return tuple(dict.fromkeys(("k", "l", *evaluation.require)))
 
 
 def _outward(name: str, value: float, required: float | None) -> int | float:
-    """The value with six decimals, so rounded that the release keeps it as a promise, but not past what is required.
+    """Round the value to six decimals so that the release still keeps it as a promise, but not past the requirement.
 
-    So the classes that break this promise are those that were suppressed: they break what is required.
+    This way the classes that break the promise are exactly the suppressed ones, which break the requirement.
     """
     if isinstance(value, int):
         return value
@@ -213,12 +214,12 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
 
 
 def _nearest(evaluation: Evaluation, requirement: Requirement, plan: Plan, records: int) -> str:
-    """What the coarsest combination comes to."""
+    """Return the message that nothing meets the requirement, with what the coarsest combination reaches."""
     classes = evaluation.classes(evaluation.lattice.top)
     reached = measure_privacy(classes, _reported(evaluation))
     broken = int(classes.sizes[breaks(classes, evaluation.require)].sum())
     values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
     return (
-        f"{plan.source}: nothing holds {requirement.described()}; with everything masked as far as it goes, "
-        f"{values}, and {broken} of {records} records would be suppressed"
+        f"{plan.source}: no configuration meets {requirement.described()}; with the coarsest masking of every "
+        f"attribute, {values}, and {broken} of {records} records would be suppressed"
     )

@@ -1,4 +1,4 @@
-"""Whether the release of a combination of choices holds what is required, and which of them are minimal."""
+"""Whether the release of a combination of choices meets the requirement, and which combinations are minimal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,15 +24,15 @@ _MOST_ONE_BY_ONE = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What is required of a release of these records, and which nodes of the lattice hold it.
+    """The requirement on a release of these records, and its evaluation for nodes of the lattice.
 
     Attributes:
         lattice: The combinations of choices.
-        records: Of the attributes of the lattice and of the `sensitive` columns.
+        records: The distinct records of the attributes of the lattice and of the `sensitive` columns.
         sensitive: The sensitive columns of every release.
-        require: Privacy by name.
-        suppressed: How many records at most may be left out because their equivalence class breaks it.
-        masked: Of sensitive columns that every release masks, the place of each value's masked value.
+        require: The required privacy, by name.
+        suppressed: The most records that may be suppressed because their equivalence class breaks the requirement.
+        masked: For sensitive columns that every release masks, the place of each value's masked value.
     """
 
     lattice: Lattice
@@ -44,27 +44,27 @@ class Evaluation:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether what a node holds, every coarser one holds.
+        """Whether every node coarser than one that meets the requirement also meets it.
 
-        A coarser class is a union of finer ones. Where it has fewer than `k` records or than `l` values, so has each of
-        those, and coarser masking never suppresses more: with suppression too (Kohlmayer et al. 2012). By other
-        criteria that survive it, a union is no worse than the worst of its classes; but one that fails can be a union
-        with some that hold, and then more is suppressed.
+        A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so does each of them.
+        Coarser masking therefore never suppresses more records, and `k` and `l` are monotone even with suppression
+        (Kohlmayer et al. 2012). By the other criteria that survive merged classes, a union is no worse than its worst
+        class. But a union that fails can include classes that pass, so coarser masking may suppress more.
         """
         survives = all(CRITERIA[name].survives_merged_classes for name in self.require)
         return not self._others or (self.suppressed == 0 and survives)
 
     def holds(self, node: Node) -> bool:
-        """Whether so few records are in classes that break what is required, that they may be left out."""
+        """Return whether the records in classes that break the requirement are few enough to suppress."""
         return self.holds_counts(node) and (not self._others or self._broken(node) <= self.suppressed)
 
     def holds_counts(self, node: Node) -> bool:
-        """The same for `k` and `l` only, which is monotone, and quicker: nothing holds without this."""
+        """Return the same for `k` and `l` only, which is monotone, faster, and necessary for `holds`."""
         k, distinct = self.require.get("k", 1), self.require.get("l", 1)
         return self._counter.short(node, k, distinct) <= self.suppressed
 
     def classes(self, node: Node) -> Classes:
-        """The equivalence classes of a node, none suppressed."""
+        """Return the equivalence classes of a node, with no class suppressed."""
         pairs = list(zip(self.lattice.choices, node, strict=True))
         mappings = {each.attribute: each.partitions[place].groups for each, place in pairs}
         return classes_of(
@@ -90,9 +90,9 @@ class Minimal:
     """The minimal nodes of a lattice.
 
     Attributes:
-        nodes: (minimal, attributes) that hold while nothing finer by a step does.
-        evaluated: How many were looked at.
-        complete: Whether these are all.
+        nodes: (minimal, attributes) The nodes that meet the requirement while none that is finer by a step does.
+        evaluated: The number of nodes evaluated.
+        complete: Whether these are all minimal nodes.
     """
 
     nodes: Places
@@ -101,12 +101,12 @@ class Minimal:
 
 
 def minimal_nodes(evaluation: Evaluation, source: str, most: int, progress: Progress) -> Minimal:
-    """All minimal nodes; of a lattice of more than 30 million nodes, random ones, at most `most`.
+    """Return all minimal nodes, or, for a lattice of more than 30 million nodes, at most `most` random ones.
 
-    A requirement that is not monotone is decided for each node that holds `k` and `l`, which are.
+    A requirement that is not monotone is checked for each node that meets its `k` and `l`, which are monotone.
 
     Raises:
-        PlanError: There are too many of those; it begins with `source`.
+        PlanError: There are too many such nodes; the message begins with `source`.
     """
     lattice = evaluation.lattice
     if evaluation.is_monotone and not evaluation.holds(lattice.top):
@@ -127,7 +127,7 @@ def minimal_nodes(evaluation: Evaluation, source: str, most: int, progress: Prog
 def _one_by_one(
     evaluation: Evaluation, source: str, candidates: NDArray[np.bool_], progress: Progress
 ) -> NDArray[np.bool_]:
-    """Which of the candidates hold everything that is required."""
+    """Return which of the candidates meet the whole requirement."""
     nodes = np.argwhere(candidates)
     if len(nodes) > _MOST_ONE_BY_ONE:
         raise PlanError(_too_many(evaluation, source, f"{len(nodes):,}"))
@@ -142,6 +142,7 @@ def _too_many(evaluation: Evaluation, source: str, nodes: str) -> str:
     names = ", ".join(name for name in evaluation.require if name not in _COUNTED)
     never = " and ".join(name for name, each in CRITERIA.items() if not each.survives_merged_classes)
     return (
-        f"{source}: {names} would have to be checked one by one of {nodes} combinations of maskings, and at most "
-        f"{_MOST_ONE_BY_ONE:,} are; suppress nothing and do without {never}, or take maskings out of the plan"
+        f"{source}: {names} would have to be checked one by one for {nodes} combinations of maskings, but at most "
+        f"{_MOST_ONE_BY_ONE:,} are checked; suppress nothing and do not require {never}, or remove maskings from the "
+        "plan"
     )

@@ -1,4 +1,4 @@
-"""The choices for each attribute, and all combinations of one for each, ordered by which is finer."""
+"""The choices for each attribute, and the lattice of their combinations, ordered from fine to coarse."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,14 +19,14 @@ Node: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """The ways to mask an attribute that differ in how they group its values, the finest first.
+    """The maskings of an attribute that group its values differently, the finest first.
 
-    Not every two can be compared: of buckets of 5 and of 7 neither is a function of the other.
+    Two choices need not be comparable: of buckets of 5 and buckets of 7, neither is a function of the other.
 
     Attributes:
-        attribute: Its name.
-        ids: The masking id of each (`identity` and `drop` among them).
-        partitions: The groups that each makes.
+        attribute: The name of the attribute.
+        ids: The masking id of each choice, including `identity` and `drop`.
+        partitions: The groups of each choice.
     """
 
     attribute: str
@@ -35,10 +35,10 @@ class Choices:
 
     @classmethod
     def of(cls, attribute: str, partitions: Mapping[str, Partition]) -> "Choices":
-        """Of several ids that group the values alike the first one stands.
+        """Return the choices; of several ids that group the values alike, only the first is kept.
 
-        So a masking that only renames values gives way to `identity`, and `drop`, put last, to a masking with one
-        masked value for all.
+        A masking that only renames values thus gives way to `identity`, and `drop`, which comes last, to a masking with
+        a single masked value.
         """
         kept: dict[str, Partition] = {}
         for name, partition in partitions.items():
@@ -52,7 +52,7 @@ class Choices:
 
     @cached_property
     def follows(self) -> NDArray[np.bool_]:
-        """(choices, choices) whether the one of the row is a function of the one of the column; itself included."""
+        """(choices, choices) Whether the row's choice is a function of the column's; true on the diagonal."""
         pairs = [one.follows_from(other) for one in self.partitions for other in self.partitions]
         return np.array(pairs, dtype=np.bool_).reshape(len(self), len(self))
 
@@ -65,17 +65,17 @@ class Choices:
 
     @cached_property
     def finer(self) -> Steps:
-        """For each choice those that are finer by one step."""
+        """For each choice, the choices finer by one step."""
         return tuple(tuple(finer for finer, above in self.steps if above == place) for place in range(len(self)))
 
     @cached_property
     def coarser(self) -> Steps:
-        """For each choice those that are coarser by one step."""
+        """For each choice, the choices coarser by one step."""
         return tuple(tuple(coarser for below, coarser in self.steps if below == place) for place in range(len(self)))
 
     @property
     def is_chain(self) -> bool:
-        """Whether every two choices can be compared."""
+        """Whether every two choices are comparable."""
         return bool(np.all(self.follows | self.follows.T))
 
 
@@ -85,9 +85,9 @@ def _same(one: Partition, other: Partition) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The product of the attributes' choices: a node is finer than another if it is so in every attribute.
+    """The product of the attributes' choices: a node is finer than another if it is finer in every attribute.
 
-    The bottom leaves every attribute as it is, the top is the coarsest choice of each.
+    The bottom has the finest choice of every attribute, the top the coarsest.
     """
 
     choices: tuple[Choices, ...]
@@ -99,31 +99,32 @@ class Lattice:
 
     @cached_property
     def nodes(self) -> int:
-        """How many combinations there are."""
+        """The number of combinations."""
         return math.prod(self.shape)
 
     @property
     def bottom(self) -> Node:
-        """The node that is finer than all others."""
+        """The finest node."""
         return (0,) * len(self.choices)
 
     @property
     def top(self) -> Node:
-        """The node that is coarser than all others."""
+        """The coarsest node."""
         return tuple(size - 1 for size in self.shape)
 
     def finer(self, node: Node) -> Iterator[Node]:
-        """The nodes that are finer by one step of one attribute."""
+        """Yield the nodes that are finer by one step of one attribute."""
         return _stepped(node, [each.finer for each in self.choices])
 
     def coarser(self, node: Node) -> Iterator[Node]:
-        """The nodes that are coarser by one step of one attribute."""
+        """Yield the nodes that are coarser by one step of one attribute."""
         return _stepped(node, [each.coarser for each in self.choices])
 
     def minimal(self, holds: NDArray[np.bool_]) -> Places:
-        """(minimal nodes, attributes) the nodes that hold while none that is finer by a step does, in order.
+        """(minimal nodes, attributes) The nodes that hold while none that is finer by a step does, in order.
 
-        `holds`: an array of the lattice's shape.
+        Args:
+            holds: An array of the lattice's shape.
         """
         minimal = holds.copy()
         for axis, each in enumerate(self.choices):

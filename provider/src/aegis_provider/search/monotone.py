@@ -1,7 +1,7 @@
-"""Which nodes of a lattice hold, by as few evaluations as monotony allows.
+"""Search for the nodes of a lattice at which a monotone predicate holds, with as few evaluations as possible.
 
-Of a lattice that fits into the memory, a byte for each node, `search` decides every one; `descend` finds some minimal
-nodes of any.
+`search` decides every node of a lattice that fits into memory, at a byte per node. `descend` finds some minimal nodes
+of any lattice.
 """
 
 import math
@@ -25,17 +25,19 @@ UNKNOWN: Final = 0
 HOLDS: Final = 1
 FAILS: Final = 2
 
-# NumPy is quick with rows of this many bytes, and slow with boxes whose last side is a few bytes long.
+# NumPy is fast with rows of this many bytes, and slow with boxes whose last side is only a few bytes long.
 _ROW = 1024
 _SCANNED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """A byte for each node. A node that holds tells it of all coarser ones, one that fails of all finer ones.
+    """A byte for each node. If a node holds, so do all coarser ones; if it fails, so do all finer ones.
 
-    `flags`: the nodes in the lattice's order; the last attributes, as many as there is room for, share its last axis,
-    so that the box of nodes above or below another is tagged by few operations on long rows.
+    Attributes:
+        lattice: The lattice.
+        flags: The nodes in the lattice's order. As many of the last attributes as fit share the last axis, so that few
+            operations on long rows tag the box of nodes above or below another.
     """
 
     lattice: Lattice
@@ -43,7 +45,7 @@ class Tags:
 
     @classmethod
     def of(cls, lattice: Lattice) -> "Tags":
-        """Nothing is known yet."""
+        """Return tags with every node unknown."""
         shape = lattice.shape
         row = max((_ROW, *shape[-1:]))
         outer = next(axis for axis in range(len(shape) + 1) if math.prod(shape[axis:]) <= row)
@@ -51,21 +53,21 @@ class Tags:
 
     @cached_property
     def bytes(self) -> memoryview:
-        """The flags one after the other: a single one is read faster than from an array."""
+        """The flags as flat memory, where a single one is read faster than from an array."""
         return self.flags.reshape(-1).data
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """How far apart the places of nodes are that differ by one in an attribute."""
+        """For each attribute, the distance between the places of nodes that differ by one in it."""
         shape = self.lattice.shape
         return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
     def place(self, node: Node) -> int:
-        """Where the node's byte is."""
+        """Return the place of the node's byte."""
         return sum(map(operator.mul, node, self.strides))
 
     def tag(self, node: Node, *, holds: bool) -> None:
-        """Notes that a node holds, and so do all coarser ones; or that it fails, and so do all finer ones."""
+        """Tag a node and all coarser ones as holding, or it and all finer ones as failing."""
         pairs = zip(self.lattice.choices, node, strict=True)
         if holds:
             self._mark([each.follows[:, place] for each, place in pairs], HOLDS)
@@ -73,13 +75,13 @@ class Tags:
             self._mark([each.follows[place] for each, place in pairs], FAILS)
 
     def _mark(self, chosen: Sequence[NDArray[np.bool_]], flag: int) -> None:
-        """`chosen`: for each attribute (choices,) which of them the box has."""
+        """Set a flag on a box of nodes; `chosen` has for each attribute (choices,) which choices the box includes."""
         outer = self.flags.ndim - 1
         row: NDArray[Any] = reduce(np.multiply.outer, chosen[outer:], np.array(1, dtype=np.uint8))
         self.flags[_box(chosen[:outer])] |= row.reshape(-1).astype(np.uint8) * np.uint8(flag)
 
     def next_unknown(self, start: int) -> int | None:
-        """The place, from `start` on, of the first node of which nothing is known."""
+        """Return the place of the first unknown node from `start` on, or `None` if there is none."""
         flat = self.flags.reshape(-1)
         while start < len(flat):
             ahead = flat[start : start + _SCANNED_AT_ONCE]
@@ -90,17 +92,20 @@ class Tags:
         return None
 
     def node(self, place: int) -> Node:
-        """The node at a place in the order of the lattice."""
+        """Return the node at a place in the lattice's order."""
         return tuple(int(each) for each in np.unravel_index(place, self.lattice.shape))
 
     def holding(self) -> NDArray[np.bool_]:
-        """An array of the lattice's shape: which nodes are known to hold."""
+        """Return which nodes are known to hold, as an array of the lattice's shape."""
         holding: NDArray[np.bool_] = self.flags == HOLDS
         return holding.reshape(self.lattice.shape)
 
 
 def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
-    """Slices where what is chosen of every attribute is consecutive, as it is of chains: those are fastest."""
+    """Return an index of the box; slices, which are fastest, if the choices of every attribute are consecutive.
+
+    They always are in chains.
+    """
     places = [np.flatnonzero(each) for each in chosen]
     if all(each[-1] - each[0] == len(each) - 1 for each in places):
         return tuple(slice(int(each[0]), int(each[-1]) + 1) for each in places)
@@ -109,11 +114,11 @@ def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What is known of all nodes.
+    """The decision for every node.
 
     Attributes:
         holds: An array of the lattice's shape.
-        evaluated: How many nodes were looked at to know.
+        evaluated: The number of nodes evaluated.
     """
 
     holds: NDArray[np.bool_]
@@ -121,12 +126,17 @@ class Verdict:
 
 
 def search(lattice: Lattice, holds: Callable[[Node], bool], progress: Progress = lambda _done, _nodes: None) -> Verdict:
-    """Evaluates `holds`, which must be monotone: true of every node that is coarser than one of which it is true.
+    """Decide `holds` for every node; it must be monotone, so if it is true of a node, it is true of all coarser ones.
 
-    From the first node of which nothing is known a path leads up, step by step, through others of which nothing is
-    known; a binary search finds where on it `holds` turns true; all that follows by monotony is tagged (Flash:
-    Kohlmayer et al. 2012). A path that stays below what holds and above what fails is short, so most evaluations meet
-    a minimal node or one that fails and is coarsest among those. `progress` is told how many nodes are behind.
+    From the first unknown node, a path leads up step by step through other unknown nodes. A binary search finds where
+    on the path `holds` becomes true, and everything implied by monotonicity is tagged (Flash: Kohlmayer et al. 2012). A
+    path between nodes that hold and nodes that fail is short, so most evaluations meet a minimal node that holds or a
+    coarsest one that fails.
+
+    Args:
+        lattice: The lattice.
+        holds: The predicate.
+        progress: Called with the number of nodes passed and the number of all nodes.
     """
     tags, random = Tags.of(lattice), Random(_SEED)  # noqa: S311 - any path will do
     evaluated, place = 0, tags.next_unknown(0)
@@ -139,7 +149,7 @@ def search(lattice: Lattice, holds: Callable[[Node], bool], progress: Progress =
 
 
 def _path(tags: Tags, node: Node, random: Random) -> list[Node]:
-    """A way up from a node, in single steps, through nodes of which nothing is known, as far as there are any."""
+    """Return a path up from a node, in single steps through unknown nodes, as far as possible."""
     path = [node]
     while step := _step_up(tags, path[-1], random):
         path.append(step)
@@ -147,7 +157,7 @@ def _path(tags: Tags, node: Node, random: Random) -> list[Node]:
 
 
 def _step_up(tags: Tags, node: Node, random: Random) -> Node | None:
-    """A node of which nothing is known, coarser by a step of an attribute; `None` if there is none."""
+    """Return an unknown node that is coarser by one step of one attribute, or `None` if there is none."""
     place = tags.place(node)
     axes = random.sample(range(len(node)), len(node))
     for axis in axes:
@@ -158,7 +168,7 @@ def _step_up(tags: Tags, node: Node, random: Random) -> Node | None:
 
 
 def _bisect(tags: Tags, path: list[Node], holds: Callable[[Node], bool]) -> int:
-    """Tags all of a path from fine to coarse, and returns how many of its nodes were evaluated."""
+    """Tag all nodes of a path from fine to coarse, and return the number of evaluations."""
     low, high, evaluated = 0, len(path), 0
     while low < high:
         middle = (low + high) // 2
@@ -172,10 +182,10 @@ def _bisect(tags: Tags, path: list[Node], holds: Callable[[Node], bool]) -> int:
 def descend(
     lattice: Lattice, holds: Callable[[Node], bool], most: int, progress: Progress = lambda _done, _most: None
 ) -> tuple[set[Node], int]:
-    """At most `most` minimal nodes, each at the end of a random descent from the top, and the number of evaluations.
+    """Return at most `most` minimal nodes, each from a random descent from the top, and the number of evaluations.
 
-    `holds` must be monotone, and hold at the top. Not all minimal nodes are found, and no node comes with a probability
-    that is known. It ends early, after four times as many descents, where they keep arriving at the same nodes.
+    `holds` must be monotone and true at the top. The descents do not find all minimal nodes, and the probability of
+    finding a given node is unknown. The search ends after `4 * most` descents, even if they found fewer nodes.
     """
     random = Random(_SEED)  # noqa: S311 - a reproducible choice, no secret
     minimal: set[Node] = set()
@@ -189,9 +199,10 @@ def descend(
 
 
 def _descent(lattice: Lattice, holds: Callable[[Node], bool], random: Random) -> Node:
-    """A minimal node. A step that failed once on the way down fails from there on, and is not tried again.
+    """Return a minimal node.
 
-    A step is an attribute and the choice that it leads to: all that is reached later is finer.
+    A step is an attribute and the choice to which it leads. A step that failed once on the way down is not tried again:
+    it fails from then on, since all later nodes are finer.
     """
     node = lattice.top
     failed: set[tuple[int, int]] = set()

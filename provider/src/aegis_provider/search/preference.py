@@ -1,4 +1,4 @@
-"""Which configurations are kept where more hold than are wanted: those that tell most about the label."""
+"""Choice of the configurations to keep if there are too many: those that tell most about the label."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -14,9 +14,9 @@ Shares: TypeAlias = Sequence[NDArray[np.float64]]
 
 
 def information_kept(counted: CountedTable, choices: Sequence[Choices]) -> Shares:
-    """For each attribute (choices,) the share of its mutual information with the label that each choice keeps.
+    """For each attribute, (choices,) the share of its mutual information with the label that each choice keeps.
 
-    All of it where there is none; for the label itself too.
+    The share is 1 if there is no mutual information, and for the label itself.
     """
     known = {each.attribute.name: each.counts for each in counted.attributes}
     shares = []
@@ -31,14 +31,14 @@ def information_kept(counted: CountedTable, choices: Sequence[Choices]) -> Share
 
 
 def scores(nodes: Places, shares: Shares) -> NDArray[np.float64]:
-    """(nodes,) the share of mutual information that each of (nodes, attributes) keeps, in the mean."""
+    """(nodes,) The mean share of mutual information that each of the (nodes, attributes) keeps."""
     kept = [share[places] for share, places in zip(shares, nodes.T, strict=True)]
     means: NDArray[np.float64] = np.mean(kept, axis=0)
     return means
 
 
 def mutual_information(joint: Counts) -> float:
-    """`I(A; Y)` in nats, of (values, labels) counts; never below 0."""
+    """Return `I(A; Y)` in nats for (values, labels) counts; never below 0."""
     shares = joint / joint.sum()
     independent = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
     occurs = shares > 0
@@ -46,10 +46,10 @@ def mutual_information(joint: Counts) -> float:
 
 
 def preferred(nodes: Places, shares: Shares, most: int) -> Places:
-    """(kept, attributes) at most `most` of the (nodes, attributes), in the order of `scores`, the best first.
+    """(kept, attributes) At most `most` of the (nodes, attributes), in the order of `scores`, the best first.
 
-    Chosen first is the best node with each choice of each attribute, so that whoever cares for one attribute finds it
-    well kept somewhere; then the best of all others.
+    The best node with each choice of each attribute is chosen first, so that every attribute is well preserved in some
+    node. The best of the other nodes follow.
     """
     ordered: Places = nodes[np.argsort(-scores(nodes, shares), kind="stable")]
     if len(ordered) <= most:

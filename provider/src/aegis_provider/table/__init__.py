@@ -1,4 +1,4 @@
-"""Where tables come from: files, databases, data frames; counting happens in the engine, whichever Ibis speaks to."""
+"""Tables from files, databases and data frames. Any engine that Ibis supports does the counting."""
 
 from aegis_provider.table.opening import Source, files_of, open_table, table_name
 from aegis_provider.table.table import Table

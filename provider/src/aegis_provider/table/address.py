@@ -1,4 +1,4 @@
-"""Where the table of a database is, as `URL#table` says it, and what of that may be shown."""
+"""Addresses of database tables, `URL#table`, and the parts of them that may be shown."""
 
 import re
 from dataclasses import dataclass, replace
@@ -11,26 +11,26 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _SECRET_OPTION = re.compile(r"pass|pwd|token|secret|key|cred", re.IGNORECASE)
 _FILES = frozenset({"duckdb", "sqlite"})
 
-# As it is in an account: what is encoded already, and what a URL allows there.
+# Kept as they are in an account: existing encodings, and the characters that a URL allows there.
 _ACCOUNT = "%:!$&'()*+,;=~"
 _MOST_PARTS = 3
 
 
 def is_url(text: str) -> bool:
-    """Whether the text names a database rather than a file."""
+    """Return whether the text names a database rather than a file."""
     return _URL.match(text) is not None
 
 
 def without_secrets(url: str) -> str:
-    """A URL without what may be secret in it: password and options."""
+    """Return the URL without the parts that may be secret: password and options."""
     return _Parts.of(url).shown
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """`scheme://account@place?options#table`, split so that no part of a password is taken for anything else.
+    """The parts of `scheme://account@place?options#table`, split so that a password cannot end up in another part.
 
-    Up to the last `@` all is account, with whatever marks the password holds; a file has no account.
+    Everything up to the last `@` is the account, whatever characters the password contains. A file has no account.
     """
 
     scheme: str
@@ -50,14 +50,14 @@ class _Parts:
 
     @property
     def url(self) -> str:
-        """All but the table, with the marks of the account encoded."""
+        """Everything but the table, with the special characters of the account encoded."""
         account = f"{quote(self.account, safe=_ACCOUNT)}@" if self.account else ""
         options = f"?{self.options}" if self.options else ""
         return f"{self.scheme}://{account}{self.place}{options}"
 
     @property
     def shown(self) -> str:
-        if "?" in self.account:  # the "@" may be one of an option
+        if "?" in self.account:  # the "@" may belong to an option
             return f"{self.scheme}://***"
         user = self.account.partition(":")[0]
         account = f"{user}@" if user.isprintable() and user and not set(user) & set("/#@") else ""
@@ -66,7 +66,7 @@ class _Parts:
 
     @property
     def secrets(self) -> set[str]:
-        """What no message may hold."""
+        """The texts that no message may contain."""
         password = self.account.partition(":")[2]
         options = parse_qsl(self.options) if _SECRET_OPTION.search(self.options) else []
         values = {value for name, value in options if _SECRET_OPTION.search(name)}
@@ -76,7 +76,7 @@ class _Parts:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a table is: the database, and the name of the table with the schemas that hold it."""
+    """The address of a table: its database, the schemas that hold it, and its name."""
 
     parts: _Parts
     parents: tuple[str, ...]
@@ -84,10 +84,10 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> "Address":
-        """Of `postgresql://user@host:5432/db#schema.table`.
+        """Parse an address such as `postgresql://user@host:5432/db#schema.table`.
 
         Raises:
-            TableError: The text is not a URL of a database with the name of a table.
+            TableError: The text is not a database URL with the name of a table.
         """
         parts = _Parts.of(text)
         _refuse_unsound(parts)
@@ -104,26 +104,26 @@ class Address:
 
     @property
     def kind(self) -> str:
-        """What Ibis calls the engine."""
+        """The name of the engine in Ibis."""
         return self.parts.scheme.replace("postgresql", "postgres")
 
     @property
     def file(self) -> Path | None:
-        """The file that the URL names, if it is of an engine whose databases are files."""
+        """The file that the URL names, if the databases of its engine are files."""
         return Path(unquote(self.parts.place)) if self.kind in _FILES else None
 
     @property
     def name(self) -> str:
-        """The URL and the table, without secrets."""
+        """The URL with the table, without secrets."""
         return replace(self.parts, table=".".join([*self.parents, self.table])).shown
 
     @property
     def database(self) -> str | tuple[str, ...] | None:
-        """The schema as Ibis wants it."""
+        """The schema as Ibis expects it."""
         return self.parents if len(self.parents) > 1 else next(iter(self.parents), None)
 
     def without_secrets(self, text: str) -> str:
-        """The text, `***` for every password of the URL that it holds."""
+        """Return the text with `***` in place of every secret of the URL."""
         for secret in sorted(self.parts.secrets, key=len, reverse=True):
             text = text.replace(secret, "***")
         return text
@@ -134,6 +134,6 @@ def _refuse_unsound(parts: _Parts) -> None:
         raise TableError(f"{parts.shown}: write a '?' in a password as %3F, and a '@' in an option as %40")
     try:
         _ = urlsplit(parts.url).port
-    except ValueError as error:  # its text has the password
+    except ValueError as error:  # its message contains the password
         form = "engine://user:password@host:port/database#table"
-        raise TableError(f"{parts.shown}: not a URL, which is {form}") from error
+        raise TableError(f"{parts.shown}: not a valid URL; write {form}") from error

@@ -1,16 +1,16 @@
-"""Exact decimal arithmetic on the numbers of a domain: no binary float takes part."""
+"""Exact decimal arithmetic on the numbers of a domain, without binary floats."""
 
 from decimal import Context, Decimal, Inexact
 
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, is_whole
 
-# Wide enough for every quotient and sum of two numbers that `decimal_of` reads; a lost digit is an error.
+# Precise enough for every quotient and sum of two numbers that `decimal_of` reads; a lost digit is an error.
 _EXACT = Context(prec=8_000, Emax=999_999, Emin=-999_999, traps=[Inexact])
 _WHOLE = Context(prec=8_000, Emax=999_999, Emin=-999_999)
 
 
 def numbers_of(domain: Domain) -> list[Decimal | None]:
-    """The number of each value, `None` where missing.
+    """Return the number of each value, `None` if missing.
 
     Raises:
         UnmaskableValueError: A value is not a number.
@@ -21,34 +21,34 @@ def numbers_of(domain: Domain) -> list[Decimal | None]:
 
 
 def floor_ratio(number: Decimal, width: Decimal) -> Decimal:
-    """The largest integer `n` with `n * width <= number`, for `width > 0`."""
+    """Return the largest integer `n` with `n * width <= number`, for `width > 0`."""
     ratio = _WHOLE.divide_int(number, width)
     below = _EXACT.compare(_EXACT.multiply(ratio, width), number) > 0
     return _EXACT.subtract(ratio, Decimal(1)) if below else ratio
 
 
 def plus(number: Decimal, other: Decimal) -> Decimal:
-    """The exact sum."""
+    """Return the exact sum."""
     return _EXACT.add(number, other)
 
 
 def minus(number: Decimal, other: Decimal) -> Decimal:
-    """The exact difference."""
+    """Return the exact difference."""
     return _EXACT.subtract(number, other)
 
 
 def times(number: Decimal, other: Decimal) -> Decimal:
-    """The exact product."""
+    """Return the exact product."""
     return _EXACT.multiply(number, other)
 
 
 def plain(number: Decimal) -> str:
-    """The number without exponent, keeping its decimals; zero has no sign."""
+    """Return the number as text without an exponent, with all its decimals; zero has no sign."""
     return f"{number.copy_abs() if number.is_zero() else number:f}"
 
 
 def json_number(number: Decimal) -> int | float | str:
-    """The number as JSON writes it where no digit is lost by that, else its text."""
+    """Return the number for JSON: as a number if that loses no digit, otherwise as text."""
     if not number.is_finite():
         return "-inf" if number < 0 else "inf"
     if is_whole(number) and abs(number) < 2**53:
@@ -57,6 +57,6 @@ def json_number(number: Decimal) -> int | float | str:
 
 
 def interval_name(lower: Decimal, upper: Decimal) -> str:
-    """`[0.5,1.0)`, `[1.0,inf)`, `(-inf,0.5)`."""
+    """Return the name of an interval, such as `[0.5,1.0)`, `[1.0,inf)` or `(-inf,0.5)`."""
     opening = "(-inf" if lower.is_infinite() else f"[{plain(lower)}"
     return f"{opening},{'inf' if upper.is_infinite() else plain(upper)})"

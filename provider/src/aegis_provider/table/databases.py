@@ -1,4 +1,4 @@
-"""Tables of databases, by `URL#table`: whatever Ibis connects to."""
+"""Tables at `URL#table`, in any database that Ibis connects to."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ _LONGEST = 200
 
 @contextmanager
 def open_database(text: str, memory_limit: str) -> Iterator[Table]:
-    """The table at `URL#table`.
+    """Open the table at `URL#table`.
 
     Raises:
         TableError: The address is wrong, the engine is not installed, or the table cannot be read.
@@ -39,14 +39,14 @@ def open_database(text: str, memory_limit: str) -> Iterator[Table]:
 
 
 def engine_of(name: str, backend: Any) -> Engine:  # noqa: ANN401 - Ibis has no types
-    """Any backend but DuckDB's; their drivers have no error in common."""
+    """Return the engine of any backend but DuckDB's; these drivers share no error class."""
     return Engine(name, backend, (Exception,), _explained)
 
 
 def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
     _refuse_unknown(address)
     try:
-        # By its path, since Ibis leaves a URL's as it is written.
+        # Connect by path, since Ibis does not decode the path of a URL.
         return ibis.sqlite.connect(address.file) if address.kind == "sqlite" else ibis.connect(address.url)
     except ImportError as error:
         extra = _EXTRAS.get(address.kind, f"'ibis-framework[{address.kind}]'")
@@ -87,11 +87,11 @@ def _duckdb_table(address: Address, memory_limit: str) -> Iterator[Table]:
 
 
 def _held_table(engine: Engine, address: Address) -> Any:  # noqa: ANN401 - see above
-    """A table of a DuckDB file, which is opened beside the database in memory that takes what is temporary."""
+    """Return a table of a DuckDB file, attached to a database in memory, which holds temporary tables."""
     connection, schema = engine.backend.con, address.parents[-1] if address.parents else "main"
     with engine.complaining():
         connection.execute(f"ATTACH {quoted(str(address.file))} AS held (TYPE duckdb, READ_ONLY)")
-        # Its views are others' SQL, and may name any file of this machine.
+        # The file's views are other people's SQL, and may name any file on this machine.
         connection.execute("SET enable_external_access = false")
         held = "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'held' AND table_schema = $1"
         known = [name for (name,) in connection.execute(held, [schema]).fetchall()]
@@ -106,6 +106,6 @@ def _identifier(name: str) -> str:
 
 
 def _explained(error: Exception, *, address: Address | None = None) -> str:
-    """The first line of a driver's complaint, without the password."""
+    """Return the first line of a driver's error message, without secrets."""
     sentence = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     return (address.without_secrets(sentence) if address else sentence)[:_LONGEST]

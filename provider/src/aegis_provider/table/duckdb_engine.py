@@ -1,4 +1,4 @@
-"""DuckDB: bounded in memory, described, and its complaints in one sentence."""
+"""DuckDB with bounded memory, column types, and error messages of one sentence."""
 
 import os
 import re
@@ -20,13 +20,13 @@ _MEMORY = re.compile(r"\s*(?=[\d.]*[1-9])\d*\.?\d+\s*(?:[KMGT]i?B|%)\s*", re.ASC
 
 
 def duckdb_engine(name: str, backend: Any, *, several: bool = False) -> Engine:  # noqa: ANN401 - Ibis has no types
-    """An open DuckDB. With `several` files a complaint names the one that it is of."""
+    """Return the engine of an open DuckDB; with `several` files, error messages name the file."""
     return Engine(name, backend, (duckdb.Error,), partial(_explained, several=several))
 
 
 @contextmanager
 def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 - see above
-    """Bounds what DuckDB holds; the rest spills to a temporary directory. Closes it, and removes that, at the end."""
+    """Limit DuckDB's memory and let the rest spill to a temporary directory. At the end, close it and remove this."""
     connection = backend.con
     try:
         with tempfile.TemporaryDirectory(prefix="aegis-") as spill:
@@ -40,15 +40,15 @@ def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 
 def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
     _limit_memory(connection, memory_limit)
     connection.execute("SET temp_directory = $1", [spill])
-    # Ibis switches it on, and it would stand among the results on stdout.
+    # Ibis switches the bar on, and it would appear among the results on stdout.
     connection.execute("SET enable_progress_bar = false")
     # Every thread of the CSV reader holds buffers of its own.
     connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
 
 
 def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:
-    complaint = TableError(f"{shortened(memory_limit)} is no size of memory; say 500MB or 2GB")
-    # DuckDB takes a negative size, and "none", for no limit.
+    complaint = TableError(f"{shortened(memory_limit)} is not a memory size; write 500MB or 2GB, for example")
+    # DuckDB treats a negative size and "none" as no limit.
     if not _MEMORY.fullmatch(memory_limit):
         raise complaint
     try:
@@ -58,23 +58,23 @@ def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> N
 
 
 def schema_of(backend: Any, query: str) -> dict[str, Any]:  # noqa: ANN401 - see above
-    """The columns of a query and their Ibis types.
+    """Return the columns of a query with their Ibis types.
 
     Raises:
-        duckdb.Error: DuckDB refuses the query.
+        duckdb.Error: DuckDB rejects the query.
     """
-    # Ibis 12 asks by a method that DuckDB 2 has no longer.
+    # Ibis 12 uses a method that DuckDB 2 no longer has.
     described = backend.con.execute(f"DESCRIBE {query}").fetchall()
     read = backend.compiler.type_mapper.from_string
-    types = {kind: read(kind) for kind in {kind for _, kind, *_ in described}}  # of wide tables, once
+    types = {kind: read(kind) for kind in {kind for _, kind, *_ in described}}  # parse each type once, for wide tables
     return {name: types[kind] for name, kind, *_ in described}
 
 
 def view_of(engine: Engine, query: str) -> Expression:
-    """A view of a query, so that its text, of a length with its columns, is read once.
+    """Return a view of a query, so that DuckDB parses its text, which grows with the columns, only once.
 
     Raises:
-        TableError: DuckDB refuses the query.
+        TableError: DuckDB rejects the query.
     """
     name = f"aegis_{uuid4().hex}"
     with engine.complaining():
@@ -84,12 +84,12 @@ def view_of(engine: Engine, query: str) -> Expression:
 
 
 def quoted(text: str) -> str:
-    """SQL of a text."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def _explained(error: Exception, *, several: bool) -> str:
-    """DuckDB's complaint in one sentence, without its settings and without the record."""
+    """Return DuckDB's error message as one sentence, without its settings and without the record."""
     text = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", text)
     file = re.search(r"^\s*file\s*=\s*(.+)$", text, re.MULTILINE) if several else None
@@ -99,11 +99,11 @@ def _explained(error: Exception, *, several: bool) -> str:
     for sign, meaning in _COMPLAINTS.items():
         if sign in text:
             return where + meaning
-    return where + (_first_words(text) or f"cannot be read as it is ({type(error).__name__})")
+    return where + (_first_words(text) or f"cannot be read ({type(error).__name__})")
 
 
 def _first_words(text: str) -> str:
-    """The first line that says something, without its kind."""
+    """Return the first line with content, without the kind of the error."""
     lines = (re.sub(r"^\W*(?:[\w ]+(?:Error|Exception):\s*)+", "", line).strip() for line in text.splitlines())
     return next(filter(None, lines), "")[:_LONGEST]
 
@@ -111,9 +111,9 @@ def _first_words(text: str) -> str:
 _COMPLAINTS = {
     "Invalid unicode": "not UTF-8; convert the file first",
     "unterminated quote": "a quoted field does not end where it should",
-    "invalid state": "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?",
+    "invalid state": "not CSV as RFC 4180 defines it; do all lines end alike, and are all quotes closed?",
     "Maximum line size": "a line is longer than 2 MB; is a quote left open?",
-    "not a valid DuckDB database": "is no DuckDB database",
-    "Cannot launch in-memory database": "is no DuckDB database",
+    "not a valid DuckDB database": "is not a DuckDB database",
+    "Cannot launch in-memory database": "is not a DuckDB database",
     "Out of Memory": "needs more memory than allowed; raise the memory limit",
 }

@@ -1,4 +1,4 @@
-"""The engine that holds a table: runs Ibis expressions, counts many groupings at once, complains in one line."""
+"""The engine that holds a table: runs Ibis expressions, counts many groupings at once, reports errors in one line."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,15 +14,18 @@ from sqlglot import column, func, select
 from aegis_provider.errors import TableError
 
 Expression: TypeAlias = Any
-"""An Ibis expression: a table, a column or a value. Ibis has no types to check."""
+"""An Ibis expression: a table, a column or a value. Ibis has no type hints to check."""
 
 
 @dataclass(frozen=True, eq=False)
 class Engine:
     """An Ibis backend.
 
-    `name`: the table in people's words, without secrets; begins every complaint. `errors`: what its driver raises;
-    `explained` makes a sentence of one.
+    Attributes:
+        name: A readable name of the table, without secrets, which begins every error message.
+        backend: The backend.
+        errors: The exceptions that its driver raises.
+        explained: Turns such an exception into a sentence.
     """
 
     name: str
@@ -31,7 +34,7 @@ class Engine:
     explained: Callable[[Exception], str]
 
     def fetch(self, expression: Expression) -> pa.Table:
-        """All rows.
+        """Return all rows.
 
         Raises:
             TableError: The engine fails.
@@ -42,7 +45,7 @@ class Engine:
             return expression.to_pyarrow()
 
     def stream(self, expression: Expression, records: int) -> Iterator[pa.RecordBatch]:
-        """The rows in batches of at most so many, in the engine's order.
+        """Yield the rows in batches of at most `records`, in the engine's order.
 
         Raises:
             TableError: The engine fails.
@@ -54,11 +57,11 @@ class Engine:
                 yield from expression.to_pyarrow_batches(chunk_size=records)
 
     def sql(self, query: str, schema: Mapping[str, Any]) -> Expression:
-        """The rows of a query in the engine's own SQL."""
+        """Return the rows of a query in the engine's own SQL."""
         return self.backend.sql(query, schema=schema)
 
     def keep(self, expression: Expression) -> Expression:
-        """The rows in a temporary table, which lasts as long as the connection.
+        """Store the rows in a temporary table, which lasts as long as the connection.
 
         Raises:
             TableError: The engine fails.
@@ -74,12 +77,12 @@ class Engine:
             return self.sql(f"SELECT * FROM {name}", expression.schema())  # noqa: S608 - a name of our own
 
     def register(self, expression: Expression) -> None:
-        """Tells the backend of tables in memory that an expression has."""
-        self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - what Ibis itself calls before it asks
+        """Register the in-memory tables of an expression with the backend."""
+        self.backend._run_pre_execute_hooks(expression)  # noqa: SLF001 - Ibis itself calls this before a query
 
     @contextmanager
     def complaining(self) -> Iterator[None]:
-        """Makes a `TableError` of what the driver raises."""
+        """Turn exceptions of the driver into a `TableError`."""
         try:
             yield
         except TableError:
@@ -89,7 +92,7 @@ class Engine:
 
     @property
     def _is_duckdb(self) -> bool:
-        # Ibis 12 asks DuckDB by names that DuckDB 2 has no longer, for readers and for the columns of a table.
+        # Ibis 12 calls DuckDB by names that DuckDB 2 no longer has, for readers and for the columns of a table.
         return bool(self.backend.name == "duckdb")
 
     def _compiled(self, expression: Expression) -> str:
@@ -99,13 +102,17 @@ class Engine:
 
 Two: TypeAlias = tuple[str, str]
 Shown: TypeAlias = Callable[[str, Expression], Expression]
-"""Of a column's name and its key: what is shown of the key."""
+"""Returns what to show of a key, given the column's name and the key."""
 
 
 def counts_of_sets(engine: Engine, keys: Expression, sets: Sequence[Two], shown: Shown) -> Expression:
-    """How many records have each two keys of each two columns: `place`, `first`, `second`, `n`.
+    """Return the number of records with each two keys of each two columns: `place`, `first`, `second`, `n`.
 
-    `place`: which of the `sets`; of each the combinations that occur. `keys`: a table expression that has the columns.
+    Args:
+        engine: The engine to ask.
+        keys: A table expression with the columns.
+        sets: The pairs of columns. `place` is the place among them; each has the combinations that occur.
+        shown: Returns what to show of a key.
     """
     grouped = engine.sql(_query(engine, keys, sets), _schema(keys))
     conditions = [(grouped[f"{first}_absent"] == 0) & (grouped[f"{second}_absent"] == 0) for first, second in sets]

@@ -1,4 +1,4 @@
-"""CSV and Parquet files, read by DuckDB in bounded memory; headers of CSV, and the line of a value, by Python."""
+"""CSV and Parquet files, which DuckDB reads in bounded memory. Python reads CSV headers and finds lines of values."""
 
 import csv
 import re
@@ -19,27 +19,30 @@ from aegis_provider.table.table import Table
 
 _PARQUET_MAGIC = b"PAR1"
 
-#: DuckDB would take directories named like `age=7` for columns, in the place of those in the file.
+#: Otherwise DuckDB would replace columns of the file by directories with names such as `age=7`.
 _AS_IT_IS = "hive_partitioning = false"
 
 
 @dataclass(frozen=True)
 class _Files:
-    """Files with the same columns, and how DuckDB reads them. `delimiter`: of CSV, `None` for Parquet."""
+    """Files with the same columns, read by DuckDB. `delimiter` is `None` for Parquet."""
 
     paths: tuple[Path, ...]
     columns: tuple[str, ...]
     delimiter: str | None
 
     def table(self, engine: Engine) -> Table:
-        """Their records, one file after the other. Column names stay outside of SQL: two may differ in case only."""
+        """Return their records, one file after the other.
+
+        SQL never gets the column names, since two of them may differ only in case.
+        """
         aliases = ", ".join(f"c{place}" for place in range(len(self.columns)))
         query = f"SELECT * FROM {self._reader()} AS t({aliases})"  # noqa: S608 - quoted paths and places
         table = Table.of(engine, view_of(engine, query), self.columns)
         return replace(table, finder=self, delimiter=self.delimiter)
 
     def whereabouts(self, table: Table, place: int, text: str) -> str:
-        """`line 17` of a CSV file, `row 16` of a Parquet file; its name before that where there are several."""
+        """Return `line 17` of a CSV file or `row 16` of a Parquet file, after the file's name if there are several."""
         for path in self.paths:
             prefix = f"{path}: " if len(self.paths) > 1 else ""
             if self.delimiter is not None and (line := first_line(path, self.delimiter, place, text)):
@@ -63,12 +66,16 @@ class _Files:
 
 @contextmanager
 def open_files(name: str, paths: Sequence[Path], delimiter: str, memory_limit: str) -> Iterator[Table]:
-    """The records of these files: Parquet where the first says so itself, CSV in UTF-8 with a header otherwise.
+    """Open these files as a table: as Parquet if the first file is Parquet, otherwise as CSV in UTF-8 with a header.
 
-    `name`: what the table is called in messages.
+    Args:
+        name: The name of the table in messages.
+        paths: The files.
+        delimiter: The delimiter of CSV files.
+        memory_limit: The memory limit of DuckDB.
 
     Raises:
-        TableError: A file cannot be read, or the delimiter or a header is not one.
+        TableError: A file cannot be read, or the delimiter or a header is invalid.
     """
     is_parquet = _first_bytes(paths[0], len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
     backend = ibis.duckdb.connect()
@@ -79,10 +86,10 @@ def open_files(name: str, paths: Sequence[Path], delimiter: str, memory_limit: s
 
 def _csv_files(paths: Sequence[Path], delimiter: str) -> _Files:
     if len(delimiter) != 1 or delimiter in '"\r\n\0':
-        raise TableError(f"a delimiter is one character other than a quote or a line end, not {delimiter!r}")
+        raise TableError(f"a delimiter must be one character other than a quote or line end, not {delimiter!r}")
     for path in paths:
         if _first_bytes(path, len(_PARQUET_MAGIC)) == _PARQUET_MAGIC:
-            raise TableError(f"{path}: is Parquet, and {paths[0]} is not; name files of one kind")
+            raise TableError(f"{path}: is Parquet, but {paths[0]} is not; name files of one kind")
     headers = [header_of(path, delimiter) for path in paths]
     _refuse_other_columns(paths, headers)
     return _Files(tuple(paths), headers[0], delimiter)
@@ -95,7 +102,7 @@ def _parquet_files(paths: Sequence[Path]) -> _Files:
 
 
 def _parquet_columns(path: Path) -> tuple[str, ...]:
-    """The names as the file has them; DuckDB would rename those that differ in case only."""
+    """Return the names as in the file; DuckDB would rename those that differ only in case."""
     try:
         with path.open("rb") as file:
             columns = tuple(pq.read_schema(file).names)
@@ -109,13 +116,15 @@ def _refuse_other_columns(paths: Sequence[Path], headers: Sequence[tuple[str, ..
     for path, header in zip(paths, headers, strict=True):
         if header != headers[0]:
             here, there = ", ".join(header), ", ".join(headers[0])
-            raise TableError(f"{path}: has the columns {here}, and {paths[0]} has {there}; all files need the same")
+            raise TableError(
+                f"{path}: has the columns {here}, but {paths[0]} has {there}; all files need the same columns"
+            )
 
 
 def _first_bytes(path: Path, size: int) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            kind = "a directory" if path.is_dir() else "no regular file"
+            kind = "a directory" if path.is_dir() else "not a regular file"
             raise TableError(f"{path}: cannot be read: is {kind}")
         with path.open("rb") as file:
             first = file.read(size)
@@ -127,31 +136,31 @@ def _first_bytes(path: Path, size: int) -> bytes:
 
 
 def _literal_glob(path: Path) -> str:
-    """The path as a pattern that matches nothing else."""
+    """Return a pattern that matches only this path."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
-#: What DuckDB reads of a line, in bytes; here in characters.
+#: The longest line, which DuckDB measures in bytes; here in characters.
 _LONGEST_LINE: Final = 2 << 20
 
 
 class _LongLineError(csv.Error):
-    """A line is too long to hold."""
+    """A line is too long."""
 
 
 def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
-    """The names in the first line, each once.
+    """Return the names in the first line, which must be unique.
 
     Raises:
         TableError: The line is blank, too long or not CSV in UTF-8, or a column has no name or that of another.
     """
-    # Decoding reads ahead of the header: what is wrong further down is for DuckDB to report, with its line.
+    # Decoding reads beyond the header, but faults further down are left to DuckDB, which reports their line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         try:
             columns = tuple(next(csv.reader(_lines(file), delimiter=delimiter, strict=True), ()))
             "".join(columns).encode()
         except _LongLineError as error:
-            raise TableError(f"{path}: line 1: longer than 2 MB; is it a text with line ends?") from error
+            raise TableError(f"{path}: line 1: longer than 2 MB; is it a text file with line breaks?") from error
         except (csv.Error, UnicodeEncodeError) as error:
             raise TableError(f"{path}: line 1: not a CSV header in UTF-8") from error
     for place, name in enumerate(columns):
@@ -164,10 +173,10 @@ def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
 
 
 def refuse_repeated(columns: Sequence[str], where: str) -> None:
-    """Refuses a name that stands twice.
+    """Reject repeated column names.
 
     Raises:
-        TableError: Two columns have one name.
+        TableError: Two columns have the same name.
     """
     seen: set[str] = set()
     for name in columns:
@@ -177,7 +186,7 @@ def refuse_repeated(columns: Sequence[str], where: str) -> None:
 
 
 def first_line(path: Path, delimiter: str, place: int, text: str) -> int | None:
-    """The line on which the first record with that text begins; `None` if a field is too long for `csv`."""
+    """Return the line where the first record with this text begins, or `None` if a field is too long for `csv`."""
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
         reader = csv.reader(_lines(file), delimiter=delimiter)
         try:
@@ -193,10 +202,10 @@ def first_line(path: Path, delimiter: str, place: int, text: str) -> int | None:
 
 
 def _lines(file: TextIO) -> Iterator[str]:
-    """The lines of a file.
+    """Yield the lines of a file.
 
     Raises:
-        _LongLineError: A line is too long to hold.
+        _LongLineError: A line is too long.
     """
     while line := file.readline(_LONGEST_LINE):
         if len(line) == _LONGEST_LINE:

@@ -1,4 +1,4 @@
-"""Tables in this process's memory: data frames of pandas and Polars, and Arrow tables."""
+"""Tables in the memory of this process: pandas and Polars data frames, and Arrow tables."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,18 +17,18 @@ _LONGEST = 200
 
 
 class ArrowTable(Protocol):
-    """Whatever hands its columns over as Arrow's C stream: a DataFrame of pandas or Polars, a table of Arrow."""
+    """A table that offers its columns as an Arrow C stream: a pandas or Polars DataFrame, or an Arrow table."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The columns."""
+        """Return the columns."""
         ...
 
 
 class LazyFrame(Protocol):
-    """A frame of Polars that is not computed yet."""
+    """A Polars frame that is not computed yet."""
 
     def collect(self) -> Any:  # noqa: ANN401 - Polars need not be installed
-        """The frame, computed."""
+        """Compute the frame."""
         ...
 
 
@@ -36,18 +36,18 @@ Frame: TypeAlias = ArrowTable | LazyFrame
 
 
 def frame_name(table: object) -> str:
-    """What messages call a table that has no name: `the DataFrame`, `the Arrow table`."""
+    """Return the name in messages of a table without a name: `the DataFrame` or `the Arrow table`."""
     return f"the {'Arrow table' if isinstance(table, pa.Table | pa.RecordBatch) else type(table).__name__}"
 
 
 @contextmanager
 def open_frame(table: Frame, memory_limit: str) -> Iterator[Table]:
-    """The records of a frame, in its order, with the types that it would have in Parquet.
+    """Open a frame as a table, with its records in order and with the types that they would have in Parquet.
 
-    Its columns are not copied where they are Arrow's already, as those of an Arrow table.
+    Columns that are already in Arrow's format, such as those of an Arrow table, are not copied.
 
     Raises:
-        TableError: what is given is no table, or a column of it has values of several types.
+        TableError: The argument is not a table, or a column has values of several types.
     """
     name = frame_name(table)
     columns = _arrow_table(table)
@@ -63,7 +63,7 @@ def open_frame(table: Frame, memory_limit: str) -> Iterator[Table]:
 
 class _Rows:
     def whereabouts(self, table: Table, place: int, text: str) -> str:
-        """`row 16`."""
+        """Return the row in words: `row 16`."""
         row = table.first_row(place, text)
         return f"row {row}" if row else ""
 
@@ -73,10 +73,10 @@ def _arrow_table(table: Any) -> pa.Table:  # noqa: ANN401 - anything may be give
     try:
         frame = table.collect() if _is_lazy(table) else table
         columns = pa.table(frame)
-    except Exception as error:  # what Arrow, pandas and Polars raise has no base in common
+    except Exception as error:  # the errors of Arrow, pandas and Polars have no common base
         message = next(iter(str(error).splitlines()), type(error).__name__)[:_LONGEST]
         raise TableError(f"{frame_name(table)}: cannot be read as columns of one type each: {message}") from error
-    if "Object" in map(str, getattr(frame, "dtypes", ())):  # of Polars, which would hand over addresses
+    if "Object" in map(str, getattr(frame, "dtypes", ())):  # Polars would pass on addresses
         raise TableError(f"{frame_name(table)}: cannot be read as columns of one type each: one has the type Object")
     return columns
 
@@ -86,11 +86,11 @@ def _refuse_other_kinds(table: object) -> None:
         raise TableError("a RecordBatchReader can be read only once; give the table that its read_all() returns")
     if not (hasattr(table, "__arrow_c_stream__") or _is_lazy(table)):
         raise TableError(
-            f"a {type(table).__name__} is no table; give a path, a URL#table, a DataFrame of pandas or Polars, an "
+            f"a {type(table).__name__} is not a table; give a path, a URL#table, a DataFrame of pandas or Polars, an "
             "Arrow table or an Ibis table"
         )
 
 
 def _is_lazy(table: object) -> bool:
-    """Whether it is a frame of Polars that is not computed yet; Polars is not imported to know that."""
+    """Return whether this is a Polars frame that is not computed yet, without importing Polars."""
     return type(table).__module__.partition(".")[0] == "polars" and hasattr(table, "collect")

@@ -1,4 +1,4 @@
-"""Opens a table, whatever it is named by."""
+"""Opening of tables, whatever their source."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,23 +17,27 @@ from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_
 from aegis_provider.table.table import Table
 
 Source: TypeAlias = str | Path | ibis.Table | ArrowTable | LazyFrame
-"""What is taken for a table, wherever one is: see `open_table`."""
+"""Anything that is accepted as a table; see `open_table`."""
 
 
 def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB") -> AbstractContextManager[Table]:
-    """A table, to be closed at the end, which is one of these.
-
-    A path: Parquet where the file says so itself, CSV in UTF-8 with a header otherwise. A glob (`data/*.parquet`), if
-    nothing has that very name: files of one kind with the same columns. `URL#table` of whatever Ibis connects to,
-    such as `postgresql://user@host/db#schema.table` or `duckdb://file.duckdb#table`. An Ibis table, whose connection
-    stays open. A DataFrame of pandas or Polars, or an Arrow table, read as it would be from Parquet.
+    """Open a table, which is closed when the context ends.
 
     Args:
-        memory_limit: bounds what DuckDB holds; the rest spills to a temporary directory, which is removed. Databases
-            count by themselves.
+        table: One of these.
+
+            * A path: Parquet if the content of the file says so, otherwise CSV in UTF-8 with a header.
+            * A glob (`data/*.parquet`), unless a file has exactly this name: files of one kind with the same columns.
+            * `URL#table` in any database that Ibis connects to, such as `postgresql://user@host/db#schema.table` or
+              `duckdb://file.duckdb#table`.
+            * An Ibis table, whose connection stays open.
+            * A pandas or Polars DataFrame or an Arrow table, read as it would be from Parquet.
+        delimiter: The delimiter of CSV files.
+        memory_limit: The memory limit of DuckDB; the rest spills to a temporary directory, which is removed. Other
+            databases manage their own memory.
 
     Raises:
-        TableError: on entering, if there is no such table, or it cannot be read.
+        TableError: On entering, if there is no such table or it cannot be read.
     """
     if isinstance(table, str) and is_url(table):
         return open_database(table, memory_limit)
@@ -45,7 +49,7 @@ def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB"
 
 
 def table_name(table: Source) -> str:
-    """What a table is called in messages: the path; the URL, without what may be secret in it; `the DataFrame`."""
+    """Return the name of a table in messages: its path, its URL without secrets, or for example `the DataFrame`."""
     if isinstance(table, str) and is_url(table):
         return without_secrets(table)
     if isinstance(table, str | Path):
@@ -54,9 +58,9 @@ def table_name(table: Source) -> str:
 
 
 def files_of(table: Source) -> list[Path]:
-    """The files that a table is read from: those of a glob in the order of their names, the path itself if it is none.
+    """Return the files of a table: the path itself, or the files of a glob in the order of their names.
 
-    Of a URL the file of the database, if it is one; none of an Ibis table, nor of one in memory.
+    A URL has one file if its database is a file. Ibis tables and tables in memory have none.
     """
     if isinstance(table, str) and is_url(table):
         file = Address.of(table).file
@@ -80,7 +84,7 @@ def _is_there(path: Path) -> bool:
 def _open_paths(table: str | Path, delimiter: str, memory_limit: str) -> Iterator[Table]:
     paths = files_of(table)
     if paths == [Path(table)] and not _is_there(paths[0]) and has_magic(str(table)):
-        raise TableError(f"{table}: no file has such a name")
+        raise TableError(f"{table}: no file matches this pattern")
     with open_files(str(table), paths, delimiter, memory_limit) as opened:
         yield opened
 

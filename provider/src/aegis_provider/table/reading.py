@@ -1,6 +1,6 @@
-"""How the values of a column become texts, the same on every engine.
+"""Conversion of the values of a column to texts, the same on every engine.
 
-The engine groups by a *key*, which is missing where the value is; a text is made of a key only after the counting.
+The engine groups by a *key*, which is missing if the value is. A key becomes a text only after counting.
 """
 
 from collections.abc import Sequence
@@ -16,24 +16,24 @@ from aegis_provider.table.values import MISSING
 
 @dataclass(frozen=True)
 class Reading:
-    """A column of texts; also the base of the others. `type`: what Ibis calls the type of its keys."""
+    """The reading of a column of texts, and the base of the others. `type` is the type of its keys in Ibis."""
 
     type: str = "string"
 
     def key(self, value: Expression) -> Expression:
-        """What the engine tells the column's values by: one key for a value, NULL where it is missing."""
+        """Return the key by which the engine distinguishes values: one for each value, NULL if it is missing."""
         return value.nullif(MISSING)
 
     def text(self, key: Expression) -> Expression:
-        """The text of a key, as the engine writes it, `""` where it is missing."""
+        """Return the text of a key as the engine writes it, `""` if it is missing."""
         return self._written(key).fill_null(MISSING)
 
     def canonical(self, texts: pa.Array) -> pa.Array:
-        """The engine's texts as every engine's: (records,) in and out."""
+        """(records,) Convert an engine's texts (records,) to the texts that are the same on every engine."""
         return texts
 
     def key_of(self, text: str) -> object:
-        """The key of a canonical text other than `""`."""
+        """Return the key of a canonical text other than `""`."""
         return text
 
     def _written(self, key: Expression) -> Expression:
@@ -42,7 +42,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Integers(Reading):
-    """Whole numbers of up to 64 bits."""
+    """The reading of integers of up to 64 bits."""
 
     def key(self, value: Expression) -> Expression:
         """The number."""
@@ -58,7 +58,7 @@ class Integers(Reading):
 
 @dataclass(frozen=True)
 class Booleans(Reading):
-    """`true` and `false`, which some engines write as 1 and 0."""
+    """The reading of `true` and `false`, which some engines write as 1 and 0."""
 
     def key(self, value: Expression) -> Expression:
         """The truth value."""
@@ -74,17 +74,17 @@ class Booleans(Reading):
 
 @dataclass(frozen=True)
 class Floats(Reading):
-    """Binary floating point: the shortest decimal that reads as the same number, without `.0`. NaN counts as missing.
+    """The reading of binary floats as the shortest decimal of the same value, without `.0`. NaN counts as missing.
 
-    Engines agree on the digits and on nothing else (`1`, `1.0`, `1e+20`, `1.0E20`).
+    Engines agree only on the digits, not on the notation (`1`, `1.0`, `1e+20`, `1.0E20`).
     """
 
     def key(self, value: Expression) -> Expression:
-        """The number, unless it is none."""
+        """Return the number, or NULL for NaN."""
         return value.isnan().ifelse(None, value)
 
     def canonical(self, texts: pa.Array) -> pa.Array:
-        """The shortest texts."""
+        """Return the shortest texts."""
         return translated(texts, _shortest)
 
     def key_of(self, text: str) -> object:
@@ -97,15 +97,15 @@ class Floats(Reading):
 
 @dataclass(frozen=True)
 class Others(Reading):
-    """Dates, times, decimals and whatever else, as the engine writes them."""
+    """The reading of dates, times, decimals and all other values as the engine writes them."""
 
     def key(self, value: Expression) -> Expression:
-        """Its text."""
+        """Return the text of the value."""
         return value.cast("string").nullif(MISSING)
 
 
 def reading_of(dtype: Any) -> Reading:  # noqa: ANN401 - a type of Ibis, which has no types
-    """How a column of that Ibis type is read."""
+    """Return the reading of a column of this Ibis type."""
     if dtype.is_string():
         return Reading()
     if dtype.is_boolean():
@@ -118,7 +118,7 @@ def reading_of(dtype: Any) -> Reading:  # noqa: ANN401 - a type of Ibis, which h
 
 
 def translated(texts: pa.Array, translate: Any) -> pa.Array:  # noqa: ANN401 - from text to text; NumPy's too
-    """Each text translated, each distinct one once."""
+    """Return the translated texts, translating each distinct text once."""
     coded = texts.dictionary_encode()
     words: Sequence[str] = [translate(text) for text in coded.dictionary.to_pylist()]
     return pa.array(words, pa.string()).take(coded.indices)

@@ -1,4 +1,4 @@
-"""The provider's table, wherever it is. Every value is text; a missing one is `""`."""
+"""The provider's table, whatever its source. Every value is text; a missing value is `""`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,17 +19,17 @@ _DELIMITERS = {
     "|": ("vertical bars", "'|'"),
     ":": ("colons", "':'"),
 }
-"""What tables are separated by: the word for it, and how the option names it."""
+"""The usual delimiters of tables, with the word for each and its form in the option."""
 
-# More at once would hold more groups in memory than any of them needs.
+# More at once would hold needlessly many groups in memory.
 _ATTRIBUTES_PER_READING = 60
 
 
 class Finder(Protocol):
-    """Knows where a value stands in its file."""
+    """Finds the place of a value in its file."""
 
     def whereabouts(self, table: "Table", place: int, text: str) -> str:
-        """`line 17`, `row 16`, or nothing; perhaps with the file before it."""
+        """Return `line 17`, `row 16`, or nothing, possibly after the name of the file."""
         ...
 
 
@@ -38,14 +38,14 @@ class Table:
     """A table, open for queries.
 
     Attributes:
-        name: what it is called in messages.
-        columns: their names.
-        engine: that holds it.
-        source: an Ibis table whose columns are called `c0, c1, ...`, in the order of `columns`, so that those that
-            differ in case stay apart.
-        readings: of each column.
-        finder: of what is read from files or memory.
-        delimiter: of CSV files, else `None`.
+        name: The name of the table in messages.
+        columns: The names of the columns.
+        engine: The engine that holds the table.
+        source: An Ibis table whose columns are called `c0, c1, ...`, in the order of `columns`, so that names that
+            differ only in case stay distinct.
+        readings: The reading of each column.
+        finder: Finds places of values in files and in memory.
+        delimiter: The delimiter of CSV files; otherwise `None`.
     """
 
     name: str
@@ -58,25 +58,25 @@ class Table:
 
     @classmethod
     def of(cls, engine: Engine, source: Expression, columns: Sequence[str] | None = None) -> "Table":
-        """The table of an Ibis expression, whose columns may be known by other names."""
+        """Return the table of an Ibis expression, optionally with other names for its columns."""
         names = tuple(columns or source.columns)
         readings = tuple(map(reading_of, source.schema().types))
         places = {f"c{place}": name for place, name in enumerate(source.columns)}
-        # A selection of some thousand columns takes Ibis seconds, even where each keeps its name.
+        # Ibis takes seconds to select some thousand columns, even if each keeps its name.
         if any(place != name for place, name in places.items()):
             source = source.select(**{place: source[name] for place, name in places.items()})
         return cls(engine.name, names, engine, source, readings)
 
     def read_as(self, readings: Mapping[str, Reading]) -> "Table":
-        """The same table, some columns of which are read in other ways."""
+        """Return the same table with other readings for some columns."""
         pairs = zip(self.columns, self.readings, strict=True)
         return replace(self, readings=tuple(readings.get(name, reading) for name, reading in pairs))
 
     def positions(self, names: Sequence[str]) -> list[int]:
-        """The places of these columns.
+        """Return the places of these columns.
 
         Raises:
-            TableError: the table lacks one.
+            TableError: The table lacks a column.
         """
         for name in names:
             if name not in self.columns:
@@ -84,52 +84,51 @@ class Table:
         return [self.columns.index(name) for name in names]
 
     def reading(self, name: str) -> Reading:
-        """How a column is read."""
+        """Return the reading of a column."""
         return self.readings[self.columns.index(name)]
 
     def keys(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Expression:
-        """A table of the keys of these columns, `v0, v1, ...`, and of the `untouched` ones as they are, `w0, w1, ...`.
+        """Return the keys of these columns as `v0, v1, ...`, and the `untouched` columns unchanged as `w0, w1, ...`.
 
         Raises:
-            TableError: as `positions` does.
+            TableError: As in `positions`.
         """
         keys = {f"v{n}": self.readings[p].key(self.source[f"c{p}"]) for n, p in enumerate(self.positions(names))}
         kept = {f"w{n}": self.source[f"c{place}"] for n, place in enumerate(self.positions(untouched))}
         return self.source.select(**keys, **kept)
 
     def counts_with(self, names: Sequence[str], label: str) -> Iterator[pa.Table]:
-        """Of each of these columns every text with every text of the label: `first`, `second` (the label's) and `n`.
+        """Yield for each column the counts of its texts with those of the label: `first`, `second` (the label's), `n`.
 
-        One reading for 60 columns. A pair may stand more than once.
+        The table is read once for every 60 columns. A pair may appear more than once.
 
         Raises:
-            TableError: as `positions` and `Engine` do.
+            TableError: As in `positions` and `Engine`.
         """
         self.positions([*names, label])
         for start in range(0, len(names), _ATTRIBUTES_PER_READING):
             yield from self._counted(names[start : start + _ATTRIBUTES_PER_READING], label)
 
     def batches(self, names: Sequence[str], untouched: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
-        """The texts of these columns, some thousand records at a time, in the table's order; columns called `v0, v1,
-        ...`.
+        """Yield batches of some thousand records in the table's order, the texts of these columns as `v0, v1, ...`.
 
-        After them come the `untouched` ones, `w0, w1, ...`, whose values have the types that the engine gives them.
-        The order of a database is the one in which it gives its records.
+        The `untouched` columns follow as `w0, w1, ...`; their values have the types that the engine gives them. The
+        order of a database table is that in which the database returns its records.
 
         Raises:
-            TableError: as `positions` and `Engine` do.
+            TableError: As in `positions` and `Engine`.
         """
         keys = self.keys(names, untouched)
         kept = {f"w{n}": keys[f"w{n}"] for n in range(len(untouched))}
         yield from self._texts(names, keys.select(**self._shown(keys, names), **kept))
 
     def combinations(self, names: Sequence[str]) -> pa.Table:
-        """Every combination of the texts of these columns that occurs, and its number of records: `v0, v1, ..., n`.
+        """Return every combination of texts of these columns that occurs, with its number of records: `v0, v1, ..., n`.
 
         The texts are dictionaries with integer codes.
 
         Raises:
-            TableError: as `positions` and `Engine` do.
+            TableError: As in `positions` and `Engine`.
         """
         keys = self.keys(names)
         grouped = keys.group_by(list(keys.columns)).aggregate(n=keys.count())
@@ -138,20 +137,20 @@ class Table:
         return pa.concat_tables(coded).unify_dictionaries().combine_chunks()
 
     def records(self) -> int:
-        """How many records there are now.
+        """Return the current number of records.
 
         Raises:
-            TableError: as `Engine` does.
+            TableError: As in `Engine`.
         """
         return int(self.engine.fetch(self.source.aggregate(n=self.source.count()))["n"][0].as_py())
 
     def located(self, column: str, text: str) -> str:
-        """The table and, where it is a file, the place in it at which a value stands first: `t.csv: line 17`."""
+        """Return the table's name and, for a file, the first place of a value in it: `t.csv: line 17`."""
         where = self.finder.whereabouts(self, self.columns.index(column), text) if self.finder else ""
         return f"{self.name}: {where}" if where else self.name
 
     def first_row(self, place: int, text: str) -> int | None:
-        """The number, from 1, of the first record that has this text in that column."""
+        """Return the number, from 1, of the first record with this text in that column."""
         before = 0
         for batch in self.batches([self.columns[place]]):
             row = batch.column(0).index(text).as_py()
@@ -188,7 +187,7 @@ class Table:
             yield pa.record_batch([*columns, *batch.columns[len(columns) :]], batch.schema.names)
 
     def _lacking(self, name: str, names: Sequence[str]) -> str:
-        """What to say of a column that is not there, one of `names`: the header may have been cut in wrong places."""
+        """Return the message on a missing column, one of `names`; the delimiter may be wrong."""
         if mark := self._likely_delimiter(name):
             word, option = _DELIMITERS[mark]
             return f"{self.name}: looks separated by {word}; add --delimiter {option}"
@@ -199,11 +198,11 @@ class Table:
             and len(set(names)) > 1
         ):
             found = f"one column found ({shortened(self.columns[0])}) with delimiter {self.delimiter!r}"
-            return f"{self.name}: {found}; say which --delimiter it has"
+            return f"{self.name}: {found}; name the right one with --delimiter"
         return f"{self.name}: no column {shortened(name)}; {nearest(name, list(self.columns))}"
 
     def _likely_delimiter(self, name: str) -> str | None:
-        """What cuts the header into several columns, where one was read, or into one of this name."""
+        """Return a delimiter that splits the header into several columns instead of one, or yields one of this name."""
         others = [mark for mark in _DELIMITERS if mark != self.delimiter] if self.delimiter is not None else []
         for mark in others:
             cut = [part.strip(' "') for column in self.columns for part in column.split(mark)]

@@ -1,4 +1,4 @@
-"""The values of an attribute: their type, their order, and which texts stand for the same one."""
+"""The values of an attribute: their type, their order, and the texts that mean the same value."""
 
 import datetime as dt
 import re
@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 from aegis_provider.errors import UnmaskableValueError
 
 MISSING = ""
-"""The text of a missing value, first in every domain that has one."""
+"""The text of a missing value, which comes first in every domain that has one."""
 
 Key: TypeAlias = Any
-"""What a value is compared by: `Decimal`, `date`, `bool` or `str`, the same for all values of a type."""
+"""The key by which values are compared: `Decimal`, `date`, `bool` or `str`, the same for all values of a type."""
 
 
 class ValueType(StrEnum):
@@ -27,7 +27,7 @@ class ValueType(StrEnum):
     DATE = "date"
 
 
-# At most 400 digits and three of exponent: any binary float fits, and exact arithmetic stays small.
+# At most 400 digits, and three in the exponent: any binary float fits, and exact arithmetic stays small.
 _NUMBER = re.compile(r"[+-]?(?=\.?\d)\d{0,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TRUTH = {"false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
@@ -38,10 +38,10 @@ _LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
 
 
 def decimal_of(text: str) -> Decimal:
-    """The exact number that `text` writes.
+    """Return the exact number in `text`.
 
     Raises:
-        UnmaskableValueError: The text is not a number, or not a finite one.
+        UnmaskableValueError: The text is not a finite number.
     """
     if not _NUMBER.fullmatch(text):
         raise UnmaskableValueError(text, "is not a number")
@@ -49,7 +49,7 @@ def decimal_of(text: str) -> Decimal:
 
 
 def is_whole(number: Decimal) -> bool:
-    """Whether the number is an integer."""
+    """Return whether the number is an integer."""
     return number == number.to_integral_value()
 
 
@@ -64,7 +64,7 @@ def _truth_of(text: str) -> bool:
     try:
         return _TRUTH[text.lower()]
     except KeyError:
-        raise UnmaskableValueError(text, "is neither true nor false, yes nor no, 1 nor 0") from None
+        raise UnmaskableValueError(text, "is not true, false, yes, no, 1 or 0") from None
 
 
 def _date_of(text: str) -> dt.date:
@@ -86,10 +86,10 @@ _KEYS: Mapping[ValueType, Callable[[str], Key]] = {
 
 
 def key_of(text: str, value_type: ValueType) -> Key:
-    """What `text` is compared by as a value of that type.
+    """Return the key by which `text` is compared as a value of this type.
 
     Raises:
-        UnmaskableValueError: The text is not a value of that type.
+        UnmaskableValueError: The text is not a value of this type.
     """
     return _KEYS[value_type](text)
 
@@ -123,10 +123,10 @@ _LOOKS: tuple[tuple[ValueType, Callable[[str], bool]], ...] = (
 
 
 def infer_type(texts: Iterable[str]) -> ValueType:
-    """The narrowest type that all the texts have: boolean (true, false), integer, number, date, or else string.
+    """Return the narrowest type that fits all texts: boolean (true, false), integer, number, date, or else string.
 
-    Missing values say nothing. Texts with a leading zero ("01234") are identifiers, so the type is string;
-    yes and no, 1 and 0 are boolean only where the plan says so.
+    Missing values are ignored. Texts with a leading zero ("01234") are identifiers, so the type is string. Yes and no,
+    or 1 and 0, are boolean only if the plan says so.
     """
     present = [text for text in texts if text != MISSING]
     if not present:
@@ -138,9 +138,12 @@ def infer_type(texts: Iterable[str]) -> ValueType:
 class Domain:
     """The distinct values of an attribute, in order.
 
-    `texts`: one text per value, `MISSING` first. Of several texts of one value ("1.0", "1.00") the shortest
-    is kept, then the first in text order. `keys`: the typed value of each text (`None` if missing).
-    `places`: the index of the value that each text of the table stands for.
+    Attributes:
+        value_type: The type of the values.
+        texts: One text per value, `MISSING` first. Of several texts for a value ("1.0", "1.00"), the shortest is kept,
+            and of these the first in text order.
+        keys: The typed value of each text (`None` if missing).
+        places: The index of the value of each text in the table.
     """
 
     value_type: ValueType
@@ -150,7 +153,7 @@ class Domain:
 
     @classmethod
     def of(cls, texts: Iterable[str], declared: ValueType | None = None) -> "Domain":
-        """The domain of a column of these texts.
+        """Return the domain of a column with these texts.
 
         Raises:
             UnmaskableValueError: A text is not a value of the type.
@@ -171,7 +174,7 @@ class Domain:
 
     @classmethod
     def in_order(cls, texts: Iterable[str], place: Callable[[str], int]) -> "Domain":
-        """The domain of a column of texts that have a place each, in that order; a missing one is first."""
+        """Return the domain of a column of texts in the order of their `place`, with missing values first."""
         distinct = set(texts)
         ordered = [MISSING] * (MISSING in distinct) + sorted(distinct - {MISSING}, key=place)
         keys = tuple(None if text == MISSING else text for text in ordered)

@@ -1,4 +1,4 @@
-"""Continuous attributes in bins: the rules that a plan names, and what each makes of a table."""
+"""Discretization of continuous attributes: the rules that a plan names, and their bins for a table."""
 
 from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins
 from aegis_provider.table.discretization.rules import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule

@@ -1,9 +1,8 @@
-"""Half-open intervals of numbers, numbered in order; how an engine finds the one that holds a number, and a column
-of numbers read as such intervals.
+"""Bins: half-open intervals of numbers, numbered in order; engines find the bin of a number, and read columns as bins.
 
-Numbers and edges are compared as doubles, each edge as the double next to it: a column of decimals and one of doubles
-fall into the same bins, and a value that is an edge as people write it (0.3) begins its bin. Only what differs from an
-edge after its 15th digit may be taken for it.
+Numbers and edges are compared as doubles, each edge as the nearest double. Columns of decimals and of doubles thus fall
+into the same bins, and a value that is written like an edge (0.3) begins its bin. Only values that differ from an edge
+after its 15th digit may be taken for the edge.
 """
 
 from dataclasses import dataclass
@@ -20,10 +19,10 @@ from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _EXACT = 2**53
 
-# What `decimal_of` takes for a number, but for exponents that no double has.
+# What `decimal_of` accepts as a number, except for exponents beyond those of doubles.
 _NUMBER = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-2]?[0-9]?[0-9])?$"
 
-# Beyond and below every number that a plan can state.
+# Larger and smaller than every positive number that a plan can state.
 _HUGE = Decimal("1e1500")
 _TINY = Decimal("1e-1500")
 
@@ -32,15 +31,15 @@ class Bins(Protocol):
     """The bins of one attribute."""
 
     def code(self, number: Expression) -> Expression:
-        """The number of the bin that holds a double, NULL outside of all bins, or where it is NULL."""
+        """Return the number of the bin that holds a double; NULL outside all bins, or if the double is NULL."""
         ...
 
     def bounds(self, code: int) -> tuple[Decimal, Decimal]:
-        """The ends of a bin; the lower one is in it."""
+        """Return the ends of a bin, which includes the lower one."""
         ...
 
     def beginning_at(self, lower: Decimal) -> int:
-        """The number of the bin with that lower end."""
+        """Return the number of the bin with this lower end."""
         ...
 
 
@@ -52,9 +51,9 @@ class EvenBins:
     origin: Decimal = Decimal(0)
 
     def code(self, number: Expression) -> Expression:
-        """The `i`: guessed by a division, then set right by comparing the number with the ends of its bin.
+        """Return `i`, guessed by a division and then corrected by comparing the number with the ends of its bin.
 
-        An edge is a quotient of two integers that doubles hold exactly, so it is the double next to it (IEEE 754).
+        An edge is a quotient of two integers that doubles hold exactly, so it becomes the nearest double (IEEE 754).
         """
         scale, width, origin = self._integers()
         guess = ((number * _double(scale) - _double(origin)) / _double(width)).floor()
@@ -64,26 +63,26 @@ class EvenBins:
         return guess.cast("int64") + above - below
 
     def bounds(self, code: int) -> tuple[Decimal, Decimal]:
-        """The ends, exactly."""
+        """Return the exact ends."""
         lower = plus(self.origin, times(Decimal(code), self.width))
         return lower, plus(lower, self.width)
 
     def beginning_at(self, lower: Decimal) -> int:
-        """How many widths it is from the origin."""
+        """Return the distance from the origin in widths."""
         return int(floor_ratio(minus(lower, self.origin), self.width))
 
     def count(self, lowest: float, highest: float) -> int:
-        """How many bins there are from one number to the other."""
+        """Return the number of bins from one number to the other."""
         return int((Decimal(highest) - Decimal(lowest)) / self.width) + 1
 
     def are_exact(self, lowest: float, highest: float) -> bool:
-        """Whether doubles hold everything that `code` computes of the numbers between these."""
+        """Return whether doubles hold everything exactly that `code` computes for numbers between these."""
         scale, width, _ = self._integers()
         farthest = max(abs(Decimal(lowest)), abs(Decimal(highest))) * scale + width
         return scale <= 10**15 and max(farthest, abs(self.origin) * scale) < _EXACT
 
     def _integers(self) -> tuple[int, int, int]:
-        """The power of ten that makes integers of width and origin, and these."""
+        """Return the power of ten that turns width and origin into integers, and these integers."""
         decimals = max(0, *(-int(each.as_tuple().exponent) for each in (self.width, self.origin)))
         scale = 10**decimals
         return scale, int(self.width * scale), int(self.origin * scale)
@@ -96,16 +95,16 @@ class CutBins:
     edges: tuple[Decimal, ...]
 
     def code(self, number: Expression) -> Expression:
-        """The `i`, found by halving."""
+        """Return `i`, found by bisection."""
         inside = (number >= _double(self.edges[0])) & (number < _double(self.edges[-1]))
         return inside.ifelse(self._halved(number, 0, len(self.edges) - 2), None)
 
     def bounds(self, code: int) -> tuple[Decimal, Decimal]:
-        """The edges on both sides."""
+        """Return the edges on both sides."""
         return self.edges[code], self.edges[code + 1]
 
     def beginning_at(self, lower: Decimal) -> int:
-        """The place of the edge."""
+        """Return the place of the edge."""
         return self.edges.index(lower)
 
     def _halved(self, number: Expression, first: int, last: int) -> Expression:
@@ -117,12 +116,12 @@ class CutBins:
 
 
 def _double(number: Decimal | int) -> Expression:
-    """The double next to a number, by its text, which every engine reads alike."""
+    """Return the double nearest to a number, by its text, which every engine reads alike."""
     return ibis.literal(repr(float(number))).cast("float64")
 
 
 def number_of(value: Expression) -> Expression:
-    """The value as a double; NULL where it is missing, not a number or not finite. `value`: of numbers, or of texts."""
+    """Return the value, a number or text, as a double; NULL if it is missing, not a number or not finite."""
     if value.type().is_string():
         return value.re_search(_NUMBER).ifelse(value, None).cast("float64")
     number = value.cast("float64")
@@ -130,7 +129,7 @@ def number_of(value: Expression) -> Expression:
 
 
 def not_a_number(value: Expression) -> Expression:
-    """The value's text where it is there and no finite number, else NULL."""
+    """Return the value's text if the value is present but not a finite number, otherwise NULL."""
     if value.type().is_string():
         return ((value != MISSING) & ~value.re_search(_NUMBER)).ifelse(value, None)
     if value.type().is_floating():
@@ -140,29 +139,29 @@ def not_a_number(value: Expression) -> Expression:
 
 @dataclass(frozen=True, kw_only=True)
 class Binned(Reading):
-    """The engine tells the values by the number of their bin, so that bins come back and never the values."""
+    """The reading of values as bins: the engine groups by the number of the bin, and never returns the values."""
 
     bins: Bins
     type: str = "int64"
 
     def key(self, value: Expression) -> Expression:
-        """The number of the bin, NULL outside of all."""
+        """Return the number of the bin, or NULL outside all bins."""
         return self.bins.code(number_of(value))
 
     def canonical(self, texts: pa.Array) -> pa.Array:
-        """The bins as intervals, `[0.5,1.0)`."""
+        """Return the bins as intervals, such as `[0.5,1.0)`."""
         return translated(texts, lambda text: interval_name(*self.bins.bounds(int(text))) if text else MISSING)
 
     def key_of(self, text: str) -> int:
-        """The number of the bin of that name."""
+        """Return the number of the bin with this name."""
         return self.bins.beginning_at(Decimal(text[1:].partition(",")[0]))
 
     def bounds_of(self, text: str) -> tuple[Decimal, Decimal]:
-        """The ends of the bin of that name."""
+        """Return the ends of the bin with this name."""
         return self.bins.bounds(self.key_of(text))
 
     def ends(self, domain: Domain) -> tuple[Domain, Domain]:
-        """Bins as numbers: the least number of each, and one just below its upper end."""
+        """Return the bins as two domains of numbers: the least number of each, and one just below its upper end."""
         bounds = [None if text == MISSING else self.bounds_of(text) for text in domain.texts]
         low = [None if each is None else max(each[0], -_HUGE) for each in bounds]
         high = [None if each is None else minus(min(each[1], _HUGE), _TINY) for each in bounds]

@@ -1,4 +1,4 @@
-"""The rules by which a plan says how a continuous attribute is cut, and the bins that each makes of a table."""
+"""The rules by which a plan discretises a continuous attribute, and the bins of each for a table."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,74 +12,74 @@ from aegis_provider.table.discretization.bins import Bins, CutBins, EvenBins
 
 INFINITE = Decimal("inf")
 
-# By how much of a bin's records a cut may be moved to make its number a short one.
+# The share of a bin's records by which a cut may be moved to get a short number.
 _LEEWAY = 0.05
 
 
 class Numbers(Protocol):
-    """What a rule may ask of a column: how many numbers it has, and those that stand at some ranks."""
+    """The information that a rule may use on a column: the count of its numbers, and the numbers at some ranks."""
 
     @property
     def count(self) -> int:
-        """How many records have a number."""
+        """The number of records with a number."""
         ...
 
     def at(self, ranks: Sequence[int]) -> list[float]:
-        """The numbers at these ranks, 1 being the smallest's and `count` the largest's; one reading of the column."""
+        """Return the numbers at these ranks, from 1 (the smallest) to `count` (the largest), in one reading."""
         ...
 
 
 class Rule(Protocol):
-    """How a plan says that an attribute is discretised."""
+    """A rule by which a plan discretises an attribute."""
 
     name: ClassVar[str]
 
     def bins(self, numbers: Numbers) -> Bins:
-        """The bins for a column that has at least one number.
+        """Return the bins for a column that has at least one number.
 
         Raises:
-            ValueError: The rule makes no bins of these numbers; the message says why.
+            ValueError: The rule cannot make bins of these numbers; the message says why.
         """
         ...
 
     def parameters(self, bins: Bins) -> dict[str, object]:
-        """What the entry says of the rule and of what it found, as JSON values."""
+        """Return the parameters of the rule and its result, for the entry, as JSON values."""
         ...
 
 
 @dataclass(frozen=True)
 class EqualWidth:
-    """Bins of one width, from the origin in both directions."""
+    """Bins of equal width, from the origin in both directions."""
 
     name: ClassVar[str] = "equal_width"
     width: Decimal
     origin: Decimal = Decimal(0)
 
     def bins(self, numbers: Numbers) -> EvenBins:
-        """Whatever the numbers are."""
+        """Return the bins, which do not depend on the numbers."""
         del numbers
         return EvenBins(self.width, self.origin)
 
     def parameters(self, bins: Bins) -> dict[str, object]:
-        """The width and the origin."""
+        """Return the width and the origin."""
         del bins
         return {"width": json_number(self.width), "origin": json_number(self.origin)}
 
 
 @dataclass(frozen=True)
 class Edges:
-    """Bins between edges that the plan gives; a number outside of them is withheld, as a missing one is."""
+    """Bins between edges from the plan; numbers outside the edges are withheld, like missing ones."""
 
     name: ClassVar[str] = "edges"
     edges: tuple[Decimal, ...]
 
     def bins(self, numbers: Numbers) -> CutBins:
-        """Whatever the numbers are."""
+        """Return the bins, which do not depend on the numbers."""
         del numbers
         return CutBins(self.edges)
 
     def parameters(self, bins: Bins) -> dict[str, object]:
-        """The edges; `inf` and `-inf` as text."""
+        """Return the edges, with `inf` and `-inf` as text."""
         del bins
         return {"edges": [json_number(edge) for edge in self.edges]}
 
@@ -88,15 +88,15 @@ class Edges:
 class EqualFrequency:
     """At most `number` bins with about the same number of records; the first and the last are open.
 
-    Every cut is the roundest number that leaves each bin within a tenth of its share. Records with one number stay
-    together: where there are many, bins are larger, and fewer.
+    Every cut is the roundest number that leaves each bin within a tenth of its share. Records with the same number stay
+    together, so bins become larger and fewer if there are many such records.
     """
 
     name: ClassVar[str] = "equal_frequency"
     number: int
 
     def bins(self, numbers: Numbers) -> CutBins:
-        """The bins between the cuts of a column's numbers."""
+        """Return the bins between the cuts of a column's numbers."""
         total, share = numbers.count, numbers.count / self.number
         middles = [round(place * share) for place in range(1, self.number)]
         leeway = int(_LEEWAY * share)
@@ -107,7 +107,7 @@ class EqualFrequency:
         return CutBins((-INFINITE, *edges, INFINITE))
 
     def parameters(self, bins: Bins) -> dict[str, object]:
-        """The number of bins asked for, and the edges found."""
+        """Return the requested number of bins, and the edges found."""
         edges = [json_number(edge) for edge in bins.edges] if isinstance(bins, CutBins) else []
         return {"bins": self.number, "edges": edges}
 
@@ -122,7 +122,7 @@ class FreedmanDiaconis:
     name: ClassVar[str] = "freedman_diaconis"
 
     def bins(self, numbers: Numbers) -> EvenBins:
-        """The bins for the quartiles of a column.
+        """Return the bins for the quartiles of a column.
 
         Raises:
             ValueError: The quartiles are equal.
@@ -136,15 +136,15 @@ class FreedmanDiaconis:
         return EvenBins(_round_width(2 * (upper - lower) / total ** (1 / 3)))
 
     def parameters(self, bins: Bins) -> dict[str, object]:
-        """The width found, and the origin."""
+        """Return the width found, and the origin."""
         width = bins.width if isinstance(bins, EvenBins) else Decimal(0)
         return {"width": json_number(width), "origin": 0}
 
 
 def roundest_above(lower: float, upper: float) -> Decimal:
-    """The roundest decimal above one number and at most another; this one itself where they are equal.
+    """Return the roundest decimal above `lower` and at most `upper`, or `upper` itself if the two are equal.
 
-    Roundest: the largest multiple of the highest power of ten that has one there.
+    The roundest is the largest multiple of the highest power of ten that has a multiple there.
     """
     least, most = Decimal(repr(lower)), Decimal(repr(upper))
     for candidate in _multiples_at_most(most, max(least.adjusted(), most.adjusted()) + 1):
@@ -154,14 +154,14 @@ def roundest_above(lower: float, upper: float) -> Decimal:
 
 
 def _multiples_at_most(number: Decimal, highest: int) -> Iterator[Decimal]:
-    """The largest multiples of falling powers of ten, from `10^highest`, that do not exceed a number."""
+    """Yield the largest multiples of falling powers of ten, from `10^highest`, that do not exceed a number."""
     last = int(number.as_tuple().exponent)
     for exponent in range(max(highest, last), last - 1, -1):
         yield _plain(number.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_FLOOR))
 
 
 def _round_width(width: float) -> Decimal:
-    """1, 2 or 5 times a power of ten: the one that is nearest as a ratio."""
+    """Return the nearest by ratio of 1, 2 or 5 times a power of ten."""
     exact = Decimal(repr(width))
     unit = Decimal(1).scaleb(exact.adjusted())
     steps = [_plain(step * unit) for step in (Decimal(1), Decimal(2), Decimal(5), Decimal(10))]
@@ -172,5 +172,5 @@ def _round_width(width: float) -> Decimal:
 
 
 def _plain(number: Decimal) -> Decimal:
-    """Without an exponent above zero, so that its text has none either."""
+    """Return the number without a positive exponent, so that its text has none either."""
     return Decimal(f"{number:f}")

@@ -1,4 +1,4 @@
-"""From the rules of a plan to the bins of a table: what is asked of the table before it is counted."""
+"""The bins of a table by the rules of a plan, from queries before the table is counted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _MOST_BINS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """The numbers of a column: how many, the smallest and the largest."""
+    """The numbers of a column: their count, the smallest and the largest."""
 
     table: Table
     place: int
@@ -26,7 +26,7 @@ class _Column:
     highest: float
 
     def at(self, ranks: Sequence[int]) -> list[float]:
-        """The numbers at these ranks, exactly, on every engine: from how often each number occurs."""
+        """Return the exact numbers at these ranks on every engine, from the frequency of each number."""
         number = number_of(self.table.source[f"c{self.place}"])
         each = self.table.source.select(x=number).filter(ibis._.x.notnull()).group_by("x").aggregate(n=ibis._.count())
         upto = each.mutate(upto=each["n"].sum().over(rows=(None, 0), order_by=each["x"]))
@@ -37,12 +37,12 @@ class _Column:
 
 
 def discretized(table: Table, rules: Mapping[str, Rule]) -> Table:
-    """The table with these columns read as bins.
+    """Return the table with these columns read as bins.
 
-    One reading for all columns, and one more for each whose rule needs quantiles.
+    This reads the table once for all columns, and once more for each column whose rule needs quantiles.
 
     Raises:
-        TableError: A value is not a number, or a rule makes no bins of a column.
+        TableError: A value is not a number, or a rule cannot make bins of a column.
     """
     if not rules:
         return table
@@ -70,7 +70,7 @@ def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:
             f"{table.located(name, odd)}: {name} {shortened(odd)} is not a number, which {rule.name} needs"
         )
     if not seen[f"n{place}"]:
-        raise TableError(f"{table.name}: {name} has no number, which {rule.name} needs")
+        raise TableError(f"{table.name}: {name} has no numbers, but {rule.name} needs some")
     column = _Column(table, place, int(seen[f"n{place}"]), float(seen[f"low{place}"]), float(seen[f"high{place}"]))
     try:
         bins = rule.bins(column)
