@@ -393,7 +393,7 @@ def test_a_broken_promise_is_written_by_force_with_a_warning(aegis, promising, t
     assert (code, error) == (0, "aegis: warning: c1 promises k >= 2, but reaches 1\n")
     assert out.splitlines()[0].endswith("masked.csv: 3 records")
     assert "k = 1 (promised 2), l = 1" in out.splitlines()[1]
-    assert out.splitlines()[2] == "promised, and not to be seen in a table: epsilon"
+    assert out.splitlines()[2] == "promised, but not measurable in a table: epsilon"
     assert len((tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines()) == 4
 
 

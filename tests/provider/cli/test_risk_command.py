@@ -174,9 +174,9 @@ def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "say --plan, or name columns by --quasi-identifiers and --sensitive"),
-        (["--plan", "{plan}", "--sensitive", "sick"], "name them there, or no --plan"),
-        (["--sensitive", "sick", "--configuration", "c"], "--configuration is one of a plan"),
+        ([], "give --plan, or name columns with --quasi-identifiers and --sensitive"),
+        (["--plan", "{plan}", "--sensitive", "sick"], "name them there, or omit --plan"),
+        (["--sensitive", "sick", "--configuration", "c"], "--configuration names a configuration of a plan"),
         (["--sensitive", ""], "no column is named"),
         (["--quasi-identifiers", "age,sick", "--sensitive", "sick"], "'sick' is named twice"),
         (["--quasi-identifiers", "agee", "--sensitive", "sick"], "no column 'agee'; did you mean 'age'?"),

@@ -86,7 +86,7 @@ def test_what_was_merged_and_left_out_is_listed(summarized, tmp_path):
     code, out, error, _ = summarized("--min-cell", 5, "--json", table=table, plan=plan)
     assert code == 0
     assert error.count("\n") == 1
-    assert "write the one that goes with the entry by --plan-output" in error
+    assert "write the plan that matches the entry with --plan-output" in error
     assert json.loads(out)["controls"] == {
         "min_cell": 5,
         "merged": [{"attribute": "a", "masking": "one", "groups": [{"values": ["2", "3"], "became": "2 to 3"}]}],
