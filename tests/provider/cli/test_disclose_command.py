@@ -113,11 +113,11 @@ def test_of_noise_and_rounding_it_says_what_is_declared(aegis, folder):
     code, out, _ = aegis("disclose", entry_with(folder, made_noisy), "--check")
     lines = words(out)
     assert code == 0
-    assert "declared not to be the counts of the provider's table: 2 of 4 tables" in lines
+    assert "declared to differ from the counts of the provider's table: 2 of 4 tables" in lines
     for name, declared in (("five", "noise of scale 2.5 (epsilon 0.4)"), ("seven", "rounded to 3")):
         assert any(line.startswith(f"age {name} ") and line.endswith(declared) for line in lines)
-    assert any(line.startswith("of a table with noise nothing follows for certain") for line in lines)
-    assert "none" in lines  # in no table, and known all the same
+    assert any(line.startswith("a table with noise determines nothing for certain") for line in lines)
+    assert "none" in lines  # in no table, but known exactly
 
 
 SUMMARIZED = ("summarize", "table.csv", "--plan", "plan.yaml", "--name", "ages", "--output", "controlled.json")
@@ -160,7 +160,7 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
 
     changed = entry_with(folder, crossed)
     out = aegis("disclose", changed, "--seconds", "0")[1]
-    assert "bounds stopped early, so that more may follow (--seconds): age" in words(out)
+    assert "bounds stopped early, so more cells may be determined exactly (see --seconds): age" in words(out)
     assert "stopped early" not in aegis("disclose", changed)[1]
     complaint = f"aegis: {changed}: bounds stopped early, so that small counts may be certain (--seconds): age\n"
     assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, complaint)
@@ -238,7 +238,7 @@ def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path)
     assert "deductible_plan 0 % 1.1 % 0 % 1.1 %" in lines
     read = Reader(page.read_text(encoding="utf-8"))
     assert read.elements["svg"] == 3
-    assert "Beside the truth" in read.texts
+    assert "Compared with the truth" in read.texts
 
 
 def test_many_attributes_make_one_page_of_the_worst(aegis, folder):

@@ -189,7 +189,7 @@ def _classes(sizes: ClassSizes, compared: Mapping[str, ReleasePrivacy]) -> Itera
 
 
 def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str) -> Bars:
-    """Draw shares of the table as it is, which is the first of `compared`, beside those of a release if there is one."""
+    """Draw shares of the table as it is, the first of `compared`, beside those of a release if there is one."""
     series = {
         (name, colour): list(shares.values())
         for (name, shares), colour in zip(compared.items(), (BAD, GOOD), strict=False)

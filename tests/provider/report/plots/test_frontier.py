@@ -170,10 +170,10 @@ class TestFrontier:
         assert axes.get_xscale() == "linear"
         assert [each.get_text() for each in axes.get_legend().get_texts()] == ["configuration", "best ranked"]
         several = frontier(entry_of(PRIVACY), advice_of(UTILITIES)).axes[0].get_legend().get_texts()
-        assert "frontier: no other of the entry is better in both" in [each.get_text() for each in several]
+        assert "frontier: no other in the entry is better in both" in [each.get_text() for each in several]
 
     def test_a_page_says_whose_frontier_it_is(self):
-        assert "the frontier is that of those it holds" in page(entry_of(PRIVACY), advice_of(UTILITIES))
+        assert "The frontier is that of the configurations in the entry" in page(entry_of(PRIVACY), advice_of(UTILITIES))
 
     def test_configurations_may_be_a_table_of_columns(self):
         table = {
