@@ -82,7 +82,7 @@ class TestSummarizeAndApply:
         arguments = ("summarize", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--name", "health")
         code, out, error = aegis(*arguments, "--output", output)
         assert (code, out) == (0, "")
-        assert error.startswith("aegis: warning: 231 counts are below 5, the smallest 1: `aegis disclose` says")
+        assert error.startswith("aegis: warning: 231 counts are below 5, the smallest 1: `aegis disclose` shows")
         assert error.count("\n") == 1
         assert json.loads(output.read_text(encoding="utf-8"))["records"] == 20_190
 

@@ -177,7 +177,7 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
         (("entry.json", "--plan", "plan.yaml"), "table and plan go together"),
         (("entry.json", "--table", "other.csv", "--plan", "plan.yaml"), "other.csv: age has the value '2', which the"),
         (("entry.json", "--table", "no.csv", "--plan", "plan.yaml"), "no.csv: "),
-        (("entry.json", "--html", "entry.json"), "entry.json: is entry.json itself, which is an input"),
+        (("entry.json", "--html", "entry.json"), "entry.json: is entry.json, which is an input"),
         (("entry.json", "--html", "no/page.html"), "no/page.html: there is no directory"),
         (("entry.json", "--below", "1"), "Invalid value for '--below'"),
         (("entry.json", "--within", "-1"), "Invalid value for '--within'"),

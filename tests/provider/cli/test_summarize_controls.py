@@ -156,7 +156,7 @@ def test_what_cannot_be_done_is_one_line_and_no_entry(summarized, options, part)
 
 def test_the_entry_and_the_plan_go_to_two_files(summarized, tmp_path):
     ran = summarized("--min-cell", 5, "--plan-output", tmp_path / "entry.json")
-    assert_refused(ran, "the same file for the entry and the plan; choose another output")
+    assert_refused(ran, "--output and --plan-output name the same file; choose another output")
 
 
 def test_an_entry_of_a_plan_that_cannot_be_written_is_not_written(summarized, tmp_path):

@@ -297,7 +297,7 @@ def test_a_faulty_one_is_refused_with_its_place(write, masking, message):
 
 def test_a_plan_that_leaves_something_to_chance_needs_a_seed(write):
     with pytest.raises(
-        PlanError, match="`seed` is missing, a secret number of up to 40 digits, since 'm' is left to chance"
+        PlanError, match="`seed` is missing; 'm' is left to chance and needs a secret number of up to 40 digits"
     ):
         plan_of(write, "{shuffle: {}}", seed="")
     assert plan_of(write, "{shuffle: {}}", seed=f"seed: {10**39}\n").seed == 10**39

@@ -220,8 +220,8 @@ _CRITERIA = (
         name="epsilon",
         word="differential privacy",
         meaning="the privacy budget: how much one person's record can change the likelihood of any release, as a "
-        "natural logarithm. It belongs to a mechanism, not to a table, so only the provider can vouch for it. Less is "
-        "better. (Dwork 2006)",
+        "natural logarithm. A mechanism has it, not a table, so whoever vouches for it must know why. Less is better. "
+        "(Dwork 2006)",
         axis="epsilon: privacy budget of differential privacy",
         consequence=lambda reached: f"one record makes any release at most {exp(reached):.3g} times as likely",
         survives_merged_classes=True,
