@@ -162,7 +162,7 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
     out = aegis("disclose", changed, "--seconds", "0")[1]
     assert "bounds stopped early, so more cells may be determined exactly (see --seconds): age" in words(out)
     assert "stopped early" not in aegis("disclose", changed)[1]
-    complaint = f"aegis: {changed}: bounds stopped early, so that small counts may be certain (--seconds): age\n"
+    complaint = f"aegis: {changed}: bounds stopped early, so small counts may be certain (see --seconds): age\n"
     assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, complaint)
 
 

@@ -214,10 +214,10 @@ def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(a
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        ({**AGES, ("8", "no"): 10}, "table.csv: has 34 records, the entry 33"),
-        ({**AGES, ("8", "no"): 8, ("9", "no"): 1}, "table.csv: age has the value '9', which the entry has not"),
+        ({**AGES, ("8", "no"): 10}, "table.csv: has 34 records, but the entry has 33"),
+        ({**AGES, ("8", "no"): 8, ("9", "no"): 1}, "table.csv: age has the value '9', which the entry lacks"),
         ({("1", "yes"): 13, ("8", "no"): 20}, "table.csv: age has no value '6', which the entry has"),
-        ({**AGES, ("8", "no"): 8, ("8", "?"): 1}, "table.csv: ill has the value '?', which the entry has not"),
+        ({**AGES, ("8", "no"): 8, ("8", "?"): 1}, "table.csv: ill has the value '?', which the entry lacks"),
         ({**AGES, ("1", "no"): 4, ("1", "yes"): 7}, "table.csv: ill is 'no' in 19 records, not 20"),
         (
             {**AGES, ("1", "no"): 4, ("8", "no"): 10},
@@ -235,7 +235,7 @@ def test_another_table_is_refused(ages, people, message):
     with pytest.raises(TableError) as raised:
         disclose(document(entry), table=table, plan=load_plan(path))
     assert str(raised.value).startswith(str(table.parent) + "/" + message)
-    assert str(raised.value).endswith("it is not the table, or the plan, that the entry was made of")
+    assert str(raised.value).endswith("the entry was not made from this table and plan")
 
 
 def test_a_plan_of_something_else_is_refused(ages):

@@ -353,7 +353,7 @@ class TestTheEntry:
 
     def test_pairs_of_what_is_left_to_chance_are_refused(self, write):
         path = write("t.csv", TABLE)
-        with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, since it is left to chance"):
+        with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, because it is left to chance"):
             summarize(path, plan_of(write, "{shuffle: {}}"), name="t", pairs=True)
         assert len(summarize(path, plan_of(write, "{shuffle: {}}", "{}"), name="t", pairs=True)["pairs"]) == 1
 

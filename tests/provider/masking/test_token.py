@@ -90,7 +90,7 @@ def test_the_salt_is_nowhere_in_the_entry_nor_in_the_plan_as_python_shows_it(wri
 
 def test_no_pairs_of_tokens_are_published(write):
     plan = plan_with(write, "{salt_file: salt.txt}")
-    with pytest.raises(PlanError, match=r"maskings\.token: has no pair counts, since its mapping is secret"):
+    with pytest.raises(PlanError, match=r"maskings\.token: has no pair counts, because its mapping is secret"):
         summarize(write("t.csv", TABLE), plan, name="t", pairs=True)
     unused = plan_with(write, "{salt_file: salt.txt}", "{c: {}}")
     assert summarize(write("t.csv", TABLE), unused, name="t", pairs=True)["pairs"] == []

@@ -53,7 +53,7 @@ def refusal(write, plan_of):
         ('a,y\n1,n\n"2,m\n', "line 3: a quoted field does not end where it should"),
         (b"a,y\n1,n\n\xe9,m\n", "line 3: not UTF-8; convert the file first"),
         (b"\xe9,y\n1,n\n", "line 1: not a CSV header in UTF-8"),
-        ("a,y\n1,n\n\0,m\n", "line 3: a '\\x00' holds a NUL character"),
+        ("a,y\n1,n\n\0,m\n", "line 3: a '\\x00' contains a NUL character"),
         ("a,y\r\n1,n\n2,m\r\n", "not CSV as RFC 4180 has it; do all lines end alike, and are all quotes closed?"),
         (b"PAR1 not quite", "not a readable Parquet file; was it written to its end?"),
         (b"\0" * (3 << 20), "line 1: longer than 2 MB; is it a text with line ends?"),
