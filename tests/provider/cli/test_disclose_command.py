@@ -1,4 +1,4 @@
-"""`aegis disclose`, as people run it, on little tables and on the health example."""
+"""`aegis disclose` as people run it, on small tables and on the health example."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def entry_with(folder, change):
-    """The name of a file with the entry after a change."""
+    """Write the changed entry to a file and return the file's name."""
     entry = json.loads((folder / "entry.json").read_text())
     change(entry)
     (folder / "changed.json").write_text(json.dumps(entry))
@@ -44,7 +44,7 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
     assert (code, error) == (0, "")
     lines = words(out)
     assert lines[0] == "ages: 33 records, label ill"
-    # Three tables, the smallest count 5, none below 5; of 3 groups by 2 labels all follow, one of them alone.
+    # Three tables, smallest count 5, none below 5. All 3 groups by 2 labels are exact, and one cell is a single record.
     assert "age 3 5 0 1 6 x yes 1" in lines
     assert "age 3 0 6 6 0 4 100 % 100 % 100 % 100 % in closed form" in lines
     assert "age 1 6 x yes smaller than any in its tables" in lines
@@ -83,7 +83,7 @@ def test_check_fails_for_a_small_count_that_is_certain(aegis):
     complaint = "aegis: entry.json: counts below 5 are certain: 1 of age\n"
     code, out, error = aegis("disclose", "entry.json", "--check")
     assert (code, error) == (1, complaint)
-    assert out  # the report is printed all the same
+    assert out  # the report is still printed
 
 
 @pytest.mark.parametrize("name", ["the label", "pair counts"])

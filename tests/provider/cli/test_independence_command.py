@@ -1,4 +1,4 @@
-"""`aegis independence`: what it writes, says and refuses."""
+"""`aegis independence`: what it writes, prints and rejects."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def hidden(aegis, table, *more):
 
 
 def information(path, first, second):
-    """In bits, by the definition."""
+    """Return the mutual information in bits, by its definition."""
     with path.open(newline="") as file:
         pairs = [(tuple(row[name] for name in first), row[second]) for row in csv.DictReader(file)]
     both, ones, others = (Counter(each) for each in (pairs, [one for one, _ in pairs], [other for _, other in pairs]))

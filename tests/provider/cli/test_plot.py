@@ -1,4 +1,4 @@
-"""`aegis plot`, as people run it; the figures themselves are looked at in `provider/report/plots`."""
+"""`aegis plot` as people run it; `provider/report/plots` tests the figures themselves."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ RANKED = {"configuration": "c01", "utility": 0.4, "deviation": 0.0}
 
 @pytest.fixture
 def aegis(capsys, tmp_path, monkeypatch):
-    """Runs the command in a directory that has an entry and an advice; its exit code, stdout and stderr."""
+    """Run the command in a directory with an entry and an advice; return its exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     advice = {**EXAMPLE_ADVICE, "configuration": "c01", "ranking": [RANKED]}
     (tmp_path / "entry.json").write_text(json.dumps(EXAMPLE_ENTRY))

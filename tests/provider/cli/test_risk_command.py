@@ -1,4 +1,4 @@
-"""`aegis risk`, run as people run it, on the health example and on small tables."""
+"""`aegis risk` as people run it, on the health example and on small tables."""
 
 import json
 import re
@@ -20,7 +20,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture
 def aegis(capsys):
-    """Runs `aegis risk`; its exit code, stdout and stderr."""
+    """Run `aegis risk`; return its exit code, stdout and stderr."""
 
     def run(*arguments):
         with pytest.raises(SystemExit) as exited:
@@ -63,7 +63,7 @@ def plan(tmp_path):
 
 
 def rows_of(out):
-    """The cells of the table that begins with a configuration, by its id."""
+    """Return the cells of the table of configurations, by the id in the first column."""
     lines = out[out.index("  configuration") :].splitlines()
     return {cells[0]: cells for line in lines if (cells := re.split(" {2,}", line.strip())) and line.startswith("  ")}
 
@@ -242,7 +242,7 @@ def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
     assert page.elements["svg"] == 2
     assert {f"c{number:02}" for number in range(1, 71)} <= set(page.texts)
     assert "Of 70 configurations, 70 keep their promise and 0 break it." in page.texts
-    # The page comes besides what is printed, not in its place.
+    # The page is written in addition to the printed report, not instead of it.
     assert rows_of(out)["c15"][1] == "2"
 
 
@@ -337,7 +337,7 @@ def test_the_page_says_how_every_column_is_masked(aegis, stays, tmp_path):
     aegis(*stays, "--html", tmp_path / "risk.html")
     all_of_them = Page(tmp_path / "risk.html").texts
     assert {"neither: shared in 2 of 3", "neither: shared in 1 of 3"} <= set(all_of_them)
-    # `gone` is a masking of two attributes, so that it is said of which.
+    # Two attributes have a masking called `gone`, so the attribute is named.
     assert {"age: gone, noisy", "without zip, bed", "first; without ward, bed"} <= set(all_of_them)
     aegis(*stays, "--configuration", "fine", "--html", tmp_path / "risk.html")
     one = Page(tmp_path / "risk.html").texts

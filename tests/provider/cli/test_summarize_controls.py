@@ -1,4 +1,4 @@
-"""`aegis summarize` with controls, and what the commands after it make of what it writes."""
+"""`aegis summarize` with controls, and the commands that use what it writes."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
 
 @pytest.fixture
 def summarized(aegis, tmp_path):
-    """Summarises the example with options; exit code, stdout, stderr and the entry, if there is one."""
+    """Summarise the example with options; return exit code, stdout, stderr and the entry, if there is one."""
 
     def run(*options, table=TABLE, plan=PLAN):
         output = tmp_path / "entry.json"

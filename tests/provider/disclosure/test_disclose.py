@@ -1,4 +1,4 @@
-"""What an entry gives away, against every table that could be behind it."""
+"""What an entry gives away, compared with every table that it could come from."""
 
 import copy
 import math
@@ -160,7 +160,7 @@ def test_groups_that_the_tables_leave_open_are_as_far_off_as_the_table_of_most_e
 
 
 def masking(entry, **declared):
-    """The entry with something declared of the counts of its first masking."""
+    """Return the entry with something declared about the counts of its first masking."""
     changed = copy.deepcopy(entry)
     changed["attributes"][0]["maskings"][0].update(declared)
     return document(changed)
@@ -192,7 +192,7 @@ def test_of_what_chance_decides_only_the_possible_follows(tmp_path):
     age = only_attribute(disclose(document(entry), table=table, plan=load_plan(path)))
     assert [table.declared.drawn for table in age.tables] == [False, True, False]
     assert (age.tables[1].certainly_below, age.smallest) == (0, Cell(5, ("0-4", "no")))
-    # Any value may have become any other: beside the bins, what was drawn says nothing for certain.
+    # Any value may have become any other: the draw adds nothing certain to what the bins say.
     ages, labels = entry["attributes"][0]["domain"], entry["label"]["domain"]
     assert (age.linked.atoms, age.linked.cells) == (len(ages), len(ages) * len(labels))
     assert age.compared.pooled.atoms < age.compared.margins.atoms
@@ -325,7 +325,7 @@ def test_the_health_example_beside_its_table(health_table, health_plan):
     )
     for each in disclosed.attributes:
         linked = each.linked
-        # Bins of one order that overlap: between two cuts nothing is left open, whatever the width of the bins.
+        # Overlapping bins of one order determine everything between two cuts, whatever the width of the bins.
         assert (linked.exact, linked.complete) == (linked.cells, True)
         assert each.compared.pooled.atoms == 0 < each.compared.margins.atoms
         assert each.compared.pooled.values < each.compared.margins.values

@@ -1,4 +1,4 @@
-"""Which attributes a plan calls sensitive, and which quasi-identifiers; what it promises of its configurations."""
+"""The sensitive attributes and quasi-identifiers of a plan, and the promises of its configurations."""
 
 import pytest
 

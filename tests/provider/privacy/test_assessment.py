@@ -1,4 +1,4 @@
-"""Re-identification risk and suppression against plain Python, record by record; releases against the table masked."""
+"""Risk and suppression compared with plain Python, record by record; releases compared with the masked table."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Utility against privacy, read back from the figure, and the frontier against its definition."""
+"""Utility against privacy, read back from the figure, and the frontier compared with its definition."""
 
 from itertools import pairwise
 
