@@ -36,7 +36,7 @@ class OutputError(ProviderError):
 
 
 class NothingHoldsError(AegisError):
-    """No configuration of the plan meets the requirements. Table and plan are in order: this is an answer."""
+    """No configuration of the plan meets the requirements. This is a result: table and plan are valid."""
 
 
 class PromiseError(AegisError):
@@ -47,7 +47,7 @@ class PromiseError(AegisError):
 
 
 class SmallCountsError(AegisError):
-    """An entry certainly gives away small counts, or may do so. The entry is in order: this is an answer."""
+    """An entry certainly gives away small counts, or may do so. This is a result: the entry is valid."""
 
 
 class UnmaskableValueError(ValueError):

@@ -49,8 +49,7 @@ def document(entry, **changed):
 
 
 def possible_tables(attribute, label):
-    """
-    Return every table of whole counts with the sums of the entry: its counts by group of values and label value.
+    """Return every table of whole counts with the sums of the entry, by group of values and label value.
 
     There are two label values: any number of a value's records may have the first.
     """

@@ -30,7 +30,7 @@ def classes_of_rows(rows, quasi_identifiers, sensitive, mappings=None):
 
 
 def assert_as_pycanon(found, frame, quasi_identifiers, sensitive):
-    """Measure with pycanon. Its entropy l is an integer. Its t is the equal distance for texts, ordered for numbers."""
+    """Compare with pycanon. Its entropy l is an integer. Its t is the equal distance for texts, ordered for numbers."""
     who, what = list(quasi_identifiers), list(sensitive)
     alpha, k = anonymity.alpha_k_anonymity(frame, who, what)
     assert (found["k"], found["l"]) == (k, anonymity.l_diversity(frame, who, what))

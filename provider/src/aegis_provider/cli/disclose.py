@@ -33,9 +33,9 @@ def disclose(
 ) -> None:
     """Show what the counts of an entry give away. Nothing is sent anywhere.
 
-    Shows the smallest count of each table. For each attribute, also shows the cells that all its tables together
+    The report has the smallest count of each table. For each attribute, it has the cells that all its tables together
     determine exactly although none shows them: differences of overlapping maskings are tables of fewer people. With
-    --table and --plan, also measures how far someone who has not seen a record stays from the truth.
+    --table and --plan, it also says how far from the truth someone is who has not seen a record.
     """
     document = document_of(entry, read(entry))
     intended = None if plan is None else load_plan(plan, configurations_needed=False)

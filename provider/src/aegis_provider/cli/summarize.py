@@ -47,7 +47,7 @@ def summarize(
     split: Annotated[
         Split | None,
         typer.Option(
-            help="How to split epsilon over the tables; `cube_root` of their cells adds least noise.  [equal]"
+            help="How to split epsilon over the tables; `cube_root` (of their cells) adds least noise.  [equal]"
         ),
     ] = None,
     plan_output: Annotated[

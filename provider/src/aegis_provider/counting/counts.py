@@ -77,7 +77,7 @@ class Partition:
 
     @classmethod
     def identity(cls, values: int) -> "Partition":
-        """Every value is a group by itself."""
+        """Return the partition in which every value is its own group."""
         return cls(np.arange(values), values)
 
     def per_group_of(self, finer: "Partition") -> Places:

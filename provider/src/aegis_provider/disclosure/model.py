@@ -153,7 +153,7 @@ class Distance:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far someone who has not seen a record stays from the true joint counts.
+    """How far someone who has not seen a record is from the true joint counts.
 
     Attributes:
         pooled: The distance of the reconstruction from all tables.

@@ -43,7 +43,7 @@ class Blur(MaskingFunction):
         return {"keep": self.keep, **where, "character": self.character}
 
     def mask(self, domain: Domain) -> list[str]:
-        """Each text, as long as it was; a missing value stays missing."""
+        """Return each text masked, with its length unchanged; a missing value stays missing."""
         return [self._blurred(text) for text in domain.texts]
 
     def _blurred(self, text: str) -> str:
@@ -81,7 +81,7 @@ class BlurPositions(MaskingFunction):
         return {"positions": list(self.positions), "character": self.character}
 
     def mask(self, domain: Domain) -> list[str]:
-        """Each text, as long as it was; a missing value stays missing."""
+        """Return each text masked, with its length unchanged; a missing value stays missing."""
         return [self._blurred(text) for text in domain.texts]
 
     def _blurred(self, text: str) -> str:

@@ -18,7 +18,7 @@ _LONGEST = 70
 
 
 class Function(ABC):
-    """A function that a plan can apply to the values of an attribute. Senseless parameters cause a `ValueError`.
+    """A function that a plan can apply to the values of an attribute. Invalid parameters are a `ValueError`.
 
     To add a masking function, write a class of one of the kinds below and add a line to the registry; nothing else
     needs its name. `aegis_sdk.reading.function_words` may describe it; otherwise its name and parameters are shown.

@@ -156,7 +156,7 @@ class PrefixHierarchy(Hierarchy, MaskingFunction):
         return {"prefixes": list(self.kept), "level": self.level}
 
     def mask(self, domain: Domain) -> list[str]:
-        """Each text, as long as it was; a missing value stays missing."""
+        """Return each text masked, with its length unchanged; a missing value stays missing."""
         return self._blur().mask(domain)
 
     def _blur(self) -> Blur:

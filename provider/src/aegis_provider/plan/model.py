@@ -38,7 +38,7 @@ class Masking:
 
     @property
     def is_secret(self) -> bool:
-        """Whether nobody but the provider may know which masked value a value has."""
+        """Whether only the provider may know which masked value a value has."""
         return self.function.secret
 
 

@@ -49,7 +49,7 @@ class ReleasePrivacy:
         sizes: The sizes of its equivalence classes after suppression; `None` if nothing could be measured.
         suppressed: How many records are left out.
         declared: How many records are left out according to the plan.
-        left_to_chance, masked_elsewhere: The attributes that prevent measuring.
+        left_to_chance, masked_elsewhere: The attributes because of which nothing could be measured.
     """
 
     id: str
@@ -95,7 +95,7 @@ class ReleasePrivacy:
 
     @property
     def fails_check(self) -> bool:
-        """Whether a promise is broken, or could be measured elsewhere but not here."""
+        """Whether a promise is broken, or cannot be measured here although it could be elsewhere."""
         return bool(self.broken) or any(CRITERIA[name].is_measured for name in self.unmeasured)
 
     def in_words(self) -> str:

@@ -233,4 +233,4 @@ CRITERIA: Final[dict[str, Criterion]] = {each.name: each for each in _CRITERIA}
 """The registry, by name, in the contract's order."""
 
 if list(CRITERIA) != list(PRIVACY_CRITERIA):
-    raise ImportError(f"records of {', '.join(CRITERIA)}, where the contract has {', '.join(PRIVACY_CRITERIA)}")
+    raise ImportError(f"the registry has {', '.join(CRITERIA)}, but the contract has {', '.join(PRIVACY_CRITERIA)}")

@@ -218,7 +218,7 @@ def _truth(disclosure: Disclosure) -> Iterator[Part]:
         ("pooled reconstruction, from all tables", BAD): [known.pooled.values for _, known in nearest],
     }
     axis = "share of the records that would have to move (total variation distance, by single values)"
-    caption = f"How far someone who has the entry stays from the true joint counts.{_of_all(disclosure)}"
+    caption = f"How far someone who has only the entry is from the true joint counts.{_of_all(disclosure)}"
     yield Bars([name for name, _ in nearest], series, axis, caption)
     header = ("attribute", "all tables, by groups", "margins, by groups", "all tables, by values", "margins, by values")
     rows = [

@@ -40,7 +40,7 @@ class Subject:
         """The advice.
 
         Raises:
-            PlotError: There is none.
+            PlotError: There is no advice.
         """
         if self.advice is None:
             raise PlotError(f"this figure needs an advice: run `{_ASK}` and give --advice advice.json")

@@ -46,7 +46,8 @@ def risk_report(assessment: Assessment, table: str) -> Report:
     only = assessment.releases[0] if len(assessment.releases) == 1 else None
     title = f"Privacy of {table}" + (f", as {only.id} masks it" if only else "")
     looked_at = (
-        f"From {assessment.plan.source}. Someone who knows other attributes of a person than these is a greater danger."
+        f"According to {assessment.plan.source}. Someone who knows other attributes of a person than these is a "
+        "greater danger."
     )
     sections = [Section("What was examined", [looked_at, _columns(assessment)])]
     if len(assessment.releases) > 1:

@@ -111,8 +111,8 @@ Upward: TypeAlias = Callable[[Scored], float]
 def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Figure:
     """Draw every ranked configuration by the privacy it vouches for (to the right) and its utility (better is up).
 
-    If the ranking by deviation is not one by utility, the upward axis is the deviation, so that the best is always on
-    the frontier.
+    If the ranking by deviation is not one by utility, the upward axis is the deviation, so the best is always on the
+    frontier.
 
     Args:
         entry: The entry as it is published.

@@ -62,12 +62,12 @@ class _Panel:
 
     @property
     def step(self) -> float:
-        """From one layer to the next."""
+        """The distance from one layer to the next."""
         return max(box.height for box in self.boxes) + _BETWEEN_LAYERS
 
     @property
     def inner_width(self) -> float:
-        """Of the diagram itself."""
+        """The width of the diagram itself."""
         return max(map(self.layer_width, self.drawn.layers))
 
     @property
@@ -81,7 +81,7 @@ class _Panel:
         return _NAME + layers * self.step
 
     def width_of(self, key: int) -> float:
-        """Of a node, or of the bend of an edge."""
+        """Return the width of a node, or of the bend of an edge."""
         return self.boxes[key].width if key < len(self.boxes) else _BEND
 
     def layer_width(self, layer: Sequence[int]) -> float:
