@@ -65,7 +65,7 @@ def shortened(text: str) -> str:
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """Return the end of a message about an unknown name: the likely meant name, or the known names."""
+    """Return the end of a message about an unknown name: the likely intended name, or the known names."""
     close = get_close_matches(name, known, n=1)
     if close:
         return f"did you mean {shortened(close[0])}?"

@@ -55,7 +55,7 @@ def names_of(option: str, text: str | None) -> list[str]:
 def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
     """Return a function that writes a report as a page to the path, or does nothing if there is no path.
 
-    Raises at once whatever would prevent writing.
+    Anything that would prevent writing is an error at once.
 
     Raises:
         AegisError: The libraries that draw are not installed.
