@@ -9,7 +9,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes a file and returns its path."""
+    """Write a file and return its path."""
 
     def write_file(name, content):
         path = tmp_path / name
@@ -21,7 +21,7 @@ def write(tmp_path):
 
 @pytest.fixture
 def plan_of(write):
-    """The plan of a few attributes, each with its maskings, masked in the configurations given."""
+    """Return a plan of a few attributes with these maskings and these configurations."""
 
     def load(attributes, configurations="{c: {}}", label="y"):
         text = f"label: {label}\nattributes: {attributes}\nconfigurations: {configurations}\n"

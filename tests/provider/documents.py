@@ -1,9 +1,9 @@
-"""Entries as JSON values, which tests look into."""
+"""Entries as JSON values, for tests."""
 
 import aegis_provider
 from aegis_provider import document_of
 
 
 def summarize(*arguments, **options):
-    """The entry of a table as the file would have it."""
+    """Return the entry of a table as in its file."""
     return document_of(aegis_provider.summarize(*arguments, **options))

@@ -1,4 +1,4 @@
-"""Masking functions and counts again, row by row and with fractions: slow, and independent of what they check."""
+"""Masking functions and counts, done again row by row and with fractions: slow, but independent of the tested code."""
 
 import csv
 from collections import Counter
@@ -12,7 +12,7 @@ def records_of(path, delimiter=","):
 
 
 def plain(number, places=0):
-    """A fraction as decimal text with that many places."""
+    """Return a fraction as decimal text with that many places."""
     scaled = number * 10**places
     assert scaled.denominator == 1
     digits = str(abs(scaled.numerator)).rjust(places + 1, "0")
@@ -21,7 +21,7 @@ def plain(number, places=0):
 
 
 def equal_bucket(text, width, origin="0"):
-    """The bounds of the half-open interval that holds the number."""
+    """Return the bounds of the half-open interval that contains the number."""
     step = floor((Fraction(text) - Fraction(origin)) / Fraction(width))
     lower = Fraction(origin) + step * Fraction(width)
     return lower, lower + Fraction(width)
@@ -42,7 +42,7 @@ def decimal_bucket(text, width, places):
 
 
 def edge_bucket(text, edges):
-    """Names by position: the last edge below or at an integer decides."""
+    """Name integers by position: the last edge at or below an integer decides."""
     if text == "" or int(text) < edges[0]:
         return ""
     place = max(place for place, edge in enumerate(edges) if edge <= int(text))
@@ -65,5 +65,5 @@ def rounded(text, to):
 
 
 def joint_counts(masked, labels):
-    """How often each masked value comes with each label."""
+    """Count how often each masked value occurs with each label."""
     return Counter(zip(masked, labels, strict=True))

@@ -1,4 +1,4 @@
-"""What the entry of a table counts although a release leaves it out."""
+"""Counts that an entry publishes although a release leaves the records out."""
 
 import pytest
 

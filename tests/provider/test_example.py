@@ -1,4 +1,4 @@
-"""The example's plan, against the example's table counted row by row."""
+"""The example's plan, compared with the example's table counted row by row."""
 
 from collections import Counter
 from itertools import combinations

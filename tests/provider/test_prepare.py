@@ -1,4 +1,4 @@
-"""The one path from a table to an entry: nothing is left out, and nothing that was read is written over."""
+"""The one path from a table to an entry: nothing is left out, and no input is overwritten."""
 
 import json
 

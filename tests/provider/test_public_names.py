@@ -1,4 +1,4 @@
-"""What the packages export late is what the type checker sees."""
+"""The type checker sees all names that the packages export lazily."""
 
 import ast
 import subprocess

@@ -166,7 +166,7 @@ def test_no_counts_beside_tokens_tell_which_is_which(write, plan_of, other):
     write("salt.txt", "0123456789abcdef")
     attributes = f"{{a: {{maskings: {{t: {{token: {{salt_file: salt.txt}}}}, o: {other}}}}}}}"
     plan = plan_of(attributes, "{c: {a: t}, d: {a: drop}}\nseed: 12345678901234567890")
-    with pytest.raises(PlanError, match="o: its counts would tell which token of 'a' is which"):
+    with pytest.raises(PlanError, match="o: its counts would reveal which token of 'a' is which"):
         summarize(write("t.csv", "a,y\n1,n\n1,m\n2,m\n"), plan, name="t")
 
 

@@ -82,7 +82,7 @@ class TestSummarizeAndApply:
         arguments = ("summarize", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--name", "health")
         code, out, error = aegis(*arguments, "--output", output)
         assert (code, out) == (0, "")
-        assert error.startswith("aegis: warning: 231 counts are below 5, the smallest 1: `aegis disclose` says")
+        assert error.startswith("aegis: warning: 231 counts are below 5, the smallest 1: `aegis disclose` shows")
         assert error.count("\n") == 1
         assert json.loads(output.read_text(encoding="utf-8"))["records"] == 20_190
 
@@ -393,7 +393,7 @@ def test_a_broken_promise_is_written_by_force_with_a_warning(aegis, promising, t
     assert (code, error) == (0, "aegis: warning: c1 promises k >= 2, but reaches 1\n")
     assert out.splitlines()[0].endswith("masked.csv: 3 records")
     assert "k = 1 (promised 2), l = 1" in out.splitlines()[1]
-    assert out.splitlines()[2] == "promised, and not to be seen in a table: epsilon"
+    assert out.splitlines()[2] == "promised, but not measurable in a table: epsilon"
     assert len((tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines()) == 4
 
 

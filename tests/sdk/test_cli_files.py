@@ -110,7 +110,7 @@ def test_two_numbers_for_one_requirement_are_refused(aegis, folder, command):
 @pytest.mark.parametrize(("option", "names"), [("--quasi-identifiers", ","), ("--sensitive", "a,,b")])
 def test_a_name_between_commas_must_be_there(aegis, folder, option, names):
     ran = aegis("risk", folder / "t.csv", option, names)
-    assert_refused(ran, f"{option}: a name is missing beside a comma in {names!r}; say NAME,NAME")
+    assert_refused(ran, f"{option}: a name is missing beside a comma in {names!r}; write NAME,NAME")
 
 
 #: The command in a process that can write no more than some bytes to a file, as on a full disk.

@@ -1,4 +1,4 @@
-"""What a provider does on its own machine: read a plan, measure privacy, prepare an entry, apply a configuration.
+"""The provider's work on its own machine: read a plan, measure privacy, prepare an entry, apply a configuration.
 
     plan = load_plan(Path("plan.yaml"))
     assess(Path("health.csv"), plan).releases[0].privacy
@@ -101,7 +101,7 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> object:
-    """Imports what is asked for when it is: `aegis --help` needs neither DuckDB nor Ibis."""
+    """Import names only when they are asked for, because `aegis --help` needs neither DuckDB nor Ibis."""
     for module in map(import_module, _MODULES if name in __all__ else ()):
         if hasattr(module, name):
             return getattr(module, name)
@@ -111,5 +111,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names, for whoever completes them."""
+    """Return the public names, for completion."""
     return sorted([*globals(), *__all__])

@@ -13,20 +13,21 @@ from aegis_sdk.wire import EntryDocument, faults_of
 
 _WIDTH = 110
 _SHORTEST = 3
-"""What an item takes at least, with the mark and the blank after it or the brackets of all."""
+"""The fewest characters that an item takes, with the comma and the blank after it or the brackets around all items."""
 
-# One for all: `json.dumps` makes a new one for each value.
+# One encoder for all values, because `json.dumps` makes a new one for each.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def entry_of(document: dict[str, Any], source: str) -> EntryDocument:
-    """The entry of a document, as the service would take it.
+    """Return the entry in a document, checked as the service checks it.
 
     Args:
-        source: The plan that says what is in it, for the message.
+        document: The entry as JSON values.
+        source: The name of the entry's plan, for error messages.
 
     Raises:
-        PlanError: It breaks a rule of the contract.
+        PlanError: The document breaks a rule of the contract.
     """
     try:
         return EntryDocument.model_validate(document)
@@ -36,7 +37,7 @@ def entry_of(document: dict[str, Any], source: str) -> EntryDocument:
 
 
 def document_of(entry: EntryDocument) -> dict[str, Any]:
-    """The entry as JSON values: what it says, and nothing of what it leaves to defaults."""
+    """Return the entry as JSON values, without fields that have their defaults."""
     document = entry.model_dump(exclude_unset=True, exclude_none=True)
     for configuration in document["configurations"]:
         privacy = configuration.get("privacy", {})
@@ -45,13 +46,15 @@ def document_of(entry: EntryDocument) -> dict[str, Any]:
 
 
 def write_entry(entry: EntryDocument, path: Path, beside: Callable[[], None] = lambda: None) -> None:
-    """Writes the entry as JSON, whole or not at all.
+    """Write the entry as JSON, whole or not at all.
 
     Args:
-        beside: Writes what goes with it, once the entry can be written; where that fails, no entry appears.
+        entry: The entry.
+        path: The file to write.
+        beside: Writes what goes with the entry, once the entry can be written; if it fails, no entry appears.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The entry cannot be written.
     """
     with written_whole(path) as part:
         part.write_text(render(document_of(entry)) + "\n", encoding="utf-8")
@@ -59,7 +62,7 @@ def write_entry(entry: EntryDocument, path: Path, beside: Callable[[], None] = l
 
 
 def render(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any JSON value
-    """JSON: a line for what fits on one, a line for every row of a table, filled lines for long lists."""
+    """Render JSON: one line for a value that fits, a line for each row of a table, filled lines for long lists."""
     if not isinstance(value, dict | list):
         return _encode(value)
     is_table = isinstance(value, list) and any(isinstance(each, list) for each in value)

@@ -1,4 +1,4 @@
-"""What an entry shows that its provider may not expect."""
+"""Warnings about what an entry shows that its provider may not expect."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from aegis_provider.counting.counts import Counts
 from aegis_sdk.wire import EntryDocument
 
 SMALL: Final = 5
-"""Statistical offices commonly take counts below 5 for small."""
+"""Statistical offices commonly treat counts below 5 as small."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Exposure:
     """What an entry shows that its provider may not expect.
 
     Attributes:
-        nearly_unique: Attributes whose domain has a value for every two records or fewer: it tells much by itself.
-        below_k: How many masked values, or pairs of them, are counted that fewer records have than `k`.
+        nearly_unique: Attributes whose domain has a value for every two records or fewer, so it tells much by itself.
+        below_k: How many masked values, or pairs of them, the entry counts although fewer than `k` records have them.
         small: The small counts of all tables.
     """
 
@@ -38,11 +38,11 @@ class Exposure:
 
     @classmethod
     def of(cls, entry: EntryDocument) -> "Exposure":
-        """What this entry shows."""
+        """Find what this entry shows."""
         return cls(nearly_unique(entry), counted_below_k(entry), small_counts(entry))
 
     def in_words(self) -> Iterator[str]:
-        """A sentence for each thing that is shown, small counts left out."""
+        """Yield a sentence for each thing that is shown, except small counts."""
         for attribute in self.nearly_unique:
             yield f"{attribute!r} is nearly unique, and the entry lists each of its values"
         if self.below_k:
@@ -53,14 +53,14 @@ class Exposure:
 
 
 def nearly_unique(entry: EntryDocument) -> tuple[str, ...]:
-    """The attributes whose domain has a value for every two records or fewer."""
+    """Return the attributes whose domain has a value for every two records or fewer."""
     return tuple(each.name for each in entry.attributes if 2 * len(each.domain) > max(entry.records, 20))
 
 
 def counted_below_k(entry: EntryDocument) -> int:
-    """How many (pairs of) masked values are counted that fewer records have than `k`.
+    """Count the masked values, and pairs of them, that the entry counts although fewer than `k` records have them.
 
-    The releases that promise this `k` by leaving records out do not show them; the entry counts the whole table.
+    Releases that promise this `k` by leaving records out do not show them, but the entry counts the whole table.
     """
     releases = [each for each in entry.configurations or [] if each.suppressed and "k" in (each.privacy or {})]
     if not releases:
@@ -71,13 +71,13 @@ def counted_below_k(entry: EntryDocument) -> int:
 
 
 def small_counts(entry: EntryDocument) -> SmallCounts:
-    """Those of all tables: histograms, joint counts, masked or not, and pair counts."""
+    """Count the small counts of all tables: histograms, joint counts, masked or not, and pair counts."""
     small = [counts[(counts > 0) & (counts < SMALL)] for counts in _tables(entry)]
     return SmallCounts(sum(map(len, small)), min((int(each.min()) for each in small if len(each)), default=0))
 
 
 def _records_of(entry: EntryDocument, shown: set[tuple[str, str]]) -> Iterator[int]:
-    """The records of each masked value that is shown, and of each pair of them."""
+    """Yield the number of records of each masked value that is shown, and of each pair of them."""
     for attribute in entry.attributes:
         tables = [(attribute.joint, "identity"), *((each.joint, each.id) for each in attribute.maskings)]
         for joint, masking in tables:
@@ -89,7 +89,7 @@ def _records_of(entry: EntryDocument, shown: set[tuple[str, str]]) -> Iterator[i
 
 
 def _tables(entry: EntryDocument) -> Iterator[Counts]:
-    """The counts of every table, each flattened."""
+    """Yield the counts of every table, flattened."""
     tables: list[list[int] | list[list[int]] | None] = [entry.label.histogram]
     for attribute in entry.attributes:
         tables += [attribute.histogram, attribute.joint, *(each.joint for each in attribute.maskings)]

@@ -1,4 +1,4 @@
-"""What can be wrong with a provider's files, each fault in one line: what, where, and what to do."""
+"""Errors in a provider's files. Each message is one line: what is wrong, where, and what to do."""
 
 from difflib import get_close_matches
 
@@ -20,23 +20,23 @@ class PlanError(ProviderError):
 
 
 class TableError(ProviderError):
-    """The table cannot be read, or it does not fit the plan."""
+    """The table cannot be read, or does not fit the plan."""
 
 
 class EntryError(ProviderError):
-    """The counts of the entry contradict each other, or it lacks what is asked about."""
+    """The counts of the entry contradict each other, or the entry lacks what is asked about."""
 
 
 class PlotError(ProviderError):
-    """The entry or the advice does not hold what a figure is to show."""
+    """The entry or the advice does not contain what a figure shows."""
 
 
 class OutputError(ProviderError):
-    """The result has nowhere to go."""
+    """The output cannot be written."""
 
 
 class NothingHoldsError(AegisError):
-    """No configuration of the plan holds what is required: an answer, of a table and a plan that are in order."""
+    """No configuration of the plan meets the requirements. This is a result: table and plan are valid."""
 
 
 class PromiseError(AegisError):
@@ -47,7 +47,7 @@ class PromiseError(AegisError):
 
 
 class SmallCountsError(AegisError):
-    """An entry gives away small counts for certain, or may: an answer, of an entry that is in order."""
+    """An entry certainly gives away small counts, or may do so. This is a result: the entry is valid."""
 
 
 class UnmaskableValueError(ValueError):
@@ -60,17 +60,17 @@ class UnmaskableValueError(ValueError):
 
 
 def shortened(text: str) -> str:
-    """A name or a value as a sentence quotes it: of a long one the beginning."""
+    """Quote a name or a value for a message, cut if it is long."""
     return repr(_cut(text))
 
 
 def nearest(name: str, known: list[str]) -> str:
-    """The end of a sentence that complains of an unknown name: what was meant, or what there is."""
+    """Return the end of a message about an unknown name: the likely intended name, or the known names."""
     close = get_close_matches(name, known, n=1)
     if close:
         return f"did you mean {shortened(close[0])}?"
     more = f" and {len(known) - _NAMES_SHOWN} more" if len(known) > _NAMES_SHOWN else ""
-    return f"there is {', '.join(map(_cut, known[:_NAMES_SHOWN])) or 'none'}{more}"
+    return f"available: {', '.join(map(_cut, known[:_NAMES_SHOWN])) or 'none'}{more}"
 
 
 def _cut(text: str) -> str:

@@ -14,7 +14,7 @@ _LIBRARIES = {
 
 @contextmanager
 def needs_extra(extra: str) -> Iterator[None]:
-    """Goes around an import that needs the extra.
+    """Wrap an import that needs the extra.
 
     Raises:
         AegisError: A library of the extra is not installed; the text names the extra.

@@ -11,31 +11,31 @@ from zlib import crc32
 from aegis_provider.errors import OutputError
 from aegis_provider.table import Source, files_of
 
-# Of a name that may be as long as names can be, in bytes.
+# Characters kept of a long name, so that the temporary file's name has few enough bytes.
 _SHOWN = 50
 
 
 def refuse_overwriting(output: Path, *inputs: Source) -> None:
-    """Refuses an output that is an input or cannot be a file.
+    """Reject an output that is an input or cannot be a file.
 
     Raises:
         OutputError: The output is one of the files (paths, globs) that it is made from, or cannot be a file.
     """
     _refuse_what_is_no_file(output)
     for each in chain.from_iterable(map(files_of, inputs)):
-        with suppress(OSError):  # one of the two is not there
+        with suppress(OSError):  # one of the two does not exist
             if output.samefile(each):
-                raise OutputError(f"{output}: is {each} itself, which is an input; choose another output")
+                raise OutputError(f"{output}: is {each}, which is an input; choose another output")
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A name beside `path` to write to, renamed to `path` at the end, removed after a failure.
+    """Yield a name beside `path` to write to; it is renamed to `path` at the end, or removed after a failure.
 
-    A symbolic link stays one: what it leads to is written.
+    A symbolic link stays one: its target is written.
 
     Raises:
-        OutputError: There is no such directory, what is there is not a file, or it cannot be written.
+        OutputError: The directory does not exist, `path` is not a file, or it cannot be written.
     """
     _refuse_what_is_no_file(path)
     target = path.resolve() if path.is_symlink() else path
@@ -48,12 +48,12 @@ def written_whole(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
-        with suppress(OSError):  # the first failure is the one to tell
+        with suppress(OSError):  # keep the first failure
             part.unlink(missing_ok=True)
 
 
 def _shown(name: str) -> str:
-    """The name, or of a long one the beginning, with a number that tells it from others that begin so."""
+    """Return the name, or the beginning of a long one with a number that distinguishes it."""
     return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}.{crc32(os.fsencode(name)):08x}"
 
 

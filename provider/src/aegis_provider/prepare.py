@@ -1,4 +1,4 @@
-"""The one safe path from a table to what is published of it: table, plan and controls in, entry and plan out."""
+"""The one safe path from a table to a published entry: table, plan and controls in, entry and plan out."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -31,8 +31,8 @@ class PreparedEntry:
     """An entry that is ready to be published, with the plan that goes with it.
 
     Attributes:
-        table: What was counted; no output may take its place.
-        intended: The plan as it was.
+        table: The table that was counted; no output may overwrite it.
+        intended: The plan as it was given.
         controlled: The entry, and what the controls changed in it.
         exposure: What the entry shows that its provider may not expect.
     """
@@ -44,26 +44,26 @@ class PreparedEntry:
 
     @property
     def entry(self) -> EntryDocument:
-        """What is published."""
+        """The entry to publish."""
         return self.controlled.entry
 
     @property
     def plan(self) -> Plan:
-        """The plan that goes with the entry: what `apply` makes of this one is what the entry counts."""
+        """The plan that goes with the entry: `apply` with this plan produces what the entry counts."""
         return controlled_plan(self.intended, self.controlled)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its provider may not expect, a sentence each."""
+        """What its provider may not expect, one sentence each."""
         return tuple(self._warnings())
 
     def write(self, output: Path, plan_output: Path | None = None) -> None:
-        """Writes the entry, and the plan that goes with it if it has somewhere to go: both or neither.
+        """Write the entry and, if `plan_output` is given, the plan that goes with it: both or neither.
 
         Raises:
             OutputError: One of them cannot be written, or is a file that the entry was made from.
             ControlError: The plan was not read from a file.
-            PlanError: The plan's file cannot be read any more.
+            PlanError: The plan's file can no longer be read.
         """
         refuse_outputs(self.table, self.intended, output, plan_output)
 
@@ -84,7 +84,7 @@ class PreparedEntry:
         if self.exposure.small.counts and not self.controlled.controls:
             yield (
                 f"{self.exposure.small.counts} counts are below {SMALL}, the smallest {self.exposure.small.smallest}: "
-                "`aegis disclose` says what they give away, a minimum cell count (--min-cell) merges them"
+                "`aegis disclose` shows what they give away, and a minimum cell count (--min-cell) merges them"
             )
 
 
@@ -99,19 +99,22 @@ def prepare_entry(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _total: None,
 ) -> PreparedEntry:
-    """Counts a table as its plan says, and puts every count through the controls.
+    """Count a table as its plan says, and apply the disclosure controls to every count.
 
     Args:
-        controls: Disclosure controls, in any order; none leaves every count as it is.
-        name: Of the entry: a-z 0-9 - _ .
-        pairs: Whether to count pairs of attributes, too, which the measure `joint` needs.
-        memory_limit: DuckDB's; what exceeds it goes to disk.
-        progress: Is told of the records that are counted, then of the cells that have their noise.
+        table: The table.
+        plan: The plan of the table.
+        controls: Disclosure controls, in any order; without any, every count stays as it is.
+        name: The name of the entry: a-z 0-9 - _ .
+        pairs: Whether to count pairs of attributes too, which the measure `joint` needs.
+        delimiter: Separator of the fields of a CSV table.
+        memory_limit: DuckDB's memory; the rest goes to disk.
+        progress: Called with (done, total), first for records counted, then for cells that have their noise.
 
     Raises:
         PlanError: The plan cannot be summarised, or the name is unusable.
         TableError: The table cannot be read, or does not fit the plan.
-        ControlError: The controls contradict each other, or these counts cannot go through them.
+        ControlError: The controls contradict each other, or cannot be applied to these counts.
     """
     controls = tuple(controls)
     refuse_conflicts(controls)
@@ -120,23 +123,23 @@ def prepare_entry(
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     controlled = apply_controls(summary, controls, roles, progress=progress)
     controlled = with_suppressed(controlled, table, plan, **reading)
-    # What controls changed is held to the contract as what was counted is, and only what it says is set.
+    # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(controlled.entry), plan.source)
     return PreparedEntry(table, plan, replace(controlled, entry=entry), Exposure.of(entry))
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:
-    """Refuses outputs that are one file, or one of the files that they are made from, before the work is done.
+    """Reject outputs that are the same file or an input, before any work is done.
 
     Raises:
-        OutputError: An output is an input, too, or cannot be a file, or both are one file.
-        ControlError: The plan has no file that could be written again.
+        OutputError: An output is also an input or cannot be a file, or both outputs are the same file.
+        ControlError: The plan was not read from a file.
     """
     refuse_overwriting(output, table, *plan.files)
     if plan_output is None:
         return
     if not plan.files:
-        raise ControlError("the plan was not read from a file, so that it cannot be written again")
+        raise ControlError("the plan was not read from a file, so it cannot be written; load it with load_plan first")
     if plan_output.resolve() == output.resolve():
-        raise OutputError(f"{plan_output}: the same file for the entry and the plan; choose another output")
+        raise OutputError(f"{plan_output}: --output and --plan-output name the same file; choose another output")
     refuse_overwriting(plan_output, table, *plan.files)

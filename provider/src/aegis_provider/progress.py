@@ -1,4 +1,4 @@
-"""How work that takes long says how far it is."""
+"""Reports of the progress of long work."""
 
 from collections.abc import Callable
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""A table and its plan in, a catalogue entry out: counts, never a record."""
+"""From a table and its plan to a catalogue entry: counts, never a record."""
 
 import re
 from collections.abc import Mapping
@@ -30,27 +30,33 @@ def summarize(
     pairs: bool = False,
     progress: Progress = lambda _done, _records: None,
 ) -> EntryDocument:
-    """The catalogue entry (format 1) of the table, its counts as they are: `prepare_entry` makes what is published.
+    """Return the catalogue entry (format 1) of the table with its exact counts.
 
-    Of every attribute: its domain, its histogram, and of every masking the mapping and the joint counts with
-    the label. The unmasked joint counts stay here, but for those of an attribute that a configuration leaves unmasked.
-    Of a masking that is left to chance there is its transition matrix, and the joint counts of the draw that the plan's
-    seed makes; of one whose mapping is secret, the joint counts, and no histogram of its attribute beside them; of one
-    that was masked elsewhere, the joint counts of that table.
+    `prepare_entry` makes the entry to publish. For every attribute, the entry has its domain, its histogram, and for
+    every masking the mapping and the joint counts with the label. The unmasked joint counts are left out unless a
+    configuration leaves the attribute unmasked. A masking that is left to chance has its transition matrix, and the
+    joint counts of the draw that the plan's seed makes. A masking whose mapping is secret has its joint counts, and
+    its attribute has no histogram. A masking made elsewhere has the joint counts of that table.
 
     Args:
-        name: Of the entry: a-z 0-9 - _ .
-        memory_limit: DuckDB's; what exceeds it goes to disk.
-        pairs: Whether to count pairs, too: the joint counts of every two masked attributes that a configuration uses
-            together, but for those that follow from others, which is what the measure `joint` needs.
-        progress: Is told of how many records are counted.
+        table: The table.
+        plan: The plan of the table.
+        name: The name of the entry: a-z 0-9 - _ .
+        delimiter: Separator of the fields of a CSV table.
+        memory_limit: DuckDB's memory; the rest goes to disk.
+        pairs: Whether to count pairs too, which the measure `joint` needs: the joint counts of every two masked
+            attributes that a configuration uses together, except those that can be computed from others.
+        progress: Called with (done, total), counting records.
 
     Raises:
-        PlanError: The name is unusable, pairs of such maskings are asked for, or the plan says what no entry may hold.
+        PlanError: The name is unusable, pairs are asked for that cannot be counted, or the plan says what no entry
+            may contain.
         TableError: The table does not fit the plan, or has more pairs of values than an entry can hold.
     """
     if not _NAME.fullmatch(name):
-        raise PlanError(f"the name {name!r} must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or digit")
+        raise PlanError(
+            f"the name {name!r} must be 1 to 100 characters of a-z 0-9 - _ . and begin with a letter or digit"
+        )
     plan = plan.without_unused_secrets()
     if pairs:
         refuse_uncountable(plan)
@@ -107,7 +113,10 @@ def _attribute(
 
 
 def _unmasked_counts(counted: CountedAttribute, plan: Plan) -> dict[str, Any]:
-    """The histogram, and the joint counts of an attribute that is shared as it is: without them, that looks useless."""
+    """Return the histogram, and the joint counts if the attribute is released unmasked.
+
+    Without its joint counts, an unmasked attribute would look useless.
+    """
     histogram = {"histogram": counted.counts.histogram().tolist()}
     if all(each.maskings[counted.attribute.name] != IDENTITY for each in plan.configurations):
         return histogram

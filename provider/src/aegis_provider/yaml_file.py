@@ -1,4 +1,4 @@
-"""A YAML file of texts, lists and mappings: read strictly, and every place in it with how to complain about it."""
+"""A YAML file of texts, lists and mappings, read strictly; errors name their place in the file."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,14 +21,14 @@ _MOST_REPEATED = 1_000_000
 
 @dataclass(frozen=True)
 class Element:
-    """A place in the file. Every method that reads a kind of value raises `PlanError`, with the place, for another.
+    """A place in the file. Methods that read one kind of value fail for any other, with a `PlanError` and the place.
 
     Attributes:
-        source: the name of the file.
-        path: the place, dotted.
-        value: as YAML writes it: text, a list or a mapping (nothing is a number yet, nothing `true` or `null`).
-        folder: where files that the text names are looked up.
-        beside: what stands beside this one, where that belongs to it.
+        source: The name of the file.
+        path: The dotted path of the place.
+        value: The value as text, a list or a mapping; there are no numbers yet, and no `true` or `null`.
+        folder: Where files that the text names are looked up.
+        beside: The elements beside this one that belong to it.
     """
 
     source: str
@@ -38,16 +38,16 @@ class Element:
     beside: Mapping[str, "Element"] = field(default_factory=dict)
 
     def fail(self, message: str) -> NoReturn:
-        """Complains of this place.
+        """Fail with a message about this place.
 
         Raises:
-            PlanError: the file, the place, the message.
+            PlanError: Always, with the file, the place and the message.
         """
         raise PlanError(f"{self.source}: {self.path}: {message}" if self.path else f"{self.source}: {message}")
 
     @contextmanager
     def naming_faults(self) -> Iterator[None]:
-        """Gives a `ValueError` raised within the place of this element, as `PlanError`; one with a place keeps it."""
+        """Turn a `ValueError` into a `PlanError` with this element's place; an error with a place keeps it."""
         try:
             yield
         except PlanError as error:
@@ -58,7 +58,7 @@ class Element:
             self.fail(str(error))
 
     def items(self) -> Iterator[tuple[str, "Element"]]:
-        """The keys of a mapping, each with its element; nothing at all counts as an empty mapping."""
+        """Yield the keys of a mapping, each with its element; an empty value counts as an empty mapping."""
         if self.value == "":
             return
         if not isinstance(self.value, dict):
@@ -69,7 +69,7 @@ class Element:
             yield key, replace(self, path=f"{self.path}.{key}" if self.path else key, value=value, beside={})
 
     def fields(self, *required: str, optional: tuple[str, ...] = ()) -> dict[str, "Element"]:
-        """The elements of a mapping that has these keys and no others."""
+        """Return the elements of a mapping that has these keys and no others."""
         fields = dict(self.items())
         known = [*required, *optional]
         for key in fields:
@@ -81,7 +81,7 @@ class Element:
         return fields
 
     def elements(self) -> list["Element"]:
-        """The elements of a list."""
+        """Return the elements of a list."""
         if not isinstance(self.value, list):
             self.fail("expected a list, [a, b, ...]")
         return [
@@ -89,34 +89,34 @@ class Element:
         ]
 
     def text(self) -> str:
-        """A text, perhaps empty."""
+        """Read a text, possibly empty."""
         if not isinstance(self.value, str):
             self.fail("expected a text")
         return self.value
 
     def character(self) -> str:
-        """A text of one character."""
+        """Read a text of one character."""
         text = self.text()
         if len(text) != 1 or text in "\r\n\0":
             self.fail(f"expected one character, not {text!r}")
         return text
 
     def name(self) -> str:
-        """A text that may serve as an id or a name: 1 to 255 characters, no control characters."""
+        """Read an id or a name: 1 to 255 characters, no control characters."""
         return self.checked_name(self.text())
 
     def checked_name(self, text: str) -> str:
-        """`text`, if it may serve as an id or a name."""
+        """Return `text` if it can be an id or a name."""
         if not 1 <= len(text) <= _NAME_LENGTH or _CONTROL.search(text):
-            self.fail(f"a name has 1 to {_NAME_LENGTH} characters, no control characters among them")
+            self.fail(f"a name must have 1 to {_NAME_LENGTH} characters and no control characters")
         return text
 
     def file(self) -> Path:
-        """The path that a name stands for."""
+        """Return the path that a name stands for."""
         return self.folder / self.name()
 
     def decimal(self, *, infinite: bool = False) -> Decimal:
-        """A number; `.inf` and `-.inf` too, where `infinite`."""
+        """Read a number; if `infinite`, also `.inf` and `-.inf`."""
         text = self.text()
         if infinite and text.lower() in {".inf", "+.inf", "-.inf"}:
             return Decimal(text.replace(".", ""))
@@ -126,35 +126,35 @@ class Element:
             self.fail(str(error))
 
     def positive(self) -> Decimal:
-        """A number above zero."""
+        """Read a number above zero."""
         number = self.decimal()
         if number <= 0:
             self.fail(f"must be above 0, not {self.value}")
         return number
 
     def one_of(self, *known: str) -> str:
-        """A text that is one of these."""
+        """Read a text that is one of these."""
         text = self.text()
         if text not in known:
             self.fail(f"expected {' or '.join(known)}, not {text!r}")
         return text
 
     def signed_integer(self) -> int:
-        """An integer of at most nine digits."""
+        """Read an integer of at most nine digits."""
         text = self.text()
         if not re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII):
             self.fail(f"expected an integer, not {text!r}")
         return int(text)
 
     def digits(self) -> int:
-        """A whole number of at most 40 digits."""
+        """Read a whole number of at most 40 digits."""
         text = self.text()
         if not re.fullmatch(r"\d{1,40}", text, re.ASCII):
             self.fail("expected a whole number of at most 40 digits")
         return int(text)
 
     def integer(self, at_least: int) -> int:
-        """An integer of at least that much."""
+        """Read an integer that is at least `at_least`."""
         text = self.text()
         if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < at_least:
             self.fail(f"expected an integer of at least {at_least}, not {text!r}")
@@ -162,10 +162,10 @@ class Element:
 
 
 def parsed(path: Path) -> object:
-    """What the file says.
+    """Return the content of the YAML file.
 
     Raises:
-        PlanError: it cannot be read, or is not YAML of a size that can be read.
+        PlanError: The file cannot be read, is not YAML, or is too large.
     """
     try:
         return yaml.load(_content(path), Loader=_TextLoader)  # noqa: S506 - makes texts, lists and mappings only
@@ -174,7 +174,7 @@ def parsed(path: Path) -> object:
     except yaml.YAMLError as error:
         raise PlanError(f"{path.name}: not YAML: {error}") from error
     except RecursionError:
-        raise PlanError(f"{path.name}: nested too deep") from None
+        raise PlanError(f"{path.name}: nested too deeply") from None
     except PlanError as error:
         raise PlanError(f"{path.name}: {error}") from None
 
@@ -188,10 +188,10 @@ def _content(path: Path) -> bytes:
 
 
 class _TextLoader(yaml.BaseLoader):
-    """Leaves every scalar the text it is, and refuses a key that stands twice.
+    """Loads every scalar as text, and rejects a key that appears twice.
 
-    YAML would make a boolean of the value `no` and a binary float of the edge `0.1`. Refused are aliases, too, that
-    repeat more than anyone means: a few lines of them can stand for more than a memory holds.
+    YAML would turn the value `no` into a boolean and the edge `0.1` into a binary float. Aliases that repeat too much
+    are also rejected: a few lines of them can expand to more than memory holds.
     """
 
     def __init__(self, stream: bytes) -> None:
@@ -203,7 +203,7 @@ class _TextLoader(yaml.BaseLoader):
         is_alias = self.check_event(yaml.AliasEvent)
         node = super().compose_node(parent, index)
         if node is not None and is_alias:
-            # One within itself has no size yet; the loader refuses it later on.
+            # An alias within its own node has no size yet; the loader rejects it later.
             self._repeated += self._sizes.get(node, 1)
             if self._repeated > _MOST_REPEATED:
                 raise PlanError(f"its aliases (*name) repeat more than {_MOST_REPEATED} values; write fewer of them")
@@ -216,7 +216,7 @@ class _TextLoader(yaml.BaseLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    raise PlanError(f"line {key.start_mark.line + 1}: {key.value!r} stands twice")
+                    raise PlanError(f"line {key.start_mark.line + 1}: {key.value!r} appears twice")
                 seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 

@@ -1,4 +1,4 @@
-"""`aegis configurations`, and what the commands after it make of the plan that it writes."""
+"""`aegis configurations`, and the commands that use the plan it writes."""
 
 import csv
 import json

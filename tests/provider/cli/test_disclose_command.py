@@ -1,4 +1,4 @@
-"""`aegis disclose`, as people run it, on little tables and on the health example."""
+"""`aegis disclose` as people run it, on small tables and on the health example."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def entry_with(folder, change):
-    """The name of a file with the entry after a change."""
+    """Write the changed entry to a file and return the file's name."""
     entry = json.loads((folder / "entry.json").read_text())
     change(entry)
     (folder / "changed.json").write_text(json.dumps(entry))
@@ -44,7 +44,7 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
     assert (code, error) == (0, "")
     lines = words(out)
     assert lines[0] == "ages: 33 records, label ill"
-    # Three tables, the smallest count 5, none below 5; of 3 groups by 2 labels all follow, one of them alone.
+    # Three tables, smallest count 5, none below 5. All 3 groups by 2 labels are exact, and one cell is a single record.
     assert "age 3 5 0 1 6 x yes 1" in lines
     assert "age 3 0 6 6 0 4 100 % 100 % 100 % 100 % in closed form" in lines
     assert "age 1 6 x yes smaller than any in its tables" in lines
@@ -83,7 +83,7 @@ def test_check_fails_for_a_small_count_that_is_certain(aegis):
     complaint = "aegis: entry.json: counts below 5 are certain: 1 of age\n"
     code, out, error = aegis("disclose", "entry.json", "--check")
     assert (code, error) == (1, complaint)
-    assert out  # the report is printed all the same
+    assert out  # the report is still printed
 
 
 @pytest.mark.parametrize("name", ["the label", "pair counts"])
@@ -113,11 +113,11 @@ def test_of_noise_and_rounding_it_says_what_is_declared(aegis, folder):
     code, out, _ = aegis("disclose", entry_with(folder, made_noisy), "--check")
     lines = words(out)
     assert code == 0
-    assert "declared not to be the counts of the provider's table: 2 of 4 tables" in lines
+    assert "declared to differ from the counts of the provider's table: 2 of 4 tables" in lines
     for name, declared in (("five", "noise of scale 2.5 (epsilon 0.4)"), ("seven", "rounded to 3")):
         assert any(line.startswith(f"age {name} ") and line.endswith(declared) for line in lines)
-    assert any(line.startswith("of a table with noise nothing follows for certain") for line in lines)
-    assert "none" in lines  # in no table, and known all the same
+    assert any(line.startswith("a table with noise determines nothing for certain") for line in lines)
+    assert "none" in lines  # in no table, but known exactly
 
 
 SUMMARIZED = ("summarize", "table.csv", "--plan", "plan.yaml", "--name", "ages", "--output", "controlled.json")
@@ -160,9 +160,9 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
 
     changed = entry_with(folder, crossed)
     out = aegis("disclose", changed, "--seconds", "0")[1]
-    assert "bounds stopped early, so that more may follow (--seconds): age" in words(out)
+    assert "bounds stopped early, so more cells may be determined exactly (see --seconds): age" in words(out)
     assert "stopped early" not in aegis("disclose", changed)[1]
-    complaint = f"aegis: {changed}: bounds stopped early, so that small counts may be certain (--seconds): age\n"
+    complaint = f"aegis: {changed}: bounds stopped early, so small counts may be certain (see --seconds): age\n"
     assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, complaint)
 
 
@@ -177,7 +177,7 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
         (("entry.json", "--plan", "plan.yaml"), "table and plan go together"),
         (("entry.json", "--table", "other.csv", "--plan", "plan.yaml"), "other.csv: age has the value '2', which the"),
         (("entry.json", "--table", "no.csv", "--plan", "plan.yaml"), "no.csv: "),
-        (("entry.json", "--html", "entry.json"), "entry.json: is entry.json itself, which is an input"),
+        (("entry.json", "--html", "entry.json"), "entry.json: is entry.json, which is an input"),
         (("entry.json", "--html", "no/page.html"), "no/page.html: there is no directory"),
         (("entry.json", "--below", "1"), "Invalid value for '--below'"),
         (("entry.json", "--within", "-1"), "Invalid value for '--within'"),
@@ -238,7 +238,7 @@ def test_the_page_of_the_health_example_has_the_truth_beside_it(aegis, tmp_path)
     assert "deductible_plan 0 % 1.1 % 0 % 1.1 %" in lines
     read = Reader(page.read_text(encoding="utf-8"))
     assert read.elements["svg"] == 3
-    assert "Beside the truth" in read.texts
+    assert "Compared with the truth" in read.texts
 
 
 def test_many_attributes_make_one_page_of_the_worst(aegis, folder):

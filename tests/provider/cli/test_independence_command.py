@@ -1,4 +1,4 @@
-"""`aegis independence`: what it writes, says and refuses."""
+"""`aegis independence`: what it writes, prints and rejects."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def hidden(aegis, table, *more):
 
 
 def information(path, first, second):
-    """In bits, by the definition."""
+    """Return the mutual information in bits, by its definition."""
     with path.open(newline="") as file:
         pairs = [(tuple(row[name] for name in first), row[second]) for row in csv.DictReader(file)]
     both, ones, others = (Counter(each) for each in (pairs, [one for one, _ in pairs], [other for _, other in pairs]))
@@ -54,13 +54,13 @@ def test_it_says_what_was_masked_and_what_it_cost(aegis, table):
     lines = report.splitlines()
     assert lines[0].endswith("m.csv: 12 records")
     assert lines[1].endswith("m.clusters.csv: what each cluster holds, without exact values, of Income")
-    assert lines[2] == "exactly independent of the clusters of Income, as the file was checked: Age, Occupation"
+    assert lines[2] == "exactly independent of the clusters of Income, as checked in the file: Age, Occupation"
     assert "6 of 24 values masked (25.0%), in 4 groups of 3" in lines
     assert "by `best`; no independent table of these clusters has fewer than 6" in lines
     words = [line.split() for line in lines]
     assert ["1", "4", "3", "values"] in words
     assert ["Age,", "Occupation", "Income", "2.054585", "0"] in words
-    meaning = "mutual information in bits: how much each side tells of the other; 0 means that it tells nothing"
+    meaning = "mutual information in bits: how much each side tells about the other; 0 means nothing"
     assert meaning in lines
 
 
@@ -119,7 +119,7 @@ def test_what_must_stay_has_to_be_said(aegis, table):
     asked = ("--hide", "Age", "--from", "Income", "--clusters", "3", "--output", table.parent / "m.csv")
     code, output, complaint = aegis("independence", table, *asked)
     assert (code, output, complaint.count("\n")) == (2, "", 1)
-    assert "say what must stay as it is: --plan with its label, or --keep NAME,NAME" in complaint
+    assert "say what must stay as it is: give --plan with a label, or --keep NAME,NAME" in complaint
     assert aegis("independence", table, *asked, "--keep", "")[0] == 0
 
 
@@ -141,7 +141,7 @@ def test_several_attributes_become_one_column(aegis, table):
         *("--output", masked, "--clusters-output", table.parent / "values.csv", "--solver", "matching"),
     )
     assert code == 0
-    assert report.splitlines()[0].endswith("masked.csv: 10 records, 2 dropped by a draw of seed 7")
+    assert report.splitlines()[0].endswith("masked.csv: 10 records, 2 dropped at random (seed 7)")
     assert masked.read_text().splitlines()[0] == "Age,cluster,Food"
     assert (table.parent / "values.csv").read_text().splitlines()[0] == "cluster,Income,Occupation"
 
@@ -155,7 +155,7 @@ def test_a_column_of_too_many_values_is_said_not_to_be_measured(aegis, tmp_path)
     )
     assert code == 0
     lines = [line.split() for line in report.splitlines()]
-    assert "  not measured, since there are too many values: a with id, b with id" in report.splitlines()
+    assert "  not measured, because there are too many values: a with id, b with id" in report.splitlines()
     assert [line for line in lines if "-" in line or "-," in line] == []
 
 

@@ -1,4 +1,4 @@
-"""`aegis plot`, as people run it; the figures themselves are looked at in `provider/report/plots`."""
+"""`aegis plot` as people run it; `provider/report/plots` tests the figures themselves."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ RANKED = {"configuration": "c01", "utility": 0.4, "deviation": 0.0}
 
 @pytest.fixture
 def aegis(capsys, tmp_path, monkeypatch):
-    """Runs the command in a directory that has an entry and an advice; its exit code, stdout and stderr."""
+    """Run the command in a directory with an entry and an advice; return its exit code, stdout and stderr."""
     monkeypatch.chdir(tmp_path)
     advice = {**EXAMPLE_ADVICE, "configuration": "c01", "ranking": [RANKED]}
     (tmp_path / "entry.json").write_text(json.dumps(EXAMPLE_ENTRY))
@@ -57,11 +57,11 @@ def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
     ("arguments", "told"),
     [
         (("--output", "p.svg"), "p.svg: is neither a .png nor a .html"),
-        (("--output", "p.html", "--figure", "costs"), "--figure goes with a .png"),
+        (("--output", "p.html", "--figure", "costs"), "use --figure with a .png only"),
         (("--output", "p.png", "--figure", "frontier"), "--limit 1000000 --json > advice.json"),
         (("--output", "p.png", "--figure", "pie"), "'pie'"),
         (("--output", "p.png", "--attribute", "Age"), "entry.json: no attribute 'Age'; did you mean 'age'?"),
-        (("--output", "p.png", "--advice", "advice.json", "--privacy", "K"), "--privacy is one of k, l, "),
+        (("--output", "p.png", "--advice", "advice.json", "--privacy", "K"), "--privacy must be one of k, l, "),
         (("--output", "p.png", "--advice", "advice.json", "--privacy", "t"), "advice.json: no configuration"),
         (("--output", "p.png", "--advice", "queued.json"), "queued.json: the advice is queued"),
         (("--output", "p.png", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),

@@ -1,4 +1,4 @@
-"""`aegis risk`, run as people run it, on the health example and on small tables."""
+"""`aegis risk` as people run it, on the health example and on small tables."""
 
 import json
 import re
@@ -20,7 +20,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture
 def aegis(capsys):
-    """Runs `aegis risk`; its exit code, stdout and stderr."""
+    """Run `aegis risk`; return its exit code, stdout and stderr."""
 
     def run(*arguments):
         with pytest.raises(SystemExit) as exited:
@@ -63,7 +63,7 @@ def plan(tmp_path):
 
 
 def rows_of(out):
-    """The cells of the table that begins with a configuration, by its id."""
+    """Return the cells of the table of configurations, by the id in the first column."""
     lines = out[out.index("  configuration") :].splitlines()
     return {cells[0]: cells for line in lines if (cells := re.split(" {2,}", line.strip())) and line.startswith("  ")}
 
@@ -110,7 +110,7 @@ def test_the_page_says_the_same_and_what_each_number_is(aegis, people, plan, tmp
     aegis(people, "--plan", plan, "--configuration", "fine", "--html", tmp_path / "risk.html")
     texts = Page(tmp_path / "risk.html").texts
     for said in (
-        "in some class there is nothing left to guess: all its records have one value",
+        "some class leaves nothing to guess: all its records have one value",
         "once the class is known, a value can be 3.5 times as likely as in the whole table",
         "a value can be 3.5 times more or less likely in a class than in the whole table",
     ):
@@ -144,7 +144,7 @@ def test_a_table_without_plan_needs_its_columns_only(aegis, people):
     assert (code, error) == (0, "")
     assert out.startswith("the table as it is: BROKEN: k is 1, not 2. ")
     assert re.search(r"age +quasi-identifier\n +zip +quasi-identifier\n +sick +sensitive\n", out)
-    assert "t, ordered_t, beta, delta_disclosure: against this table." in out
+    assert "t, ordered_t, beta, delta_disclosure: compared with this table." in out
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_what_is_required_of_a_table_without_plan_can_be_checked(aegis, people):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "say --plan, or name columns by --quasi-identifiers and --sensitive"),
-        (["--plan", "{plan}", "--sensitive", "sick"], "name them there, or no --plan"),
-        (["--sensitive", "sick", "--configuration", "c"], "--configuration is one of a plan"),
+        ([], "give --plan, or name columns with --quasi-identifiers and --sensitive"),
+        (["--plan", "{plan}", "--sensitive", "sick"], "name them there, or omit --plan"),
+        (["--sensitive", "sick", "--configuration", "c"], "--configuration names a configuration of a plan"),
         (["--sensitive", ""], "no column is named"),
         (["--quasi-identifiers", "age,sick", "--sensitive", "sick"], "'sick' is named twice"),
         (["--quasi-identifiers", "agee", "--sensitive", "sick"], "no column 'agee'; did you mean 'age'?"),
         (["--plan", "{plan}", "--configuration", "fines"], "no configuration 'fines'; did you mean 'fine'?"),
-        (["--plan", "{plan}", "--require", "kk=5"], "no privacy is called 'kk'"),
+        (["--plan", "{plan}", "--require", "kk=5"], "unknown privacy criterion 'kk'"),
         (["--plan", "{plan}", "--require", "k"], "--require is NAME=NUMBER"),
         (["--plan", "{plan}", "--html", "{plan}"], "which is an input"),
         (["--plan", "{plan}", "--html", "nowhere/risk.html"], "there is no directory"),
@@ -241,8 +241,8 @@ def test_the_page_of_a_plan_shows_every_configuration(aegis, tmp_path):
     assert (code, error) == (0, "")
     assert page.elements["svg"] == 2
     assert {f"c{number:02}" for number in range(1, 71)} <= set(page.texts)
-    assert "Of 70 configurations, 70 hold what they promise and 0 break it." in page.texts
-    # The page comes besides what is printed, not in its place.
+    assert "Of 70 configurations, 70 keep their promise and 0 break it." in page.texts
+    # The page is written in addition to the printed report, not instead of it.
     assert rows_of(out)["c15"][1] == "2"
 
 
@@ -312,7 +312,7 @@ def test_it_is_told_how_a_configuration_masks_every_column(aegis, stays):
     out = aegis(*stays, "--configuration", "fine")[1]
     lines = [" ".join(line.split()) for line in out.split("\n\n")[1].splitlines()]
     assert lines[2:] == [
-        "column taken for masking the values become",
+        "column role masking the values become",
         "age quasi-identifier gone one masked value, *, for all",
         "zip quasi-identifier identity as it is",
         "sick sensitive as it is",
@@ -337,21 +337,19 @@ def test_the_page_says_how_every_column_is_masked(aegis, stays, tmp_path):
     aegis(*stays, "--html", tmp_path / "risk.html")
     all_of_them = Page(tmp_path / "risk.html").texts
     assert {"neither: shared in 2 of 3", "neither: shared in 1 of 3"} <= set(all_of_them)
-    # `gone` is a masking of two attributes, so that it is said of which.
+    # Two attributes have a masking called `gone`, so the attribute is named.
     assert {"age: gone, noisy", "without zip, bed", "first; without ward, bed"} <= set(all_of_them)
     aegis(*stays, "--configuration", "fine", "--html", tmp_path / "risk.html")
     one = Page(tmp_path / "risk.html").texts
     assert {"neither: shared", "noisy", "one masked value, *, for all"} <= set(one)
-    said = [
-        text for text in one if "a person with several records (stays, years) can be all records of a class" in text
-    ]
+    said = [text for text in one if "all records of a class can belong to one person" in text]
     assert len(said) == 1
 
 
 def test_a_table_in_bins_is_called_so(aegis, stays, people, plan, tmp_path):
     out = aegis(*stays, "--html", tmp_path / "risk.html")[1]
     assert rows_of(out)["(as it is, in bins)"][1] == "2"
-    assert "in bins: the plan's, of the numbers of age\n" in out
+    assert "in bins: the numbers of age are in the plan's bins\n" in out
     assert "(as it is, in bins)" in Page(tmp_path / "risk.html").texts
     aegis(*stays, "--configuration", "coarse", "--html", tmp_path / "risk.html")
     assert Page(tmp_path / "risk.html").texts.count("table as it is, numbers in the plan's bins") == 4
@@ -369,7 +367,7 @@ def test_a_share_above_zero_is_never_printed_as_zero(aegis, tmp_path):
 
 
 def test_a_table_without_plan_is_said_to_be_compared_with_itself(aegis, people, plan):
-    said = "t, ordered_t, beta, delta_disclosure: against this table."
+    said = "t, ordered_t, beta, delta_disclosure: compared with this table."
     assert said in aegis(people, "--quasi-identifiers", "age", "--sensitive", "sick")[1]
     assert said not in aegis(people, "--quasi-identifiers", "age")[1]
     assert said not in aegis(people, "--plan", plan, "--configuration", "fine")[1]

@@ -1,4 +1,4 @@
-"""`aegis summarize` with controls, and what the commands after it make of what it writes."""
+"""`aegis summarize` with controls, and the commands that use what it writes."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
 
 @pytest.fixture
 def summarized(aegis, tmp_path):
-    """Summarises the example with options; exit code, stdout, stderr and the entry, if there is one."""
+    """Summarise the example with options; return exit code, stdout, stderr and the entry, if there is one."""
 
     def run(*options, table=TABLE, plan=PLAN):
         output = tmp_path / "entry.json"
@@ -86,7 +86,7 @@ def test_what_was_merged_and_left_out_is_listed(summarized, tmp_path):
     code, out, error, _ = summarized("--min-cell", 5, "--json", table=table, plan=plan)
     assert code == 0
     assert error.count("\n") == 1
-    assert "write the one that goes with the entry by --plan-output" in error
+    assert "write the plan that matches the entry with --plan-output" in error
     assert json.loads(out)["controls"] == {
         "min_cell": 5,
         "merged": [{"attribute": "a", "masking": "one", "groups": [{"values": ["2", "3"], "became": "2 to 3"}]}],
@@ -156,7 +156,7 @@ def test_what_cannot_be_done_is_one_line_and_no_entry(summarized, options, part)
 
 def test_the_entry_and_the_plan_go_to_two_files(summarized, tmp_path):
     ran = summarized("--min-cell", 5, "--plan-output", tmp_path / "entry.json")
-    assert_refused(ran, "the same file for the entry and the plan; choose another output")
+    assert_refused(ran, "--output and --plan-output name the same file; choose another output")
 
 
 def test_an_entry_of_a_plan_that_cannot_be_written_is_not_written(summarized, tmp_path):

@@ -116,7 +116,7 @@ def test_the_plan_says_what_is_wrong_with_it(write, parameters, message):
 
 
 def test_its_pairs_are_refused(table, plan):
-    with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, since it was masked elsewhere"):
+    with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, because it was masked elsewhere"):
         summarize(table, plan, name="t", pairs=True)
 
 

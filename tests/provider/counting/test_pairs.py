@@ -1,4 +1,4 @@
-"""Joint counts of pairs, against records that are masked and counted one by one."""
+"""Joint counts of pairs, compared with records masked and counted one by one."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ rows = st.lists(st.tuples(*[st.sampled_from(TEXTS)] * len(NAMES)), min_size=1, m
 
 @st.composite
 def plans(draw):
-    """Each attribute's maskings, as a text per value, and configurations that choose among them."""
+    """Draw maskings of each attribute, as one text per value, and configurations that choose among them."""
     tables = [
         {f"m{place}": dict(zip(TEXTS, each, strict=True)) for place, each in enumerate(draw(maskings))} for _ in NAMES
     ]
@@ -40,7 +40,7 @@ def plans(draw):
 
 
 def written_plan(tables, configurations):
-    """The plan as a file has it; JSON is YAML."""
+    """Return the text of a plan file; JSON is YAML."""
     attributes = {
         name: {"type": "string", "maskings": {each: {"mapping": table} for each, table in own.items()}}
         for name, own in tables.items()
@@ -57,19 +57,19 @@ def csv_of(write, header, lines):
 
 
 def function_of(column, finer):
-    """What takes each text of the finer column to that of the other beside it; `None` if no function does."""
+    """Return the mapping from the finer column's texts to those of the other column; `None` if it is not a function."""
     found = dict(zip(finer, column, strict=True))
     return found if [found[text] for text in finer] == list(column) else None
 
 
 def folds(pair, finer):
-    """On both sides what takes the columns of one pair to those of another, if it is so."""
+    """Return for both sides the mapping from the columns of one pair to those of another, if it exists."""
     found = [function_of(*sides) for sides in zip(pair, finer, strict=True)]
     return None if None in found else found
 
 
 def counted(entry, pair):
-    """The cells of a table that are not 0, by their masked texts."""
+    """Return the cells of a table that are not 0, by their masked texts."""
     domains = []
     for name, masking in zip(pair["attributes"], pair["maskings"], strict=True):
         attribute = next(each for each in entry["attributes"] if each["name"] == name)
@@ -125,7 +125,7 @@ def test_pairs_of_the_example_are_those_of_its_records(health_table, health_plan
 
 
 def texts_of(attribute, masking):
-    """The masked text of each value."""
+    """Return the masked text of each value."""
     found = next(each for each in attribute["maskings"] if each["id"] == masking)
     return {value: found["domain"][place] for value, place in zip(attribute["domain"], found["mapping"], strict=True)}
 
@@ -146,7 +146,7 @@ def test_parquet_and_csv_give_the_same_pairs(health_table, health_plan, tmp_path
 
 
 def pairs_of_numbers(load, write, columns, attributes, configurations, **options):
-    """The pairs of a table of integers, by their masking ids."""
+    """Return the pairs of a table of integers, by their masking ids."""
     path = write("t.csv", "")
     pd.DataFrame(columns).assign(y=np.arange(len(columns["a"])) % 2).to_csv(path, index=False)
     entry = summarize(path, load(attributes, configurations), name="t", pairs=True, **options)

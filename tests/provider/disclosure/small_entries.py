@@ -1,4 +1,4 @@
-"""Little tables, the entries that the provider makes of them, and what follows from these by trying all tables."""
+"""Small tables, the entries made from them, and what these determine, found by trying all tables."""
 
 import csv
 from collections import Counter, defaultdict
@@ -9,7 +9,7 @@ from aegis_sdk.wire import EntryDocument
 from tests.provider.documents import summarize
 
 AGES = {("1", "yes"): 6, ("1", "no"): 5, ("6", "yes"): 1, ("6", "no"): 6, ("8", "yes"): 6, ("8", "no"): 9}
-"""By age and label value, how many people. Nobody is alone in a bin of 5 or of 7 years, one is in both of two."""
+"""The number of people by age and label value. Nobody is alone in a bin of 5 or 7 years, but one is in an overlap."""
 
 PLAN = """
 label: ill
@@ -26,7 +26,7 @@ configurations:
 
 
 def write_table(path, counts, names=("age", "ill")):
-    """A CSV of that many records of each value and label value."""
+    """Write a CSV file with that many records of each value and label value."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
@@ -36,7 +36,7 @@ def write_table(path, counts, names=("age", "ill")):
 
 
 def written(folder, counts=AGES, plan=PLAN):
-    """The table's path, that of the plan, and the entry that `summarize` makes of them, as JSON values."""
+    """Return the paths of the table and of the plan, and the entry that `summarize` makes of them, as JSON values."""
     table = write_table(folder / "table.csv", counts)
     path = folder / "plan.yaml"
     path.write_text(plan)
@@ -44,15 +44,14 @@ def written(folder, counts=AGES, plan=PLAN):
 
 
 def document(entry, **changed):
-    """The entry as a model, its fields replaced."""
+    """Return the entry as a model, with these fields replaced."""
     return EntryDocument.model_validate({**entry, **changed})
 
 
 def possible_tables(attribute, label):
-    """
-    Every table of whole counts that has the sums of the entry: by groups of values and label value, its counts.
+    """Return every table of whole counts with the sums of the entry, by group of values and label value.
 
-    For two label values: of each value, any number of its records may have the first.
+    There are two label values: any number of a value's records may have the first.
     """
     views = [(each["mapping"], each["joint"]) for each in attribute["maskings"]]
     atoms = list(zip(*(mapping for mapping, _ in views), strict=True))

@@ -1,4 +1,4 @@
-"""What an entry gives away, against every table that could be behind it."""
+"""What an entry gives away, compared with every table that it could come from."""
 
 import copy
 import math
@@ -160,7 +160,7 @@ def test_groups_that_the_tables_leave_open_are_as_far_off_as_the_table_of_most_e
 
 
 def masking(entry, **declared):
-    """The entry with something declared of the counts of its first masking."""
+    """Return the entry with something declared about the counts of its first masking."""
     changed = copy.deepcopy(entry)
     changed["attributes"][0]["maskings"][0].update(declared)
     return document(changed)
@@ -192,7 +192,7 @@ def test_of_what_chance_decides_only_the_possible_follows(tmp_path):
     age = only_attribute(disclose(document(entry), table=table, plan=load_plan(path)))
     assert [table.declared.drawn for table in age.tables] == [False, True, False]
     assert (age.tables[1].certainly_below, age.smallest) == (0, Cell(5, ("0-4", "no")))
-    # Any value may have become any other: beside the bins, what was drawn says nothing for certain.
+    # Any value may have become any other: the draw adds nothing certain to what the bins say.
     ages, labels = entry["attributes"][0]["domain"], entry["label"]["domain"]
     assert (age.linked.atoms, age.linked.cells) == (len(ages), len(ages) * len(labels))
     assert age.compared.pooled.atoms < age.compared.margins.atoms
@@ -214,10 +214,10 @@ def test_rounded_counts_and_left_out_records_do_not_make_the_table_another_one(a
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        ({**AGES, ("8", "no"): 10}, "table.csv: has 34 records, the entry 33"),
-        ({**AGES, ("8", "no"): 8, ("9", "no"): 1}, "table.csv: age has the value '9', which the entry has not"),
+        ({**AGES, ("8", "no"): 10}, "table.csv: has 34 records, but the entry has 33"),
+        ({**AGES, ("8", "no"): 8, ("9", "no"): 1}, "table.csv: age has the value '9', which the entry lacks"),
         ({("1", "yes"): 13, ("8", "no"): 20}, "table.csv: age has no value '6', which the entry has"),
-        ({**AGES, ("8", "no"): 8, ("8", "?"): 1}, "table.csv: ill has the value '?', which the entry has not"),
+        ({**AGES, ("8", "no"): 8, ("8", "?"): 1}, "table.csv: ill has the value '?', which the entry lacks"),
         ({**AGES, ("1", "no"): 4, ("1", "yes"): 7}, "table.csv: ill is 'no' in 19 records, not 20"),
         (
             {**AGES, ("1", "no"): 4, ("8", "no"): 10},
@@ -235,7 +235,7 @@ def test_another_table_is_refused(ages, people, message):
     with pytest.raises(TableError) as raised:
         disclose(document(entry), table=table, plan=load_plan(path))
     assert str(raised.value).startswith(str(table.parent) + "/" + message)
-    assert str(raised.value).endswith("it is not the table, or the plan, that the entry was made of")
+    assert str(raised.value).endswith("the entry was not made from this table and plan")
 
 
 def test_a_plan_of_something_else_is_refused(ages):
@@ -325,7 +325,7 @@ def test_the_health_example_beside_its_table(health_table, health_plan):
     )
     for each in disclosed.attributes:
         linked = each.linked
-        # Bins of one order that overlap: between two cuts nothing is left open, whatever the width of the bins.
+        # Overlapping bins of one order determine everything between two cuts, whatever the width of the bins.
         assert (linked.exact, linked.complete) == (linked.cells, True)
         assert each.compared.pooled.atoms == 0 < each.compared.margins.atoms
         assert each.compared.pooled.values < each.compared.margins.values

@@ -213,7 +213,7 @@ class TestWhatIsRefused:
             ({"hide": ["a", "a"], "from_": ["b"]}, "'a' is named twice"),
             ({"hide": [], "from_": ["b"]}, "name at least one attribute to hide"),
             ({"hide": ["a"], "from_": []}, "name at least one attribute to hide"),
-            ({"hide": ["A"], "from_": ["b"]}, "t.csv: no column 'A'; there is a, b, cluster, d"),
+            ({"hide": ["A"], "from_": ["b"]}, "t.csv: no column 'A'; available: a, b, cluster, d"),
             ({"hide": ["a"], "from_": ["b"], "clusters": 0}, "the number of clusters must be 1 or more, not 0"),
             ({"hide": ["a"], "from_": ["b"], "seed": -1}, "the seed must be 0 or more, not -1"),
             ({"hide": ["a"], "from_": ["b"], "solver": "fast"}, "unknown solver 'fast'; there is"),

@@ -1,10 +1,10 @@
-"""The masking functions that there are."""
+"""All masking functions."""
 
 from aegis_provider.masking import Function
 
 
 def concrete_functions(base=Function):
-    """Every class of the package that can be made, among those that extend the base."""
+    """Return every concrete class of the package that extends the base."""
     for each in base.__subclasses__():
         yield from concrete_functions(each)
         if not each.__abstractmethods__ and each.__module__.startswith("aegis_provider."):

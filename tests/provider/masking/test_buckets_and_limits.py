@@ -134,7 +134,7 @@ def test_a_blurred_text_differs_at_its_positions_only(found, positions):
         (lambda: Blur(1, at="middle"), "`at` must be start or end, not 'middle'"),
         (lambda: BlurPositions(()), "`positions` must be one or more of 1 "),
         (lambda: BlurPositions((0,)), "`positions` must be one or more of 1 "),
-        (lambda: BlurPositions((1, 1)), "`positions` has one twice"),
+        (lambda: BlurPositions((1, 1)), "`positions` lists a position twice"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(build, message):

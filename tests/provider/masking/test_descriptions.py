@@ -1,4 +1,4 @@
-"""What functions say of themselves: in words, and as parameters in the entry."""
+"""Descriptions of masking functions: in words, and as parameters in the entry."""
 
 import json
 from decimal import Decimal

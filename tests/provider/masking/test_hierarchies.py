@@ -1,4 +1,4 @@
-"""Hierarchies built from rules: each level against an oracle, and each a function of the one below."""
+"""Hierarchies built from rules: each level matches an oracle and is a function of the level below."""
 
 import datetime as dt
 from decimal import Decimal
@@ -114,14 +114,14 @@ def test_a_value_outside_the_tree_is_named_with_its_line(write, plan_of):
         (lambda: IntervalHierarchy((Decimal(5),), 1, Decimal("inf")), "`origin` must be a finite number"),
         (lambda: PrefixHierarchy((2, 3), 1), "prefixes must become shorter, but 3 follows 2"),
         (lambda: PrefixHierarchy((2, 2), 1), "prefixes must become shorter, but 2 follows 2"),
-        (lambda: PrefixHierarchy((2, -1), 1), "prefixes have 0 characters or more"),
+        (lambda: PrefixHierarchy((2, -1), 1), "prefixes must have 0 characters or more"),
         (lambda: PrefixHierarchy((2,), 0), "has levels 1 to 1, not 0"),
-        (lambda: DateHierarchy(("week",), 1), "unknown unit 'week'; there is month, quarter, year, decade"),
+        (lambda: DateHierarchy(("week",), 1), "unknown unit 'week'; available: month, quarter, year, decade"),
         (lambda: DateHierarchy(("year", "month"), 1), "units must become coarser, but month follows year"),
         (lambda: DateHierarchy(("year",), 2), "has levels 1 to 1, not 2"),
-        (lambda: TreeHierarchy({"A": ("x",), "B": ("x",)}, 1), "the value 'x' stands twice in the tree"),
-        (lambda: TreeHierarchy({"A": {"N": ("x",)}, "B": {"N": ("z",)}}, 1), "the group 'N' stands twice in the tree"),
-        (lambda: TreeHierarchy({"A": ()}, 1), "the tree holds no value"),
+        (lambda: TreeHierarchy({"A": ("x",), "B": ("x",)}, 1), "the value 'x' appears twice in the tree"),
+        (lambda: TreeHierarchy({"A": {"N": ("x",)}, "B": {"N": ("z",)}}, 1), "the group 'N' appears twice in the tree"),
+        (lambda: TreeHierarchy({"A": ()}, 1), "the tree contains no value"),
         (lambda: TreeHierarchy(WORLD, 3), "has levels 1 to 2, not 3"),
     ],
 )
@@ -131,7 +131,7 @@ def test_what_is_no_hierarchy_is_refused(build, message):
 
 
 class TestHierarchyOfAnAttribute:
-    """`hierarchy:` beside `maskings:` makes a masking of each level."""
+    """`hierarchy:` beside `maskings:` makes a masking for each level."""
 
     @pytest.mark.parametrize(
         ("hierarchy", "expected"),
@@ -167,7 +167,7 @@ class TestHierarchyOfAnAttribute:
             ("{hierarchy: {dates: [year], prefixes: [1]}}", "hierarchy: expected one of `file`, `intervals`"),
             ("{hierarchy: {dates: []}}", "hierarchy: the hierarchy has no level"),
             ("{hierarchy: {dates: [year, month]}}", "hierarchy: units must become coarser, but month follows year"),
-            ("{hierarchy: {dates: [year], level: 1}}", "hierarchy: unknown key 'level'; there is dates"),
+            ("{hierarchy: {dates: [year], level: 1}}", "hierarchy: unknown key 'level'; available: dates"),
             ("{hierarchy: {prefixes: [1], origin: 3}}", "hierarchy: unknown key 'origin'"),
             ("{hierarchy: {tree: {A: x}}}", "hierarchy.tree.A: expected `name: value` pairs"),
             ("{hierarchy: {tree: {A: {}}}}", "hierarchy.tree.A: expected groups, `name: [value, ...]`"),

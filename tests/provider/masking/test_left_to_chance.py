@@ -1,4 +1,4 @@
-"""Maskings that are left to chance: their probabilities, and what they draw."""
+"""Maskings that are left to chance: their probabilities and their draws."""
 
 from decimal import Decimal
 
@@ -30,7 +30,7 @@ def counts_of(shape, seed=1, largest=40):
 
 
 def chi_square(observed, expected):
-    """The p-value of draws against what is expected of them; cells with few are put together."""
+    """Return the p-value of draws against their expectation; cells with few records are merged."""
     observed, expected = np.ravel(observed), np.ravel(expected)
     few = expected < 5
     observed = np.append(observed[~few], observed[few].sum())
@@ -158,7 +158,7 @@ class TestNoise:
             Noise("laplace", Decimal(1)).transition(Domain.of(["x", "1"]))
 
     def test_values_beyond_the_only_bound_stated_are_refused(self):
-        with pytest.raises(ValueError, match="all values are on the other side of the bound"):
+        with pytest.raises(ValueError, match="all values are beyond the stated bound"):
             Noise("laplace", Decimal(1), upper=Decimal(0)).transition(Domain.of(["5", "6"]))
 
 
@@ -239,7 +239,7 @@ class TestShuffle:
         (lambda: RandomisedResponse(float("nan")), "`keep` must be a probability above 0 and below 1, not nan"),
         (lambda: Pram({}), "at least one row, `value: {masked value: probability}`, is needed"),
         (lambda: Pram({"a": {"a": 0.5, "b": 0.4}}), "the probabilities of 'a' add up to 0.9, not 1"),
-        (lambda: Pram({"a": {"a": 1.5, "b": -0.5}}), "'a' to 'a': 1.5 is no probability, from 0 to 1"),
+        (lambda: Pram({"a": {"a": 1.5, "b": -0.5}}), "'a' to 'a': 1.5 is not a probability from 0 to 1"),
         (lambda: Pram({"a": {}}), "the probabilities of 'a' add up to 0, not 1"),
     ],
 )
@@ -297,7 +297,7 @@ def test_a_faulty_one_is_refused_with_its_place(write, masking, message):
 
 def test_a_plan_that_leaves_something_to_chance_needs_a_seed(write):
     with pytest.raises(
-        PlanError, match="`seed` is missing, a secret number of up to 40 digits, since 'm' is left to chance"
+        PlanError, match="`seed` is missing; 'm' is left to chance and needs a secret number of up to 40 digits"
     ):
         plan_of(write, "{shuffle: {}}", seed="")
     assert plan_of(write, "{shuffle: {}}", seed=f"seed: {10**39}\n").seed == 10**39
@@ -353,7 +353,7 @@ class TestTheEntry:
 
     def test_pairs_of_what_is_left_to_chance_are_refused(self, write):
         path = write("t.csv", TABLE)
-        with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, since it is left to chance"):
+        with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, because it is left to chance"):
             summarize(path, plan_of(write, "{shuffle: {}}"), name="t", pairs=True)
         assert len(summarize(path, plan_of(write, "{shuffle: {}}", "{}"), name="t", pairs=True)["pairs"]) == 1
 

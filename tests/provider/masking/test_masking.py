@@ -166,8 +166,8 @@ class TestHierarchyFile:
         [
             ("1;a\n", "h.csv, line 1: has levels 1 to 1, not 2"),
             ("1;a;b\n2;a\n", "h.csv, line 2: has levels 1 to 1, not 2"),
-            ("1,a,b\n", "h.csv, line 1: no level found after '1,a,b'; is its delimiter ';'?"),
-            ("1;a;b\n1;a;c\n", "h.csv, line 2: '1' stands twice, with different masked values"),
+            ("1,a,b\n", "h.csv, line 1: no level found after '1,a,b'; is the delimiter ';'?"),
+            ("1;a;b\n1;a;c\n", "h.csv, line 2: '1' appears twice, with different masked values"),
             ("", "h.csv is empty"),
         ],
     )

@@ -1,4 +1,4 @@
-"""A masking function is its class and a line in the registry: nothing else has to know it by name."""
+"""A masking function needs only a class and a line in the registry; nothing else has to know its name."""
 
 import csv
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ configurations: {c: {city: short}}
 
 @dataclass(frozen=True)
 class Initial(MaskingFunction):
-    """The first letters, in the spelling of a file."""
+    """The first letters, spelled as a file says."""
 
     name: ClassVar[str] = "initial"
     file_keys: ClassVar[tuple[str, ...]] = ("map",)

@@ -27,7 +27,7 @@ def plan_with(write, token, configurations="{c: {id: token}}"):
 
 
 def digest(text, length=64):
-    """HMAC (RFC 2104) by its definition."""
+    """Compute HMAC (RFC 2104) by its definition."""
     key = SALT.ljust(64, b"\0")
     inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key) + text.encode()).digest()
     return hashlib.sha256(bytes(byte ^ 0x5C for byte in key) + inner).hexdigest()[:length]
@@ -55,7 +55,7 @@ def test_two_values_with_one_token_are_an_error_that_names_the_line(write):
     clash = next(
         text for text in sorted(f"p{n}" for n in range(2_000)) if seen.setdefault(digest(text, 4), text) != text
     )
-    assert f"line {int(clash[1:]) + 2}: id {clash!r} has the token of another value" in str(raised.value)
+    assert f"line {int(clash[1:]) + 2}: id {clash!r} has the same token as another value" in str(raised.value)
 
 
 def test_the_salt_is_that_of_the_file_or_of_the_environment(write, monkeypatch):
@@ -90,7 +90,7 @@ def test_the_salt_is_nowhere_in_the_entry_nor_in_the_plan_as_python_shows_it(wri
 
 def test_no_pairs_of_tokens_are_published(write):
     plan = plan_with(write, "{salt_file: salt.txt}")
-    with pytest.raises(PlanError, match=r"maskings\.token: has no pair counts, since its mapping is secret"):
+    with pytest.raises(PlanError, match=r"maskings\.token: has no pair counts, because its mapping is secret"):
         summarize(write("t.csv", TABLE), plan, name="t", pairs=True)
     unused = plan_with(write, "{salt_file: salt.txt}", "{c: {}}")
     assert summarize(write("t.csv", TABLE), unused, name="t", pairs=True)["pairs"] == []
@@ -99,11 +99,11 @@ def test_no_pairs_of_tokens_are_published(write):
 @pytest.mark.parametrize(
     ("token", "message"),
     [
-        ("{}", "token: expected one of `salt_file`, a file beside the plan, and `salt_variable`"),
-        ("{salt_file: salt.txt, salt_variable: X}", "token: expected one of `salt_file`"),
+        ("{}", "token: expected either `salt_file`, a file beside the plan, or `salt_variable`"),
+        ("{salt_file: salt.txt, salt_variable: X}", "token: expected either `salt_file`"),
         ("{salt_file: none.txt}", "token.salt_file: none.txt cannot be read: No such file or directory"),
-        ("{salt_variable: AEGIS_NO_SALT}", "token.salt_variable: the environment has no variable 'AEGIS_NO_SALT'"),
-        ("{salt_file: short.txt}", "token: a salt of at least 16 bytes is needed, lest it be guessed"),
+        ("{salt_variable: AEGIS_NO_SALT}", "token.salt_variable: the environment variable 'AEGIS_NO_SALT' is not set"),
+        ("{salt_file: short.txt}", "token: a salt of at least 16 bytes is needed, so that nobody can guess it"),
         ("{salt_file: salt.txt, length: 3}", "token: `length` must be 4 to 64, not 3"),
         ("{salt_file: salt.txt, length: 65}", "token: `length` must be 4 to 64, not 65"),
     ],

@@ -1,4 +1,4 @@
-"""Plan files that are made to break what reads them: each is one line of complaint, soon."""
+"""Plan files that are made to break the reader: each soon gives an error of one line."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def refusal(path):
 
 
 def doubled(times):
-    """A list whose lists hold the list before twice: 2 ** times texts in a few lines."""
+    """Return lists that each contain the previous list twice: 2 ** times texts in a few lines."""
     lines = [f"  - &l{place} [*l{place - 1}, *l{place - 1}]" for place in range(1, times + 1)]
     return "keywords:\n  - &l0 [x]\n" + "\n".join(lines) + "\n"
 

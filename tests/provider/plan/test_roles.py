@@ -1,4 +1,4 @@
-"""Which attributes a plan calls sensitive, and which quasi-identifiers; what it promises of its configurations."""
+"""The sensitive attributes and quasi-identifiers of a plan, and the promises of its configurations."""
 
 import pytest
 
@@ -45,11 +45,11 @@ def test_a_plan_may_have_no_sensitive_attribute(load):
     ("more", "message"),
     [
         ("sensitive: [helth]", "plan.yaml: sensitive: unknown attribute 'helth'; did you mean 'health'?"),
-        ("quasi_identifiers: [age, age]", "plan.yaml: quasi_identifiers: 'age' stands twice"),
+        ("quasi_identifiers: [age, age]", "plan.yaml: quasi_identifiers: 'age' appears twice"),
         ("quasi_identifiers: age", "plan.yaml: quasi_identifiers: expected a list, [a, b, ...]"),
         (
             "quasi_identifiers: [age, health]",
-            "plan.yaml: quasi_identifiers: 'health' is sensitive, and cannot be a quasi-identifier too",
+            "plan.yaml: quasi_identifiers: 'health' is sensitive, so it cannot be a quasi-identifier too",
         ),
         ("suppressed: {c03: 2}", "plan.yaml: suppressed: unknown configuration 'c03'; did you mean 'c02'?"),
         ("suppressed: {c01: -2}", "plan.yaml: suppressed.c01: expected an integer of at least 0, not '-2'"),

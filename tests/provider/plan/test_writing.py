@@ -1,4 +1,4 @@
-"""A plan written again with other configurations says what it said, and can be read by people as before."""
+"""A plan written with other configurations keeps its content, and people can still read it."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ FOUND = (
 
 @pytest.fixture
 def written(write, tmp_path):
-    """Writes a plan again, and returns its text; it has been read again and compared."""
+    """Write a plan again, read it back, compare it, and return its text."""
 
     def write_again(text, found=FOUND, output=None):
         source = write("plan.yaml", text)

@@ -10,7 +10,7 @@ from aegis_provider.table.values import Domain
 
 
 def records_of(rows, columns):
-    """The distinct records of rows of texts."""
+    """Return the distinct records of rows of texts."""
     counted = Counter(tuple(row) for row in rows)
     domains = tuple(Domain.of(row[n] for row in rows) for n in range(len(columns)))
     codes = [[domain.places[text] for domain, text in zip(domains, row, strict=True)] for row in counted]
@@ -21,7 +21,7 @@ def records_of(rows, columns):
 
 
 def groups_of(rows, quasi_identifiers, sensitive):
-    """The sensitive values of each equivalence class; both are places of columns."""
+    """Return the sensitive values of each equivalence class; both arguments are places of columns."""
     groups = defaultdict(list)
     for row in rows:
         groups[tuple(row[place] for place in quasi_identifiers)].append(row[sensitive])
@@ -29,6 +29,6 @@ def groups_of(rows, quasi_identifiers, sensitive):
 
 
 def tables(columns, largest=60, values=4):
-    """Rows of so many columns of small integers, as texts."""
+    """Return rows with that many columns of small integers, as texts."""
     row = st.tuples(*[st.integers(0, values - 1).map(str)] * columns)
     return st.lists(row, min_size=1, max_size=largest)

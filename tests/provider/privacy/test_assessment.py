@@ -1,4 +1,4 @@
-"""Re-identification risk and suppression against plain Python, record by record; releases against the table masked."""
+"""Risk and suppression compared with plain Python, record by record; releases compared with the masked table."""
 
 from collections import Counter
 from dataclasses import replace
@@ -261,7 +261,7 @@ def test_what_a_criterion_means_is_said_with_its_number(name, reached, said):
 
 
 def test_an_unknown_name_cannot_be_required(table, plan):
-    with pytest.raises(PlanError, match="no privacy is called 'kk'; there is k, l, entropy_l, t"):
+    with pytest.raises(PlanError, match="unknown privacy criterion 'kk'; use one of k, l, entropy_l, t"):
         assess(table, plan, require={"kk": 5})
 
 

@@ -1,4 +1,4 @@
-"""Privacy criteria against pycanon, against plain Python, and against what theory says of them."""
+"""Privacy criteria compared with pycanon, with plain Python, and with their theory."""
 
 from collections import Counter
 from fractions import Fraction
@@ -30,7 +30,7 @@ def classes_of_rows(rows, quasi_identifiers, sensitive, mappings=None):
 
 
 def assert_as_pycanon(found, frame, quasi_identifiers, sensitive):
-    """Entropy l is an integer there; of a column of texts its t is the equal distance, of numbers the ordered one."""
+    """Compare with pycanon. Its entropy l is an integer. Its t is the equal distance for texts, ordered for numbers."""
     who, what = list(quasi_identifiers), list(sensitive)
     alpha, k = anonymity.alpha_k_anonymity(frame, who, what)
     assert (found["k"], found["l"]) == (k, anonymity.l_diversity(frame, who, what))
@@ -60,7 +60,7 @@ def test_the_ordered_distance_is_that_of_pycanon_for_numbers(rows):
 
 
 def by_plain_python(group, everyone):
-    """The criteria of one class, in fractions where they are some; both arguments are sensitive values."""
+    """Return the criteria of one class, as fractions where possible; both arguments are sensitive values."""
     domain = sorted(set(everyone), key=int)
     q = [Fraction(group.count(value), len(group)) for value in domain]
     p = [Fraction(everyone.count(value), len(everyone)) for value in domain]
@@ -98,7 +98,7 @@ def test_a_coarser_table_is_no_less_private(rows, data):
     mappings = {"c0": np.array([compact[place] for place in mapping])}
     fine, coarse = (measure_privacy(classes_of_rows(rows, [0, 1], [2], each)) for each in ({}, mappings))
     for name in measured_names():
-        # Of delta-disclosure only the gain is monotone: the merged class may have a value rarely that one part lacked.
+        # Only the gain of delta-disclosure is monotone: the merged class may rarely have a value that one part lacked.
         if name != "delta_disclosure":
             assert holds(name, coarse[name], fine[name]), name
 

@@ -1,4 +1,4 @@
-"""A criterion that is given a name in the contract and a record among the criteria is known to every command."""
+"""Every command knows a criterion that has a name in the contract and a record among the criteria."""
 
 import json
 
@@ -37,7 +37,7 @@ def rare(monkeypatch):
 
 @pytest.fixture
 def aegis(capsys, tmp_path, monkeypatch):
-    """Runs a command beside a table of seven records and a plan; its exit code and stdout."""
+    """Run a command beside a table of seven records and a plan; return its exit code and stdout."""
     monkeypatch.chdir(tmp_path)
     # By age alone two classes, of 4 (one yes) and of 3 (all no).
     (tmp_path / "people.csv").write_text("age,zip,sick\n1,a,yes\n1,a,no\n1,b,no\n1,b,no\n2,a,no\n2,a,no\n2,c,no\n")

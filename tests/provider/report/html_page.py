@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 
 class Reader(HTMLParser):
-    """The elements of a page, the ids among them, and its text."""
+    """The elements of a page, its ids and its text."""
 
     def __init__(self, page):
         super().__init__()

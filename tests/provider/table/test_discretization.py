@@ -145,17 +145,17 @@ def test_the_width_of_freedman_and_diaconis_is_that_of_numpy_rounded(write, plan
 @pytest.mark.parametrize(
     ("attribute", "message"),
     [
-        ("{discretize: {width: 5}}", "attributes.a.discretize: `rule` is missing; there is equal_width, edges, "),
+        ("{discretize: {width: 5}}", "attributes.a.discretize: `rule` is missing; available: equal_width, edges, "),
         ("{discretize: {rule: equal_widht, width: 5}}", "unknown rule 'equal_widht'; did you mean 'equal_width'?"),
         ("{discretize: {rule: equal_width}}", "attributes.a.discretize: `width` is missing"),
         ("{discretize: {rule: equal_width, width: 0}}", "attributes.a.discretize.width: must be above 0, not 0"),
         ("{discretize: {rule: edges, edges: [2, 1]}}", "edges must ascend, but 1 follows 2"),
         ("{discretize: {rule: equal_frequency, bins: 1}}", "expected an integer of at least 2, not '1'"),
-        ("{discretize: {rule: equal_frequency, bins: 99999}}", "at most 10000 bins can be made, not 99999"),
+        ("{discretize: {rule: equal_frequency, bins: 99999}}", "at most 10000 bins are allowed, not 99999"),
         ("{discretize: {rule: freedman_diaconis, bins: 3}}", "unknown key 'bins'"),
         (
             "{type: date, discretize: {rule: equal_width, width: 1}}",
-            "only numbers are discretised, and the type is date",
+            "only numbers can be discretised, but the type is date",
         ),
     ],
 )

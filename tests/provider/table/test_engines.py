@@ -120,7 +120,7 @@ def test_rows_that_ibis_leaves_out_are_not_counted(parquet, plan_of):
     [
         ("", "name the table after the URL: {url}#table, or #schema.table"),
         ("#health.visit", "no table 'visit'; did you mean 'visits'?"),
-        ("#nowhere.visits", "no table 'visits'; there is none"),
+        ("#nowhere.visits", "no table 'visits'; available: none"),
         ("#a.b.c.d", "name the table after the URL"),
     ],
 )

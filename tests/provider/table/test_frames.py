@@ -176,7 +176,7 @@ def test_a_value_is_named_with_its_row(plan_of):
         (pl.LazyFrame({"y": [0]}).select("a"), "the LazyFrame: cannot be read as columns of one type each: "),
         (pa.table([[1], [2]], ["y", "y"]), "the Arrow table: two columns are called 'y'"),
         (pa.table({"a": [], "y": []}), "the Arrow table: the table has no records"),
-        (pa.table({"b": [1], "y": [2]}), "the Arrow table: no column 'a'; there is b, y"),
+        (pa.table({"b": [1], "y": [2]}), "the Arrow table: no column 'a'; available: b, y"),
         (pa.table({"a": [1]}).to_reader(), "a RecordBatchReader can be read only once; give the table"),
     ],
 )

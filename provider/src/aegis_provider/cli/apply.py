@@ -17,17 +17,18 @@ from aegis_sdk.cli.terminal import print_result, progress_bar, say, warn
 def apply(
     table: TableArgument,
     plan: PlanOption,
-    configuration: Annotated[str, typer.Option(help="Id of the configuration, as the plan has it.")],
+    configuration: Annotated[str, typer.Option(help="Id of a configuration in the plan.")],
     output: MaskedTableOption,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
-    force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its promise of privacy.")] = False,  # noqa: FBT002 - a flag
+    force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Write the table as a configuration masks it. Kept are the label and what of the plan is not dropped.
+    """Write the table as a configuration masks it.
 
-    Records that the plan declares suppressed are left out. The privacy that it promises is measured in the masked
-    table, and nothing is written that breaks it.
+    The masked table has the label and the attributes of the plan that the configuration does not drop. Records that
+    the plan declares suppressed are left out. The privacy that the plan promises is measured in the masked table. A
+    table that breaks the promise is not written.
     """
     intended = load_plan(plan)
     refuse_overwriting(output, table, *intended.files)
@@ -60,7 +61,7 @@ def _report(output: Path, applied: Applied) -> Iterator[str]:
         )
         yield f"privacy, measured in it: {', '.join(numbers)}"
     if applied.unchecked:
-        yield f"promised, and not to be seen in a table: {', '.join(applied.unchecked)}"
+        yield f"promised, but not measurable in a table: {', '.join(applied.unchecked)}"
 
 
 def _result(applied: Applied) -> dict[str, Any]:

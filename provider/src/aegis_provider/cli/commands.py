@@ -1,4 +1,4 @@
-"""The registry of the provider's commands, which `aegis` finds by the entry point of this distribution."""
+"""The registry of the provider's commands. `aegis` finds it through this distribution's entry point."""
 
 from aegis_sdk.cli.group import Command, CommandSection
 
@@ -12,7 +12,7 @@ SECTION = CommandSection(
         ),
         Command(
             "aegis_provider.cli.configurations:configurations",
-            "Find the configurations that hold what is required.",
+            "Find the configurations that meet the requirements.",
             "aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
             "--suppress-at-most 0.01 --most 1000 --output found.yaml",
         ),
@@ -29,7 +29,7 @@ SECTION = CommandSection(
         ),
         Command(
             "aegis_provider.cli.disclose:disclose",
-            "Say what the counts of an entry give away.",
+            "Show what the counts of an entry give away.",
             "aegis disclose entry.json --table health.csv --plan plan.yaml --html disclosure.html",
         ),
         Command(

@@ -19,17 +19,20 @@ _SHOWN = 10
 def configurations(
     table: TableArgument,
     plan: PlanOption,
-    output: Annotated[Path, typer.Option(help="The plan again, with the configurations that are found.")],
+    output: Annotated[Path, typer.Option(help="A copy of the plan, with the configurations found.")],
     require: RequireOption = None,
     suppress_at_most: Annotated[
-        float, typer.Option(metavar="SHARE", help="Of the records, those in classes that break what is required.")
+        float,
+        typer.Option(metavar="SHARE", help="Suppress at most this share: records in classes that break a requirement."),
     ] = 0.0,
-    most: Annotated[int, typer.Option(min=1, help="How many configurations to keep; the rest tell less.")] = 1000,
+    most: Annotated[
+        int, typer.Option(min=1, help="How many configurations to keep, the most informative first.")
+    ] = 1000,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Find the configurations that hold what is required. None of them masks more than that takes."""
+    """Find the configurations that meet the requirements. None of them masks more than necessary."""
     intended = load_plan(plan, configurations_needed=False)
     refuse_overwriting(output, table, *intended.files)
     requirement = Requirement(requirements_of(require), suppress_at_most)
@@ -51,11 +54,11 @@ def configurations(
 
 
 def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
-    """What every configuration does with the attributes that are no quasi-identifiers."""
+    """Say how every configuration masks the attributes that are not quasi-identifiers."""
     if fixed:
         chosen = ", ".join(f"{name}: {choice}" for name, choice in fixed.items())
         yield ""
-        yield f"no quasi-identifiers, and the same in every configuration (`default` in the plan): {chosen}"
+        yield f"not quasi-identifiers, so the same in every configuration (`default` in the plan): {chosen}"
 
 
 def _remark(result: SearchResult, required: str) -> str:

@@ -18,23 +18,24 @@ def disclose(
     entry: EntryArgument,
     attribute: AttributeOption = None,
     below: Annotated[int, typer.Option(min=2, help="Counts above 0 and smaller than this are small.")] = 5,
-    within: Annotated[int, typer.Option(min=0, help="How far off a cell may be known, in records.")] = 2,
+    within: Annotated[int, typer.Option(min=0, help="Count the cells known to within this many records, too.")] = 2,
     table: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="The table of the entry: how near does one get?")
+        str | None,
+        typer.Option(metavar="TABLE", help="The entry's own table, to measure how close someone gets to it."),
     ] = None,
     plan: OptionalPlanOption = None,
-    seconds: Annotated[float, typer.Option(min=0, help="What the bounds of an attribute may take at most.")] = 60,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 if a small count is certain, or may be.")] = False,  # noqa: FBT002 - a flag
+    seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
+    check: Annotated[bool, typer.Option("--check", help="Exit code 1 if a small count is or may be certain.")] = False,  # noqa: FBT002 - a flag
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Say what the counts of an entry give away. Nothing is sent anywhere.
+    """Show what the counts of an entry give away. Nothing is sent anywhere.
 
-    The smallest count of each of its tables; and of each attribute, the cells that follow exactly from all its tables
-    together, though none shows them: differences of overlapping maskings are tables of fewer people. With --table and
-    --plan, also how far from the truth one gets without seeing a record.
+    The report has the smallest count of each table. For each attribute, it has the cells that all its tables together
+    determine exactly although none shows them: differences of overlapping maskings are tables of fewer people. With
+    --table and --plan, it also says how far from the truth someone is who has not seen a record.
     """
     document = document_of(entry, read(entry))
     intended = None if plan is None else load_plan(plan, configurations_needed=False)

@@ -16,51 +16,58 @@ from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
 def independence(
     table: TableArgument,
-    hide: Annotated[str, typer.Option(metavar="NAME,NAME", help="Attributes of which values are masked.")],
+    hide: Annotated[str, typer.Option(metavar="NAME,NAME", help="Attributes whose values are masked.")],
     hidden_from: Annotated[
-        str, typer.Option("--from", metavar="NAME,NAME", help="Attributes that they are to be independent of.")
+        str, typer.Option("--from", metavar="NAME,NAME", help="Attributes that they become independent of.")
     ],
-    clusters: Annotated[int, typer.Option(min=1, help="How many clusters the latter become, all equally large.")],
+    clusters: Annotated[
+        int, typer.Option(min=1, help="Number of equally large clusters that replace the --from attributes.")
+    ],
     output: MaskedTableOption,
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", help="Says what must stay, its label first, and which values have an order."),
+        typer.Option(
+            "--plan", help="The plan. It says what must stay, such as the label, and which values have an order."
+        ),
     ] = None,
     keep: Annotated[
         str | None,
-        typer.Option(metavar="NAME,NAME", help="Columns that must stay, such as a label; without --plan. '' for none."),
+        typer.Option(
+            metavar="NAME,NAME", help="Columns that must stay, such as a label, if there is no --plan; '' for none."
+        ),
     ] = None,
     ordered: Annotated[
         str | None,
-        typer.Option(metavar="NAME,NAME", help="Attributes of --from that are numbers or dates, and no codes."),
+        typer.Option(metavar="NAME,NAME", help="Attributes of --from that are numbers or dates, not codes."),
     ] = None,
     clusters_output: Annotated[
         Path | None,
-        typer.Option(help="What each cluster holds; by default masked.clusters.csv beside masked.csv."),
+        typer.Option(help="File for the contents of each cluster; by default masked.clusters.csv beside masked.csv."),
     ] = None,
     exact_values: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--exact-values", help="Write and print exact values of the clusters, of every record.")
+        bool, typer.Option("--exact-values", help="Write and print the exact values in the clusters, of every record.")
     ] = False,
     solver: Annotated[Solver, typer.Option(help="`best` takes the better of both, then improves it.")] = "best",
-    seed: Annotated[int, typer.Option(min=0, help="What every draw comes from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random draw.")] = 0,
     seconds: Annotated[
-        float, typer.Option(min=0, help="After so long the search for fewer masked values ends with what it has.")
+        float,
+        typer.Option(min=0, help="Time limit of the search for fewer masked values; the best result so far is used."),
     ] = 30,
-    star: Annotated[str, typer.Option(help="What masked values become.")] = STAR,
+    star: Annotated[str, typer.Option(help="Text that replaces masked values.")] = STAR,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Make attributes exactly independent of others. Few of their values are masked, and other columns stay.
 
-    The attributes that they are hidden from become the number of a cluster of records. What each cluster holds is
-    written to a file of its own: in words, or exactly (--exact-values), sorted so that it does not say whose is which.
-    Values are categories unless the plan's types or --ordered say that they are numbers or dates; of one attribute
-    with an order the clusters are intervals. The masked table can be ranked with other maskings: a plan names it by
-    `masked_table`.
+    The attributes that they are hidden from become one column: the number of a cluster of records. The contents of the
+    clusters go to a file of their own, in words or exactly (--exact-values). They are sorted, so the file does not
+    show whose value is whose. Values are categories unless the plan's types or --ordered say that they are numbers or
+    dates. The clusters of a single attribute with an order are intervals. To rank the masked table with other
+    maskings, name it in a plan by `masked_table`.
     """
     if plan is None and keep is None:
-        raise InputError("say what must stay as it is: --plan with its label, or --keep NAME,NAME ('' if nothing must)")
+        raise InputError("say what must stay as it is: give --plan with a label, or --keep NAME,NAME ('' for nothing)")
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
     say(f"hiding in {table_name(table)} ...")
     with progress_bar("masking") as progress:

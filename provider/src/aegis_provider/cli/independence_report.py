@@ -1,4 +1,4 @@
-"""What hiding attributes came to, as text and as JSON: what `aegis independence` prints."""
+"""The results of hiding attributes, as text and as JSON: what `aegis independence` prints."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from aegis_sdk.reading import shown, some
 _CLUSTERS = 12
 _VALUES = 6
 _PAIRS = 40
-_INFORMATION = "mutual information in bits: how much each side tells of the other; 0 means that it tells nothing"
+_INFORMATION = "mutual information in bits: how much each side tells about the other; 0 means nothing"
 
 
 def report(hidden: Hidden) -> Iterator[str]:
-    """Lines: what was written, the clusters, the masked values by attribute, and what tells how much of what."""
+    """Report what was written, the clusters, the masked values by attribute, and the mutual information."""
     yield from _head(hidden)
     yield from _clusters(hidden)
     yield from _stars(hidden)
@@ -22,7 +22,7 @@ def report(hidden: Hidden) -> Iterator[str]:
 
 
 def as_document(hidden: Hidden) -> dict[str, Any]:
-    """The same as JSON values."""
+    """Return the results as JSON values."""
     return {
         "output": str(hidden.output),
         "clusters_output": str(hidden.clusters_output),
@@ -54,11 +54,11 @@ def as_document(hidden: Hidden) -> dict[str, Any]:
 
 
 def _head(hidden: Hidden) -> Iterator[str]:
-    dropped = f", {hidden.dropped} dropped by a draw of seed {hidden.seed}" if hidden.dropped else ""
+    dropped = f", {hidden.dropped} dropped at random (seed {hidden.seed})" if hidden.dropped else ""
     yield f"{hidden.output}: {hidden.records} records{dropped}"
     values = "the exact values" if hidden.exact_values else "what each cluster holds, without exact values,"
     yield f"{hidden.clusters_output}: {values} of {_names(hidden.from_)}"
-    checked = f"exactly independent of the clusters of {_names(hidden.from_)}, as the file was checked"
+    checked = f"exactly independent of the clusters of {_names(hidden.from_)}, as checked in the file"
     yield f"{checked}: {_names(hidden.hidden)}"
 
 
@@ -73,7 +73,7 @@ def _clusters(hidden: Hidden) -> Iterator[str]:
 
 
 def _exactly(extent: Extent) -> str:
-    """`[4, 7]`, or the values that have no order; and how many are missing."""
+    """Return `[4, 7]`, or the values if they have no order, and how many are missing."""
     ordered = extent.is_ordered and extent.values
     values = f"[{extent.values[0]}, {extent.values[-1]}]" if ordered else some(extent.values, _VALUES)
     missing = f"{extent.missing} missing" if extent.missing else ""
@@ -84,7 +84,7 @@ def _stars(hidden: Hidden) -> Iterator[str]:
     groups = f"{hidden.groups} groups of {len(hidden.clusters)}"
     yield ""
     yield f"{hidden.stars} of {hidden.values} values masked ({_percent(hidden.stars, hidden.values)}), in {groups}"
-    yield f"by `{hidden.solver}`; no independent table of these clusters has fewer than {hidden.lower_bound}"
+    yield f"found by `{hidden.solver}`; with these clusters, at least {hidden.lower_bound} must be masked"
     rows = [(shown(name), stars, _percent(stars, hidden.records)) for name, stars in hidden.stars_by_attribute.items()]
     yield from aligned(("attribute", "masked", "share"), rows)
 
@@ -98,7 +98,7 @@ def _associations(associations: Sequence[Association]) -> Iterator[str]:
     unmeasured = [each for each in associations if each.before is None or each.after is None]
     if unmeasured:
         pairs = some(sorted({_pair(each) for each in unmeasured}), _VALUES)
-        yield f"  not measured, since there are too many values: {pairs}"
+        yield f"  not measured, because there are too many values: {pairs}"
 
 
 def _pair(association: Association) -> str:
@@ -127,7 +127,7 @@ def _cluster(cluster: Cluster, *, exact: bool) -> dict[str, Any]:
 
 
 def _without_values(extent: Extent) -> dict[str, Any]:
-    """As the file has it by default; an end of the interval that is `null` is none."""
+    """Return what the file shows by default; `null` marks an open end of the interval."""
     ends = {} if extent.interval is None else {"above": extent.interval[0], "below": extent.interval[1]}
     missing = {"missing": extent.missing} if extent.missing else {}
     return {"attribute": extent.attribute, "distinct": extent.distinct, **ends, **missing}

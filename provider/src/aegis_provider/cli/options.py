@@ -1,4 +1,4 @@
-"""Arguments and options of commands that take a table, and how their texts are read."""
+"""Arguments and options of commands that take a table, and functions that parse them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ from aegis_sdk.cli.options import fields_of
 
 
 def delimiter_of(text: str) -> str:
-    """The delimiter that the option's text means."""
+    """Return the delimiter that the option's text stands for."""
     return {"tab": "\t", "\\t": "\t"}.get(text, text)
 
 
@@ -33,27 +33,29 @@ OptionalPlanOption = Annotated[Path | None, typer.Option("--plan", help="The pla
 MaskedTableOption = Annotated[
     Path, typer.Option("--output", help="The masked table: Parquet if it ends in .parquet, CSV otherwise.")
 ]
-HtmlOption = Annotated[Path | None, typer.Option("--html", help="Write a report for people to this file, too.")]
+HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write the report to this HTML file.")]
 DelimiterOption = Annotated[
-    str, typer.Option(callback=delimiter_of, help="Between the fields of a CSV table; `tab` for a tab.")
+    str, typer.Option(callback=delimiter_of, help="Separates the fields of a CSV table; `tab` for a tab.")
 ]
-MemoryOption = Annotated[str, typer.Option(help="What reading may hold in memory; the rest goes to disk.")]
+MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 
 def names_of(option: str, text: str | None) -> list[str]:
-    """The names between commas; one that holds a comma stands in quotes.
+    """Return the names between commas. A name that contains a comma stands in quotes.
 
     Raises:
         InputError: A name is missing beside a comma, or the text has several lines.
     """
     names = fields_of(option, text) if text else []
     if not all(names):
-        raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; say NAME,NAME")
+        raise InputError(f"--{option}: a name is missing beside a comma in {text!r}; write NAME,NAME")
     return names
 
 
 def page_writer(path: Path | None, *inputs: Source) -> Callable[[Report], None]:
-    """What writes a report as a page to that path, or nowhere without one; whatever hinders it is said at once.
+    """Return a function that writes a report as a page to the path, or does nothing if there is no path.
+
+    Anything that would prevent writing is an error at once.
 
     Raises:
         AegisError: The libraries that draw are not installed.

@@ -18,32 +18,35 @@ from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, NotJsonError, faults_of, re
 def plot(
     entry: EntryArgument,
     output: Annotated[Path, typer.Option(help="An image (.png) or a page of all figures (.html).")],
-    advice: Annotated[Path | None, typer.Option(help="What `aegis advise ... --limit 1000000 --json` printed.")] = None,
+    advice: Annotated[
+        Path | None, typer.Option(help="The output of `aegis advise ... --limit 1000000 --json`.")
+    ] = None,
     figure: Annotated[
         str | None,
         typer.Option(
-            metavar=f"[{'|'.join(FIGURES)}]", help="What a .png shows; by default frontier, without an advice lattice."
+            metavar=f"[{'|'.join(FIGURES)}]",
+            help="The figure in a .png; by default frontier, or lattice without --advice.",
         ),
     ] = None,
     privacy: Annotated[
-        str | None, typer.Option(help="Privacy to set utility against; by default the first that varies.")
+        str | None, typer.Option(help="Privacy criterion to plot utility against; by default the first that varies.")
     ] = None,
     attribute: AttributeOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Draw utility against privacy, costs, and the lattice.
 
-    Every configuration by its utility and its privacy, and the frontier of those that no other beats; what each masking
-    costs; and which masking follows from which.
+    Shows every configuration by its utility and its privacy, with the frontier of those that no other beats. Also
+    shows what each masking costs and which masking can be computed from which.
     """
     document = document_of(entry, read(entry))
     asked = None if advice is None else advice_of(advice)
     names = [each.name for each in chosen(entry, document, attribute)] if attribute else None
     whole_page = _is_page(output, figure)
     if figure is not None and figure not in FIGURES:
-        raise InputError(f"--figure is one of {', '.join(FIGURES)}, not {figure!r}")
+        raise InputError(f"--figure must be one of {', '.join(FIGURES)}, not {figure!r}")
     if privacy is not None and privacy not in PRIVACY_CRITERIA:
-        raise InputError(f"--privacy is one of {', '.join(PRIVACY_CRITERIA)}, not {privacy!r}")
+        raise InputError(f"--privacy must be one of {', '.join(PRIVACY_CRITERIA)}, not {privacy!r}")
     with needs_extra("plots"):
         from aegis_provider.report import plots  # noqa: PLC0415 - an extra
     refuse_overwriting(output, entry, *([advice] if advice else []))
@@ -64,32 +67,32 @@ def plot(
 
 
 def _is_page(output: Path, figure: str | None) -> bool:
-    """Whether the output is a page, or else an image.
+    """Return whether the output is a page, not an image.
 
     Raises:
-        InputError: It is neither.
+        InputError: It is neither, or `--figure` is given for a page.
     """
     kind = output.suffix.lower()
     if kind not in (".html", ".png"):
-        raise InputError(f"{output}: is neither a .png nor a .html; name an output that is")
+        raise InputError(f"{output}: is neither a .png nor a .html file; name one that is")
     if kind == ".html" and figure is not None:
-        raise InputError(f"{output}: a page has every figure; --figure goes with a .png")
+        raise InputError(f"{output}: a page shows every figure; use --figure with a .png only")
     return kind == ".html"
 
 
 def advice_of(path: Path) -> Advice:
-    """The finished advice in a file, as `aegis advise ... --json` prints one.
+    """Read the finished advice in a file, as `aegis advise ... --json` prints it.
 
     Raises:
-        InputError: There is none in it.
+        InputError: The file contains no finished advice.
     """
     try:
         advice = Advice.model_validate(read_json(read(path)))
     except NotJsonError as error:
-        raise InputError(f"{path}: not JSON: {error}; it is what `aegis advise ... --json` prints") from error
+        raise InputError(f"{path}: not JSON: {error}; give the output of `aegis advise ... --json`") from error
     except ValidationError as error:
         fault = faults_of(error)[0]
         raise InputError(f"{path}: {fault.pointer or 'the advice'}: {fault.detail}") from error
     if advice.status != "succeeded":
-        raise InputError(f"{path}: the advice is {advice.status}; ask again, with `aegis advise ... --json`")
+        raise InputError(f"{path}: the advice is {advice.status}; ask again with `aegis advise ... --json`")
     return advice

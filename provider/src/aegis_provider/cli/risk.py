@@ -23,25 +23,25 @@ from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import print_result, progress_bar, say
 
-ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without plan.")]
+ColumnsOption = Annotated[str | None, typer.Option(metavar="NAME,NAME", help="Columns of a table without a plan.")]
 
 
 def risk(
     table: TableArgument,
     plan: OptionalPlanOption = None,
-    configuration: Annotated[str | None, typer.Option(help="All about this one, and of no other.")] = None,
+    configuration: Annotated[str | None, typer.Option(help="Report on this configuration only, in full.")] = None,
     quasi_identifiers: ColumnsOption = None,
     sensitive: ColumnsOption = None,
     require: RequireOption = None,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is held.")] = False,  # noqa: FBT002 - a flag
+    check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is kept.")] = False,  # noqa: FBT002 - a flag
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Measure the privacy of a table and of its releases. With it comes the risk that people are re-identified.
+    """Measure the privacy of a table and of its releases. This includes the risk that people are re-identified.
 
-    The releases are the configurations of the plan. A table without plan, such as one that is masked already, needs
+    The releases are the configurations of the plan. A table without a plan, such as one that is already masked, needs
     --quasi-identifiers, --sensitive or both.
     """
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
@@ -67,30 +67,30 @@ def risk(
 
 
 def _plan(path: Path | None, configuration: str | None, quasi_identifiers: str | None, sensitive: str | None) -> Plan:
-    """The plan of the file, or one of the columns named.
+    """Return the plan in the file, or a plan made from the named columns.
 
     Raises:
-        InputError: Both are given, or neither.
+        InputError: Both or neither are given, or a configuration is named without a plan.
     """
     named = quasi_identifiers is not None or sensitive is not None
     if path is not None and named:
         raise InputError(
-            "the plan says which columns are quasi-identifiers and sensitive: name them there, or no --plan"
+            "the plan says which columns are quasi-identifiers and sensitive: name them there, or omit --plan"
         )
     if path is not None:
         return load_plan(path, configurations_needed=False)
     if not named:
-        raise InputError("say --plan, or name columns by --quasi-identifiers and --sensitive")
+        raise InputError("give --plan, or name columns with --quasi-identifiers and --sensitive")
     if configuration is not None:
-        raise InputError("--configuration is one of a plan: say --plan")
+        raise InputError("--configuration names a configuration of a plan; give --plan too")
     return plan_of_roles(names_of("quasi-identifiers", quasi_identifiers), names_of("sensitive", sensitive))
 
 
 def _refuse_broken(assessment: Assessment) -> None:
-    """Ends with a failure.
+    """Reject an assessment that fails the check.
 
     Raises:
-        AegisError: A promise is broken, or could be measured elsewhere but not here.
+        AegisError: A promise is broken, or cannot be measured here although it could be elsewhere.
     """
     if assessment.check_failures:
         first, *others = assessment.check_failures

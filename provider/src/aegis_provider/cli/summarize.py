@@ -31,25 +31,27 @@ def summarize(
     table: TableArgument,
     plan: PlanOption,
     name: Annotated[str, typer.Option(help="Name of the entry: a-z 0-9 - _ .")],
-    output: Annotated[Path, typer.Option(help="The entry (JSON), to be read before it is published.")],
+    output: Annotated[Path, typer.Option(help="The entry (JSON); read it before you publish it.")],
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
-    pairs: Annotated[bool, typer.Option("--pairs", help="Count pairs of attributes too, for `joint`.")] = False,  # noqa: FBT002 - a flag
+    pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes, for `joint`.")] = False,  # noqa: FBT002 - a flag
     min_cell: Annotated[
-        int | None, typer.Option(metavar="N", help="Merge masked values until no count but 0 is below this.")
+        int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
     ] = None,
     round_to: Annotated[
         int | None, typer.Option(metavar="BASE", help="Round every count at random to a multiple of this.")
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(metavar="E", help="Add noise to every count: differential privacy of all tables.")
+        float | None, typer.Option(metavar="E", help="Add noise to every count: differential privacy for all tables.")
     ] = None,
     split: Annotated[
         Split | None,
-        typer.Option(help="Of epsilon over the tables; `cube_root` of their cells makes the noise least.  [equal]"),
+        typer.Option(
+            help="How to split epsilon over the tables; `cube_root` (of their cells) adds least noise.  [equal]"
+        ),
     ] = None,
     plan_output: Annotated[
-        Path | None, typer.Option(help="The plan that goes with the entry once --min-cell has changed it.")
+        Path | None, typer.Option(help="The plan as changed by --min-cell, which matches the entry.")
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
@@ -77,8 +79,8 @@ def summarize(
         warn(warning)
     if prepared.controlled.changes.changes_the_plan and plan_output is None:
         warn(
-            "the plan as it is would share what the entry no longer has: write the one that goes with the entry "
-            "by --plan-output, and apply that"
+            "the unchanged plan would release what the entry no longer contains: write the plan that matches the entry "
+            "with --plan-output, and apply that one"
         )
     if as_json:
         written = {} if plan_output is None else {"plan": str(plan_output)}
@@ -90,11 +92,11 @@ def summarize(
 def _controls(
     min_cell: int | None, round_to: int | None, epsilon: float | None, split: Split | None
 ) -> Iterator[Control]:
-    """The controls that are asked for.
+    """Yield the requested controls.
 
     Raises:
-        InputError: A split of no epsilon is asked for.
-        AegisError: Noise is asked for, and its library is not installed.
+        InputError: A split is requested without epsilon.
+        AegisError: Noise is requested, but its library is not installed.
     """
     if split is not None and epsilon is None:
         raise InputError("--split says how epsilon is split; give --epsilon too")
@@ -107,7 +109,7 @@ def _controls(
 
 
 def _result(prepared: PreparedEntry) -> dict[str, Any]:
-    """What was written, for programs."""
+    """Return what was written, as JSON values."""
     entry, exposure, controlled = prepared.entry, prepared.exposure, prepared.controlled
     result = {
         "records": entry.records,
@@ -131,7 +133,7 @@ def _report(output: Path, prepared: PreparedEntry) -> None:
 
 
 def _changes_in_words(controlled: Controlled) -> Iterator[str]:
-    """What was merged, what was left out, and what each table takes of epsilon; of long lists the beginning."""
+    """List what was merged, what was left out, and each table's share of epsilon; long lists are cut short."""
     changes = controlled.changes
     merged = [
         f"{each.attribute}, {each.masking}: {_quoted(group.values)} became {group.text!r}"
@@ -142,18 +144,18 @@ def _changes_in_words(controlled: Controlled) -> Iterator[str]:
     yield from _listed("maskings left out", [f"{name}, {masking}" for name, masking in changes.maskings])
     left_out = [f"{name}: it {reason}" for name, reason in changes.configurations.items()]
     yield from _listed("configurations left out", left_out)
-    yield from _listed("left out besides", changes.tables)
+    yield from _listed("also left out", changes.tables)
     noise = [
         f"{each.table}: {each.cells} cells, epsilon {each.epsilon:.4g}, noise of scale {each.scale:.4g}"
         for each in changes.noise
     ]
     yield from _listed("tables with noise", noise)
     if any(isinstance(each, MinimumCell) for each in controlled.controls):
-        yield "each table was looked at by itself: `aegis disclose` says what differences of tables still give away"
+        yield "each table was checked on its own: `aegis disclose` shows what differences of tables still give away"
 
 
 def _quoted(values: Sequence[str]) -> str:
-    """The first few of the values."""
+    """Quote the first few values."""
     shown = ", ".join(map(repr, values[:_VALUES]))
     return shown if len(values) <= _VALUES else f"{shown} and {len(values) - _VALUES} more"
 

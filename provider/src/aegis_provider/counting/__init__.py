@@ -1,1 +1,1 @@
-"""A table, counted as its plan asks: each attribute with the label, pairs of attributes, combinations of values."""
+"""Counting of a table by its plan: each attribute with the label, pairs of attributes, combinations of values."""

@@ -1,4 +1,4 @@
-"""The records of a table as small integers, kept by the engine: any number of pairs is counted from them."""
+"""The records of a table as small integers, kept by the engine, from which any number of pairs is counted."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ from aegis_provider.errors import TableError
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.values import MISSING
 
-# Every lookup holds buffers of its own, and all of a step are open at once.
+# Every lookup has its own buffers, and all lookups of a step are open at once.
 _LOOKUPS_PER_STEP = 60
 
-# More at once would hold more groups in memory than any of them needs.
+# Counting more pairs at once would keep too many groups in memory.
 _PAIRS_PER_READING = 30
 
 Grouped: TypeAlias = tuple[int, int]
-"""An attribute, by its place in the plan, and one of its partitions, by its place among those given of it."""
+"""The place of an attribute in the plan, and the place of one of its partitions among those given for it."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
-    """A temporary table `rows` with a column of codes for each of some partitions of each of some attributes.
+    """A temporary table `rows` with a column of codes for each partition of the chosen attributes.
 
-    `partitions`: by the attribute's place in the plan; partitions of its values. `name`: the table's, for messages.
+    `partitions`: partitions of an attribute's values, by its place in the plan. `name`: the table's, for messages.
     """
 
     engine: Engine
@@ -39,12 +39,12 @@ class CodedTable:
 
     @classmethod
     def of(cls, counted: CountedTable, partitions: Mapping[int, Sequence[Partition]]) -> "CodedTable":
-        """Reads the table once, and keeps of each record the groups that its values of these attributes are in.
+        """Read the table once, and keep for each record the groups of its values of these attributes.
 
-        DuckDB puts on disk what exceeds the memory allowed.
+        DuckDB writes to disk whatever exceeds the memory limit.
 
         Raises:
-            TableError: the table cannot be read.
+            TableError: The table cannot be read.
         """
         table, attributes = counted.table, list(partitions)
         names = [counted.attributes[each].attribute.name for each in attributes]
@@ -56,10 +56,10 @@ class CodedTable:
         return cls(table.engine, rows, partitions, counted.records, table.name)
 
     def counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[Counts]:
-        """How many records are in each two groups, (groups of the first, groups of the second), of each pair in turn.
+        """Yield for each pair (groups of the first, groups of the second) how many records are in both groups.
 
         Raises:
-            TableError: the records are not those that were counted.
+            TableError: The records are not those that were counted.
         """
         for start in range(0, len(pairs), _PAIRS_PER_READING):
             yield from self._counts(pairs[start : start + _PAIRS_PER_READING])
@@ -84,7 +84,7 @@ def _column(attribute: int, partition: int) -> str:
 
 
 def _looked_up(counted: CountedTable, rows: Expression, now: Mapping[int, Sequence[Partition]]) -> Expression:
-    """The rows with the codes of these attributes in the place of their keys."""
+    """Return the rows with the codes of these attributes instead of their keys."""
     codes = {}
     joined = rows
     for attribute, partitions in now.items():
@@ -105,7 +105,7 @@ def _looked_up(counted: CountedTable, rows: Expression, now: Mapping[int, Sequen
 def _lookup(
     counted: CountedTable, attribute: CountedAttribute, partitions: Sequence[Partition], place: int
 ) -> pa.Table:
-    """A row for each key of the attribute, with its groups."""
+    """Return a table with a row for each key of the attribute and its groups."""
     reading = counted.table.readings[counted.table.columns.index(attribute.attribute.name)]
     texts = [text for text in attribute.domain.places if text != MISSING]
     values = np.array([attribute.domain.places[text] for text in texts], dtype=np.intp)

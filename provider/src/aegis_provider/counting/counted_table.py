@@ -1,4 +1,4 @@
-"""From a table and a plan to the domains, the joint counts, the masked values and the combinations of values."""
+"""From a table and a plan to domains, joint counts, masked values and combinations of values."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from aegis_provider.table.values import MISSING, Domain, ValueType
 
 @dataclass(frozen=True)
 class CountedAttribute:
-    """An attribute with what the table holds of it."""
+    """An attribute with its domain and joint counts in the table."""
 
     attribute: Attribute
     domain: Domain
@@ -36,13 +36,13 @@ class MaskedDomain:
 
     @classmethod
     def of(cls, masked: Sequence[str], *, secret: bool = False) -> "MaskedDomain":
-        """In the order of the values that they come from; by text if it is `secret` from which they do."""
+        """Order masked values like the values they come from, or by text if that order must stay `secret`."""
         texts = sorted(dict.fromkeys(masked), key=lambda text: (text != MISSING, text if secret else ""))
         places = {text: place for place, text in enumerate(texts)}
         return cls(tuple(texts), tuple(places[text] for text in masked))
 
     def partition(self) -> Partition:
-        """The values, grouped by their masked values."""
+        """Group the values by their masked values."""
         return Partition(np.array(self.mapping, dtype=np.intp), len(self.texts))
 
 
@@ -56,13 +56,13 @@ class CountedTable:
 
     @classmethod
     def of(cls, table: Table, plan: Plan) -> "CountedTable":
-        """Reads the table once; once more where attributes are discretised, and again for each rule that needs
-        quantiles.
+        """Count the attributes of the plan against its label.
 
-        Its `table` is the one given with such attributes read as bins.
+        Reads the table once, once more if attributes are discretised, and again for each rule that needs quantiles.
+        The result's `table` reads discretised attributes as bins.
 
         Raises:
-            TableError: no such column, no record, a value that is not of its attribute's type.
+            TableError: A column is missing, there are no records, or a value is not of its attribute's type.
         """
         rules = {each.name: each.discretization for each in plan.attributes if each.discretization is not None}
         table = discretized(table, rules)
@@ -75,14 +75,14 @@ class CountedTable:
 
     @property
     def records(self) -> int:
-        """`N`."""
+        """The number of records, `N`."""
         return int(self.attributes[0].counts.counts.sum())
 
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
-        """What each masking makes of the domain, by its id; only those by which every value has a masked value.
+        """Return what each masking makes of the domain, by id, for maskings that give every value a masked value.
 
         Raises:
-            TableError: as `masked` does.
+            TableError: As for `masked`.
         """
         functions = [(each, self.function(counted, each)) for each in counted.attribute.maskings if each.is_by_value]
         return {
@@ -90,10 +90,10 @@ class CountedTable:
         }
 
     def masked(self, counted: CountedAttribute, masking: Masking) -> list[str]:
-        """The masked text of each value of the attribute.
+        """Return the masked text of each value of the attribute.
 
         Raises:
-            TableError: a value has none.
+            TableError: A value has none.
         """
         function, reading = self.function(counted, masking), self.table.reading(counted.attribute.name)
         with self._located(counted, masking):
@@ -102,11 +102,11 @@ class CountedTable:
             return function.mask(counted.domain)
 
     def function(self, counted: CountedAttribute, masking: Masking) -> MaskingFunction:
-        """The masking function for this table: what it takes from the counts is found.
+        """Return the masking function, fitted to this table's counts if needed.
 
         Raises:
-            PlanError: by this one a value has no masked value of its own.
-            TableError: as `masked` does.
+            PlanError: The masking does not give each value one masked value.
+            TableError: As for `masked`.
         """
         match masking.function:
             case MaskingFunction() as function:
@@ -116,41 +116,41 @@ class CountedTable:
                     return function.fit(self._numbers_of(counted), counted.counts.histogram())
             case _:
                 why = "was masked elsewhere" if masking.is_elsewhere else "is left to chance"
-                raise PlanError(f"{masking.place}: {why}, so that a value has no masked value of its own")
+                raise PlanError(f"{masking.place}: {why}, so a value does not determine its masked value")
 
     def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
-        """What chance makes of the records, for each masking that is left to it, by id.
+        """Return the draw of each masking that is left to chance, by id.
 
         Raises:
-            TableError: as `draw` does.
+            TableError: As for `draw`.
         """
         return {each.id: self.draw(counted, each, seed) for each in counted.attribute.maskings if each.is_random}
 
     def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
-        """What chance makes of the records by a masking that is left to it: the same for the same seed.
+        """Return the draw of a masking that is left to chance; the same seed gives the same draw.
 
         Raises:
-            PlanError: the masking is of another kind.
-            TableError: as `masked` does, and for a domain that is too large.
+            PlanError: The masking is of another kind.
+            TableError: As for `masked`, or the domain is too large.
         """
         if not isinstance(masking.function, RandomFunction):
-            raise PlanError(f"{masking.place}: is not left to chance, so that there is nothing to draw")
+            raise PlanError(f"{masking.place}: is not left to chance, so there is nothing to draw")
         joint = counted.counts.fold(range(len(counted.domain)), len(counted.domain))
         random = random_for(seed, counted.attribute.name, masking.id)
         with self._located(counted, masking):
             return masking.function.draw(counted.domain, joint, random)
 
     def _numbers_of(self, counted: CountedAttribute) -> Domain:
-        """The domain; of bins, the numbers at which they begin."""
+        """Return the domain; for bins, the numbers at which they begin."""
         reading = self.table.reading(counted.attribute.name)
         return reading.ends(counted.domain)[0] if isinstance(reading, Binned) else counted.domain
 
     @contextmanager
     def _located(self, counted: CountedAttribute, masking: Masking) -> Iterator[None]:
-        """Says of what a function refuses the line of the value and the place of the masking.
+        """Add the line of the value and the place of the masking to errors of a masking function.
 
         Raises:
-            TableError: The function refuses a value, or the domain.
+            TableError: The function rejects a value, or the domain.
         """
         name = counted.attribute.name
         try:
@@ -187,7 +187,7 @@ def _domain(table: Table, column: str, texts: NDArray[Any], declared: ValueType 
 def _refuse_nul(texts: Iterable[str]) -> None:
     for text in texts:
         if "\0" in text:
-            raise UnmaskableValueError(text, "holds a NUL character")
+            raise UnmaskableValueError(text, "contains a NUL character")
 
 
 def _places(domain: Domain, texts: NDArray[Any]) -> NDArray[np.intp]:
@@ -199,7 +199,7 @@ class DistinctRecords:
     """Every combination of values of some columns that occurs, and how many records have it.
 
     `codes`: (combinations, columns) the place of each value in its column's domain; `counts`: (combinations,). A
-    combination may stand more than once, where the table writes one value in two ways.
+    combination may appear more than once if the table writes one value in two ways.
     """
 
     columns: tuple[str, ...]
@@ -209,10 +209,10 @@ class DistinctRecords:
 
     @classmethod
     def of(cls, counted: CountedTable, columns: Sequence[str]) -> "DistinctRecords":
-        """Reads these columns of a counted table once more; each is an attribute of the plan, or the label.
+        """Read these columns of a counted table once more; each is an attribute of the plan, or the label.
 
         Raises:
-            TableError: as `CountedTable.of` does.
+            TableError: As for `CountedTable.of`.
         """
         known = {each.attribute.name: each.domain for each in counted.attributes}
         domains = tuple(known.get(name, counted.label) for name in columns)

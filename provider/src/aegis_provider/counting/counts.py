@@ -1,4 +1,4 @@
-"""Joint counts of every attribute with the label, from one reading of the table; the groups by which they fold."""
+"""Joint counts of every attribute with the label, from one reading of the table, and partitions that fold them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,25 +34,25 @@ class JointCounts:
     shape: tuple[int, int]
 
     def histogram(self) -> Counts:
-        """`f(A)`, one count per value."""
+        """Return `f(A)`, one count per value."""
         return np.bincount(self.values, self.counts, self.shape[0]).astype(np.int64)
 
     def label_histogram(self) -> Counts:
-        """`f(Y)`, one count per label."""
+        """Return `f(Y)`, one count per label."""
         return np.bincount(self.labels, self.counts, self.shape[1]).astype(np.int64)
 
     def fold(self, mapping: Sequence[int] | NDArray[np.integer[Any]], size: int) -> Counts:
-        """`F(M(A), Y)`, `size` by labels, where `mapping` gives each value the index of its masked value."""
+        """Return `F(M(A), Y)`, `size` by labels; `mapping` gives each value the index of its masked value."""
         folded = np.zeros((size, self.shape[1]), dtype=np.int64)
         np.add.at(folded, (np.asarray(mapping, dtype=np.intp)[self.values], self.labels), self.counts)
         return folded
 
 
 def tally(table: Table, attributes: Sequence[str], label: str) -> list[Tally]:
-    """Counts every attribute against the label: one reading for 60 attributes, whatever the number of maskings.
+    """Count every attribute against the label: one reading for 60 attributes, whatever the number of maskings.
 
     Raises:
-        TableError: a column is missing, or the file unreadable.
+        TableError: A column is missing, or the file is unreadable.
     """
     return [
         Tally(*(pairs[name].to_numpy() for name in ("first", "second", "n")))
@@ -77,22 +77,22 @@ class Partition:
 
     @classmethod
     def identity(cls, values: int) -> "Partition":
-        """Every value is a group by itself."""
+        """Return the partition in which every value is its own group."""
         return cls(np.arange(values), values)
 
     def per_group_of(self, finer: "Partition") -> Places:
-        """(groups of the finer one,) the group of each, where this partition follows from the finer one."""
+        """Return (groups of the finer one,) this partition's group of each; it must be a function of the finer one."""
         coarse = np.zeros(finer.size, dtype=np.intp)
         coarse[finer.groups] = self.groups
         return coarse
 
     def follows_from(self, other: "Partition") -> bool:
-        """Whether values that share a group of the other share one here too: this masking is a function of that."""
+        """Return whether values that share a group of the other share one here: this one is a function of the other."""
         return self.size <= other.size and np.array_equal(self.per_group_of(other)[other.groups], self.groups)
 
 
 def common_refinement(partitions: Sequence[Partition]) -> Partition:
-    """The coarsest partition that each of these (one or more, of one domain) follows from."""
+    """Return the coarsest partition of which each of these (one or more, of one domain) is a function."""
     groups = partitions[0].groups
     for each in partitions[1:]:
         _, groups = np.unique(groups * each.size + each.groups, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What a table that was masked elsewhere has of an attribute: its masked values with the label, counted."""
+"""Counts of an attribute in a table that was masked elsewhere: its masked values with the label."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class CountsElsewhere:
     """The masked values of the attribute in that table, counted with the label.
 
     Attributes:
-        texts: the masked values, `""` first.
+        texts: The masked values, `""` first.
         joint: (masked values, labels) how many records have each.
     """
 
@@ -27,25 +27,25 @@ class CountsElsewhere:
 
     @property
     def records(self) -> int:
-        """How many that table has."""
+        """The number of records in that table."""
         return int(self.joint.sum())
 
 
 def count_elsewhere(
     counted: CountedTable, attribute: CountedAttribute, masking: Masking, label: str, memory_limit: str
 ) -> CountsElsewhere:
-    """The column that the masking names, in its file, counted against the label's column there.
+    """Count the column that the masking names, in its file, against the label's column there.
 
-    A CSV file has the delimiter of the table that was counted, or commas.
+    A CSV file has the delimiter of the counted table, or commas.
 
     Raises:
-        PlanError: the masking is of another kind.
-        TableError: with the place of the masking, where the file is not a masking of the counted table: a column or a
-            label that is not there, or more records of a label than the table has.
+        PlanError: The masking is of another kind.
+        TableError: The file is not a masking of the counted table: a column or a label is missing, or a label value has
+            more records than in the table. The message names the place of the masking.
     """
     function = masking.function
     if not isinstance(function, MaskedTable):
-        raise PlanError(f"{masking.place}: was not masked elsewhere, so that there is no table to read")
+        raise PlanError(f"{masking.place}: was not masked elsewhere, so there is no table to read")
     column = function.column or attribute.attribute.name
     delimiter = counted.table.delimiter or ","
     try:
@@ -71,13 +71,13 @@ def _counted(opened: Table, column: str, label: str, counted: CountedTable) -> C
 
 
 def _refuse_more(opened: Table, joint: Counts, counted: CountedTable, label: str) -> None:
-    """Records may be left out, and none can be added."""
+    """Reject a table with more records than the counted one. Records may be left out, but not added."""
     here, there = joint.sum(axis=0), counted.attributes[0].counts.label_histogram()
     if not here.sum():
         raise TableError(f"{opened.name}: the table has no records")
     for place in np.flatnonzero(here > there)[:1]:
         text = shortened(counted.label.texts[place])
         raise TableError(
-            f"{opened.name}: has {here[place]} records of {label} {text}, and {counted.table.name} has {there[place]}; "
+            f"{opened.name}: has {here[place]} records of {label} {text}, but {counted.table.name} has {there[place]}; "
             "is it a masking of that table?"
         )

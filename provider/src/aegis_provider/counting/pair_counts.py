@@ -1,4 +1,4 @@
-"""Joint counts of pairs of masked attributes: which are needed, so that all others follow, and their counting."""
+"""Joint counts of pairs of masked attributes: selecting those that determine all others, and counting them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 
 Views: TypeAlias = Mapping[str, Partition]
-"""Of an attribute, by masking id: its values as each masking groups them. The identity is one of them."""
+"""An attribute's values as each masking groups them, by masking id. The identity is one of them."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Pair:
 _Viewed: TypeAlias = tuple[str | None, str | None]
 _Key: TypeAlias = tuple[tuple[int, int], _Viewed]
 
-# So few cells are counted together rather than each of the tables that follow from them.
+# Up to this many cells, the atoms are counted together, and the tables are computed from them.
 _FEW_CELLS = 4096
 
 
@@ -38,8 +38,8 @@ _FEW_CELLS = 4096
 class _Coding:
     """An attribute's values as it is counted.
 
-    `atoms`: the common refinement of `views`, a partition of the values. `views`: by masking id, partitions of the
-    atoms; under `None` that of the atoms themselves.
+    `atoms`: the common refinement of `views`, a partition of the values. `views`: partitions of the atoms by masking
+    id; `None` stands for the atoms themselves.
     """
 
     atoms: Partition
@@ -54,14 +54,14 @@ class _Coding:
         return cls(atoms, coded | {None: Partition.identity(atoms.size)})
 
     def of_values(self, view: str | None) -> Partition:
-        """A view as a partition of the attribute's values."""
+        """Return a view as a partition of the attribute's values."""
         groups = self.views[view]
         return Partition(groups.groups[self.atoms.groups], groups.size)
 
 
 @dataclass(frozen=True)
 class _Table:
-    """What is counted: two attributes, one view of each."""
+    """A table to count: two attributes, one view of each."""
 
     attributes: tuple[int, int]
     views: _Viewed
@@ -70,12 +70,12 @@ class _Table:
 def count_pairs(
     counted: CountedTable, views: Sequence[Views], pairs: Sequence[Pair], progress: Progress
 ) -> list[Counts]:
-    """The joint counts of each pair, (masked values of the first, masked values of the second).
+    """Return the joint counts of each pair, (masked values of the first, masked values of the second).
 
-    One reading of the table, whatever the number of pairs; the engine counts. Memory: the tables that are asked for.
+    The engine counts in one reading of the table, whatever the number of pairs. Memory holds the requested tables.
 
     Raises:
-        TableError: the table is not the one that was counted.
+        TableError: The table is not the one that was counted.
     """
     codings = _codings(views, pairs)
     tables = [
@@ -89,7 +89,7 @@ def count_pairs(
 
 
 def _counted(counted: CountedTable, codings: Mapping[int, _Coding], tables: Sequence[_Table]) -> Iterator[Counts]:
-    """The counts of each table in turn."""
+    """Yield the counts of each table in turn."""
     used: dict[int, list[str | None]] = {place: [] for place in codings}
     pairs = []
     for table in tables:
@@ -112,7 +112,7 @@ def _codings(views: Sequence[Views], pairs: Iterable[Pair]) -> dict[int, _Coding
 
 
 def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Table]:
-    """What to count for the pairs of two attributes: their atoms, if these are few; otherwise each by itself."""
+    """Choose what to count for the pairs of two attributes: their atoms if these are few, otherwise each pair."""
     both = pairs[0].attributes
 
     def shape(views: _Viewed) -> tuple[int, int]:
@@ -126,7 +126,7 @@ def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Tabl
 
 
 def _counts_of(pair: Pair, joints: Mapping[_Key, Counts], codings: Mapping[int, _Coding]) -> Counts:
-    """The table of the pair: as it was counted, or else that of the atoms, folded."""
+    """Return the table of the pair as it was counted, or fold it from the table of the atoms."""
     if (pair.attributes, pair.maskings) in joints:
         return joints[pair.attributes, pair.maskings]
     atoms = joints[pair.attributes, (None, None)]
@@ -137,12 +137,13 @@ def _counts_of(pair: Pair, joints: Mapping[_Key, Counts], codings: Mapping[int, 
 
 
 def pairs_to_count(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
-    """The pairs of views that some configuration uses together, without those that follow from another of them.
+    """Yield the pairs of views that some configuration uses together, without those computable from another of them.
 
-    A table of two attributes follows from another one where on both sides its masking is a function of the other's:
-    it is the other one, folded. Of tables that follow from each other the first stands, in the order of `views`.
+    A table of two attributes can be computed from another if, on both sides, its masking is a function of the other's:
+    it is the other table, folded. Of tables that can be computed from each other, the first in the order of `views`
+    stays.
 
-    `views`: of each attribute those that are of interest; what they lack is as if no configuration used it.
+    `views`: the views of interest of each attribute; other maskings count as unused.
     """
     chosen = _choices(plan, views)
     follows = [_follows(list(each.values())) for each in views]
@@ -154,7 +155,7 @@ def pairs_to_count(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
 
 
 def _choices(plan: Plan, views: Sequence[Views]) -> Places:
-    """(configurations, attributes) the place among its views of each attribute's masking, -1 if it is not there."""
+    """Return (configurations, attributes) the place of each masking among its attribute's views, or -1."""
     places = [{name: place for place, name in enumerate(each)} for each in views]
     rows = [
         [known.get(each.maskings[attribute.name], -1) for attribute, known in zip(plan.attributes, places, strict=True)]
@@ -164,13 +165,13 @@ def _choices(plan: Plan, views: Sequence[Views]) -> Places:
 
 
 def _follows(views: Sequence[Partition]) -> NDArray[np.bool_]:
-    """(views, views) whether the one of the row follows from the one of the column."""
+    """Return (views, views) whether the row's view is a function of the column's view."""
     follows = [view.follows_from(other) for view in views for other in views]
     return np.array(follows, dtype=np.bool_).reshape(len(views), len(views))
 
 
 def _used_together(first: Places, second: Places) -> Places:
-    """(pairs, 2) every two views that a configuration uses together, each once, in order."""
+    """Return (pairs, 2) every two views that a configuration uses together, each once, in order."""
     present = (first >= 0) & (second >= 0)
     width = int(second.max()) + 1
     pairs = np.unique(first[present] * width + second[present])
@@ -178,7 +179,7 @@ def _used_together(first: Places, second: Places) -> Places:
 
 
 def _needed(first: NDArray[np.bool_], second: NDArray[np.bool_], used: Places) -> NDArray[np.bool_]:
-    """(pairs,) whether no other pair makes this one superfluous."""
+    """Return (pairs,) whether no other pair makes this one superfluous."""
     rows, columns = used.T
     follows = first[np.ix_(rows, rows)] & second[np.ix_(columns, columns)]
     earlier = np.tri(len(used), k=-1, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The part of an entry that says how attributes go together: joint counts of pairs of masked attributes."""
+"""The `pairs` of an entry: joint counts of pairs of masked attributes."""
 
 from collections.abc import Mapping, Sequence
 from math import prod
@@ -11,27 +11,27 @@ from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
 from aegis_provider.progress import Progress
 
-# More would make an entry that no service takes.
+# The service accepts no entry with more.
 _MOST_CELLS = 10_000_000
 
 
 def pair_tables(
     counted: CountedTable, plan: Plan, masked: Sequence[Mapping[str, MaskedDomain]], progress: Progress
 ) -> list[dict[str, Any]]:
-    """The entry's `pairs`, as JSON values: all that two attributes tell together in some configuration of the plan.
+    """Return the entry's `pairs` as JSON values: all that two attributes tell together in a configuration of the plan.
 
-    Each is a table of two (masked) attributes that a configuration shares together, so it tells nothing that the
-    masked table of this configuration would not tell, but for the records that this leaves out, which are counted too.
-    Left out is what follows: a table that is another one folded, and those of a masking with one masked value.
+    Each is a table of two (masked) attributes that a configuration releases together. It tells nothing that the masked
+    table of this configuration would not tell, except that it also counts the records which that table leaves out.
+    Redundant tables are omitted: those that are another one folded, and those of a masking with one masked value.
 
     Args:
-        counted: the table.
-        plan: that it is counted for.
-        masked: for each attribute what its maskings make of its values.
-        progress: told of how many records are counted.
+        counted: The table.
+        plan: The plan that it is counted for.
+        masked: For each attribute, what its maskings make of its values.
+        progress: Called with (done, total), counting records.
 
     Raises:
-        TableError: there are more cells than an entry can hold, or the table has changed.
+        TableError: There are more cells than an entry can hold, or the table has changed.
     """
     views = [_views(plan, each, domains) for each, domains in zip(counted.attributes, masked, strict=True)]
     pairs = list(pairs_to_count(plan, views))
@@ -48,20 +48,22 @@ def pair_tables(
 
 
 def refuse_uncountable(plan: Plan) -> None:
-    """Refuses a masking of which, or beside which, no pairs can be published.
+    """Reject a plan with a masking that makes publishing pairs impossible.
 
-    Of one that is left to chance, the counts are a draw of its own, not what the values of other attributes say. Of one
-    that was masked elsewhere, no value tells what it became. Of one whose mapping is secret, pairs of the attribute,
-    however masked, would tell which masked value is which.
+    The counts of a masking that is left to chance are a draw of their own, unrelated to the values of other attributes.
+    For a table masked elsewhere, no mapping tells what a value became. If a mapping is secret, pairs of its attribute,
+    however masked, would reveal which masked value is which.
 
     Raises:
-        PlanError: the plan has one.
+        PlanError: The plan has such a masking.
     """
     for attribute in plan.attributes:
         used = {each.maskings[attribute.name] for each in plan.configurations}
         for masking in attribute.maskings:
             if masking.is_secret or (not masking.is_by_value and masking.id in used):
-                raise PlanError(f"{masking.place}: has no pair counts, since {_why(masking)}; summarize without pairs")
+                raise PlanError(
+                    f"{masking.place}: has no pair counts, because {_why(masking)}; summarize without pairs"
+                )
 
 
 def _why(masking: Masking) -> str:
@@ -71,13 +73,13 @@ def _why(masking: Masking) -> str:
 
 
 def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:
-    """Refuses a masking whose joint counts would tell which token is which.
+    """Reject a masking whose joint counts would reveal which token is which.
 
-    They would if that tells the values apart, as it has the same rows in another order, and if it is left to chance or
-    was masked elsewhere.
+    They would if the masking keeps the values distinct, since it then has the same rows in another order. They would
+    also if it is left to chance or was masked elsewhere.
 
     Raises:
-        PlanError: the plan has one.
+        PlanError: The plan has such a masking.
     """
     for each, domains in zip(counted.attributes, masked, strict=True):
         for masking in each.attribute.maskings if each.attribute.is_secret else ():
@@ -85,13 +87,13 @@ def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, M
             tells = not masking.is_secret and (not masking.is_by_value or len(domains[masking.id].texts) == values > 1)
             if tells:
                 raise PlanError(
-                    f"{masking.place}: its counts would tell which token of {each.attribute.name!r} is which; "
-                    "leave it out of the plan, or the token"
+                    f"{masking.place}: its counts would reveal which token of {each.attribute.name!r} is which; "
+                    "remove this masking or the token from the plan"
                 )
 
 
 def _views(plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]) -> Views:
-    """What configurations use of an attribute, the identity first; without what has one masked value."""
+    """Return the views of an attribute that configurations use, identity first, without those of one masked value."""
     used = {each.maskings[counted.attribute.name] for each in plan.configurations}
     views = {IDENTITY: Partition.identity(len(counted.domain))}
     views |= {name: domain.partition() for name, domain in masked.items()}
@@ -109,7 +111,7 @@ def _refuse_too_many_cells(counted: CountedTable, views: Sequence[Views], pairs:
         for place, masking in zip(largest.attributes, largest.maskings, strict=True)
     )
     raise TableError(
-        f"{counted.table.name}: the pairs have {sum(cells)} cells, and an entry holds {_MOST_CELLS}; the largest is "
+        f"{counted.table.name}: the pairs have {sum(cells)} cells, but an entry holds {_MOST_CELLS}; the largest is "
         f"{first} with {second}, {rows} x {columns}: mask such attributes more coarsely, or summarize without pairs"
     )
 

@@ -1,9 +1,9 @@
-"""What an entry gives away: small counts in its tables, and cells that follow from all its tables together.
+"""What an entry gives away: small counts in its tables, and cells determined exactly by all its tables together.
 
     disclosed = disclose(read_entry(body)[1], table=Path("health.csv"), plan=load_plan(Path("plan.yaml")))
     disclosed.attributes[0].linked.smallest         # Cell(count=1, place=("[5,7)", "poor"))
 
-Needs the distribution `aegis-advisor`, so nothing else of the provider part imports it when it loads.
+Needs the distribution `aegis-advisor`, so no other module of the provider imports it at load time.
 """
 
 from aegis_provider.disclosure.entry import disclose, refuse_small_counts

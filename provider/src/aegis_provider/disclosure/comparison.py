@@ -1,6 +1,6 @@
-"""The provider's own table beside its entry: refused if it is another one, and how near the entry gets to its counts.
+"""Comparison of an entry with the provider's own table: how near someone gets to its counts without seeing a record.
 
-Distances are total variation distances: what one knows of the table without seeing a record.
+A table that is not the entry's is rejected. Distances are total variation distances.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,15 +24,15 @@ from aegis_sdk.wire import Attribute, EntryDocument, Label
 
 Counts: TypeAlias = NDArray[np.int64]
 
-_OTHER = "it is not the table, or the plan, that the entry was made of"
+_OTHER = "the entry was not made from this table and plan"
 
 _ROUNDING = 1e-12
-"""Sums of shares are known to that."""
+"""The precision of sums of shares."""
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The true joint counts of an attribute, and the name of the table that they are of."""
+    """The true joint counts of an attribute, and the name of their table."""
 
     table: str
     joint: JointCounts
@@ -47,7 +47,7 @@ def true_counts(
     delimiter: str = ",",
     memory_limit: str = "1GB",
 ) -> list[Truth]:
-    """The unmasked joint counts of these attributes of the entry, each in the order of its domain and of the label's.
+    """Return the unmasked joint counts of these attributes of the entry, in the order of their and the label's domain.
 
     Raises:
         PlanError: The plan lacks one of the attributes, or has another label.
@@ -66,10 +66,10 @@ def true_counts(
 
 
 def refuse_other_counts(truth: Truth, evidence: AttributeEvidence, bounds: CellBounds) -> None:
-    """Refuses a table that is not the entry's.
+    """Reject a table that is not the entry's.
 
     Raises:
-        TableError: The true counts are not those that the entry declares to be so, or out of their bounds.
+        TableError: The true counts differ from exact counts of the entry, or are outside their bounds.
     """
     for what, expected, true in _exact_tables(evidence, truth.joint):
         if not np.array_equal(expected, true):
@@ -84,9 +84,9 @@ def refuse_other_counts(truth: Truth, evidence: AttributeEvidence, bounds: CellB
 
 
 def _restricted(plan: Plan, entry: EntryDocument, attributes: Sequence[Attribute]) -> Plan:
-    """The plan with these attributes only, in this order."""
+    """Return the plan with these attributes only, in this order."""
     if plan.label != entry.label.name:
-        raise PlanError(f"{plan.source}: its label is {plan.label!r}, that of the entry {entry.label.name!r}")
+        raise PlanError(f"{plan.source}: its label is {plan.label!r}, but the entry's is {entry.label.name!r}")
     known = {each.name: each for each in plan.attributes}
     for each in attributes:
         if each.name not in known:
@@ -102,7 +102,7 @@ def _refuse_other_values(table: str, column: str, domain: Sequence[str], expecte
     here, there = set(domain), set(expected)
     for text in domain:
         if text not in there:
-            raise TableError(f"{table}: {column} has the value {shortened(text)}, which the entry has not; {_OTHER}")
+            raise TableError(f"{table}: {column} has the value {shortened(text)}, which the entry lacks; {_OTHER}")
     for text in expected:
         if text not in here:
             raise TableError(f"{table}: {column} has no value {shortened(text)}, which the entry has; {_OTHER}")
@@ -110,26 +110,26 @@ def _refuse_other_values(table: str, column: str, domain: Sequence[str], expecte
 
 
 def _refuse_other_records(table: str, records: int, entry: EntryDocument) -> None:
-    """Refuses a number of records that what the label declares does not explain."""
+    """Reject a number of records that the label's declared noise or rounding does not explain."""
     slack = _slack(entry.label) * len(entry.label.domain)
     if entry.label.noise is None and abs(records - entry.records) > slack:
-        raise TableError(f"{table}: has {records} records, the entry {entry.records}; {_OTHER}")
+        raise TableError(f"{table}: has {records} records, but the entry has {entry.records}; {_OTHER}")
 
 
 def _refuse_other_labels(table: str, histogram: Counts, label: Label) -> None:
-    """Refuses a label's histogram that is declared to be exact, and is not that of the table."""
+    """Reject a label histogram that differs from the table's by more than it declares."""
     for value, here, there in zip(label.domain, histogram.tolist(), label.histogram, strict=True):
         if label.noise is None and abs(here - there) > _slack(label):
             raise TableError(f"{table}: {label.name} is {shortened(value)} in {here} records, not {there}; {_OTHER}")
 
 
 def _slack(label: Label) -> int:
-    """The most by which rounding moves a count of the label's histogram."""
+    """Return the most by which rounding moves a count of the label's histogram."""
     return 0 if label.rounded_to is None else label.rounded_to - 1
 
 
 def _exact_tables(evidence: AttributeEvidence, truth: JointCounts) -> Iterator[tuple[str, Counts, Counts]]:
-    """What the entry says of the table without any reservation, beside what the table says: arrays of one shape."""
+    """Yield the exact counts of the entry beside those of the table, as arrays of one shape."""
     if evidence.histogram is not None:
         yield "the histogram", evidence.histogram, truth.histogram()
     if evidence.joint is not None:
@@ -146,7 +146,7 @@ class Guess:
     Attributes:
         atom_of_value: (values,) the atom of each.
         shares: (atoms, labels), adding up to 1.
-        within: (values,) the part that a value has of its atom, whatever the label.
+        within: (values,) the share of a value in its atom, whatever the label.
     """
 
     atom_of_value: AtomArray
@@ -154,20 +154,20 @@ class Guess:
     within: FloatArray
 
     def distance(self, truth: JointCounts) -> Distance:
-        """How far it is from the truth, which has one record at least."""
+        """Return the distance from the truth, which has at least one record."""
         true = truth.fold(self.atom_of_value, self.shares.shape[0])
         atoms = float(np.abs(self.shares - true / true.sum()).sum())
         return Distance(_half(atoms), _half(self._difference_of_values(truth)))
 
     def _difference_of_values(self, truth: JointCounts) -> float:
-        """The sum of absolute differences, by the cells that have records: all others have the rest of the guess."""
+        """Return the sum of absolute differences. Cells without records together differ by the rest of the guess."""
         guessed = self.shares[self.atom_of_value[truth.values], truth.labels] * self.within[truth.values]
         off = np.abs(guessed - truth.counts / truth.counts.sum()).sum()
         return float(off + max(0.0, 1.0 - guessed.sum()))
 
 
 def compare(evidence: AttributeEvidence, truth: JointCounts) -> Comparison:
-    """The distance of the pooled reconstruction from the truth, and that of what the margins alone say."""
+    """Return the distances from the truth of the pooled reconstruction and of the margins alone."""
     reference = reconstruct(evidence)
     atom_of_value, atoms = reference.atom_of_value, reference.joint.shape[0]
     weights = _weights(evidence)
@@ -182,17 +182,17 @@ def compare(evidence: AttributeEvidence, truth: JointCounts) -> Comparison:
 
 
 def _weights(evidence: AttributeEvidence) -> FloatArray:
-    """(values,) the share that each value has of the records: by the histogram, all the same where there is none."""
+    """Return (values,) the share of the records of each value by the histogram; equal shares if there is none."""
     counts: IntArray | None = evidence.value_counts
     return _shares(np.ones(evidence.values) if counts is None else counts.astype(np.float64))
 
 
 def _shares(counts: FloatArray) -> FloatArray:
-    """The counts over their sum, which noise may have taken to 0: then all the same."""
+    """Return the counts over their sum, or equal shares if noise has made the sum 0."""
     total = float(counts.sum())
     return counts / total if total > 0 else np.full(counts.shape, 1.0 / counts.size)
 
 
 def _half(differences: float) -> float:
-    """The distance that a sum of absolute differences makes; 0 where only rounding tells it from that."""
+    """Return the distance for a sum of absolute differences; 0 if the sum is only rounding."""
     return differences / 2 if differences > _ROUNDING else 0.0

@@ -1,4 +1,4 @@
-"""From an entry to what it gives away; with the provider's own table, also how near the truth one gets."""
+"""From an entry to what it gives away, and with the provider's own table, how near the truth someone gets."""
 
 from collections.abc import Sequence
 from time import monotonic
@@ -18,7 +18,7 @@ from aegis_sdk.reading import shown
 from aegis_sdk.wire import Attribute, EntryDocument, pointer_of
 
 _PARTS = 1000
-"""Into how many parts the progress of an attribute is divided."""
+"""The number of steps that the progress of an attribute is divided into."""
 
 
 def disclose(
@@ -34,28 +34,28 @@ def disclose(
     seconds: float = 60.0,
     progress: Progress = lambda _done, _total: None,
 ) -> Disclosure:
-    """What the counts of an entry give away, each table by itself and all tables of an attribute linked.
+    """Return what the counts of an entry give away: each table by itself, and all tables of an attribute linked.
 
     Args:
         entry: The entry.
-        attributes: The attributes of these names only.
+        attributes: The names of the attributes to examine; by default all.
         below: Counts above 0 and smaller than this are small.
-        within: How far off, in records, a cell may be known.
-        table: The table of the entry: every attribute is compared with the truth.
+        within: Cells known to within this many records are counted too.
+        table: The table of the entry; every attribute is then compared with the truth.
         plan: The plan by which the table was summarised; needed with a table, and only then.
-        delimiter: Between the fields of a CSV table.
-        memory_limit: What reading may hold in memory.
-        seconds: What the bounds of an attribute may take at most. They hold in any case, and may then be wider than
-            need be.
-        progress: Is told how many of the bounds are computed.
+        delimiter: Separator of the fields of a CSV table.
+        memory_limit: Memory that reading may use.
+        seconds: Time limit for the bounds of an attribute. Bounds that stop early are valid, but may be wider than
+            necessary.
+        progress: Called with (done, total), counting bounds.
 
     Raises:
         EntryError: The entry lacks an attribute, or its counts contradict each other.
-        PlanError: There is a table without a plan, or the reverse; or the plan is not the entry's.
+        PlanError: There is a table without a plan, or a plan without a table, or the plan is not the entry's.
         TableError: The table cannot be read, or is not the entry's.
     """
     if (table is None) != (plan is None):
-        raise PlanError("table and plan go together: the plan says what of the table the entry counts; give both")
+        raise PlanError("table and plan go together, because the plan says what the entry counts; give both")
     chosen = _chosen(entry, attributes)
     evidence = [_evidence(entry, each) for each in chosen]
     truths: Sequence[Truth | None] = [None] * len(chosen)
@@ -88,14 +88,14 @@ def disclose(
 
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
-    """Refuses an entry that gives away a small count for certain: a table shows it, or it follows from several.
+    """Reject an entry that certainly gives away a small count: a table shows it, or several together determine it.
 
     Args:
         disclosure: What the entry gives away.
-        source: What the message calls the entry.
+        source: The name of the entry in the message.
 
     Raises:
-        SmallCountsError: A small count is certain, or may be, as bounds were stopped early.
+        SmallCountsError: A small count is certain, or may be certain because bounds stopped early.
     """
     small = disclosure.small_and_certain
     if small:
@@ -104,7 +104,7 @@ def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
     if disclosure.unfinished:
         names = ", ".join(map(shown, disclosure.unfinished))
         raise SmallCountsError(
-            f"{source}: bounds stopped early, so that small counts may be certain (--seconds): {names}"
+            f"{source}: bounds stopped early, so small counts may be certain (see --seconds): {names}"
         )
 
 
@@ -117,7 +117,7 @@ def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute
 
 
 def _evidence(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
-    """What the advisor knows of the attribute, whose counts add up."""
+    """Return what the advisor knows of the attribute, after checking that its counts are consistent."""
     evidence = attribute_evidence(attribute.model_dump(), entry.label.model_dump())
     for fault in find_faults(evidence):
         place = entry.attributes.index(attribute)
@@ -134,6 +134,6 @@ def _bounds(evidence: AttributeEvidence, seconds: float, progress: Progress) -> 
 
 
 def _part(progress: Progress, number: int, numbers: int) -> Progress:
-    """The progress of one of several attributes, as progress of them all."""
+    """Turn the progress of one attribute into progress of them all."""
     progress(number * _PARTS, numbers * _PARTS)
     return lambda done, total: progress(number * _PARTS + done * _PARTS // max(total, 1), numbers * _PARTS)

@@ -1,4 +1,4 @@
-"""What an entry gives away: by each table, by all tables of an attribute linked, and beside the truth."""
+"""What an entry gives away: by each table, by all tables of an attribute linked, and compared with the truth."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Literal
 from aegis_advisor.evidence import Perturbation
 
 Kind = Literal["label", "histogram", "joint", "masking", "pairs"]
-"""The label's histogram, an attribute's, its unmasked joint counts, those of a masking, pair counts."""
+"""The label's histogram, an attribute's histogram, its unmasked joint counts, a masking's joint counts, pair counts."""
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Cell:
     """A count and its place.
 
     Attributes:
-        count: How many records.
-        place: In words: (masked) value and label value, or what of these the table has.
+        count: The number of records.
+        place: The (masked) value and the label value in words, or those of the two that the table has.
     """
 
     count: int
@@ -32,8 +32,8 @@ class Declared:
         noise: The scale of the noise.
         epsilon: The budget that the noise took.
         rounded_to: The number that counts are multiples of.
-        records: How many records the table counts, where some were left out.
-        drawn: Chance decided which masked value a record has, so that nobody knows whose records a count is of.
+        records: How many records the table counts, if some were left out.
+        drawn: Chance decided which masked value a record has, so nobody knows whose records a count is of.
     """
 
     noise: float | None = None
@@ -43,7 +43,7 @@ class Declared:
     drawn: bool = False
 
     def in_words(self) -> str:
-        """How they differ; empty if they do not."""
+        """Say how the counts differ; empty if they do not."""
         epsilon = "" if self.epsilon is None else f" (epsilon {self.epsilon:g})"
         reservations = [
             "" if self.noise is None else f"noise of scale {self.noise:g}{epsilon}",
@@ -55,23 +55,23 @@ class Declared:
 
     @property
     def is_certain(self) -> bool:
-        """Whether each count is of records with these values: of some at least, where others were left out."""
+        """Whether each count certainly counts records with these values; some of them may be left out."""
         return not (Perturbation(noise_scale=self.noise).is_noisy or self.rounded_to or self.drawn)
 
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table of counts, by itself.
+    """One table of counts by itself.
 
     Attributes:
         kind: What it counts.
-        name: The masking's id, of pair counts both; empty where the kind says enough.
-        declared: How it differs from the provider's.
+        name: The masking's id, or both ids for pair counts; empty if the kind says enough.
+        declared: How it differs from the provider's table.
         records: The sum of its counts.
         cells: How many counts it has.
-        occupied: How many of them are above 0.
-        smallest: The first of the smallest of these.
-        below: How many of these are smaller than was asked about.
+        occupied: How many counts are above 0.
+        smallest: The smallest count above 0; the first if there are several.
+        below: How many counts above 0 are small.
     """
 
     kind: Kind
@@ -85,36 +85,36 @@ class PublishedTable:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is declared: its counts are those of the provider's table."""
+        """Whether it declares no difference from the provider's table."""
         return self.declared == Declared()
 
     @property
     def certainly_below(self) -> int:
-        """How many of its counts are small for certain: none where noise or rounding may have made them."""
+        """How many of its counts are certainly small; 0 if noise, rounding or chance may have made them so."""
         return self.below if self.declared.is_certain else 0
 
 
 @dataclass(frozen=True)
 class LinkedTables:
-    """What all tables of an attribute say together of its cells: each atom with each label value.
+    """What all tables of an attribute together say about its cells: each atom with each label value.
 
     Attributes:
-        atoms: How many groups of values no masking tells apart.
-        cells: How many cells these make with the label values.
-        exact: Cells that follow exactly.
-        empty: Those of them that certainly have no record.
-        in_tables: Those of them above 0 that stand in a table as they are.
-        smallest: The smallest cell above 0 that follows exactly.
-        below: How many such cells are smaller than was asked about.
-        derived: As `smallest`, of cells that no table shows, which only differences of tables give away.
-        derived_below: As `below`, of these.
+        atoms: How many atoms there are: groups of values that no masking tells apart.
+        cells: How many cells the atoms make with the label values.
+        exact: How many cells all tables together determine exactly.
+        empty: How many exact cells certainly have no record.
+        in_tables: How many exact cells above 0 appear in a table as they are.
+        smallest: The smallest exact cell above 0.
+        below: How many exact cells above 0 are small.
+        derived: Like `smallest`, for cells that no table shows; only differences of tables give them away.
+        derived_below: Like `below`, for the cells that no table shows.
         within: By k, how many cells are known to within k records.
-        alike: Atoms whose records certainly have one label value.
-        largest: The cell of the one of these with most records.
+        alike: How many atoms have records that certainly have one label value.
+        largest: The cell with most records among those of `alike` atoms.
         method: How the bounds of the cells were computed.
-        programs: By how many linear programs.
-        complete: The bounds are the tightest that linear programs find; that counts are whole may still give away a
-            few cells more.
+        programs: How many linear programs were solved for them.
+        complete: Whether the bounds are the tightest that linear programs find. Because counts are whole, a few more
+            cells may still be determined.
     """
 
     atoms: int
@@ -134,7 +134,7 @@ class LinkedTables:
     complete: bool
 
     def share_within(self, k: int) -> float:
-        """Which share of the cells is known to within k records."""
+        """Return the share of the cells that are known to within k records."""
         return self.within[k] / self.cells
 
 
@@ -143,8 +143,8 @@ class Distance:
     """The total variation distance of two tables, 0 to 1.
 
     Attributes:
-        atoms: Of atoms and label values.
-        values: Of values and label values.
+        atoms: The distance of the tables of atoms by label values.
+        values: The distance of the tables of values by label values.
     """
 
     atoms: float
@@ -153,13 +153,13 @@ class Distance:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far from the true joint counts one gets without seeing a record.
+    """How far someone who has not seen a record is from the true joint counts.
 
     Attributes:
-        pooled: By the reconstruction from all tables.
-        margins: By the two histograms alone, as if attribute and label were independent, and the attribute uniform if
-            the entry has no histogram of it.
-        converged: Whether the reconstruction did.
+        pooled: The distance of the reconstruction from all tables.
+        margins: The distance of the two histograms alone, as if attribute and label were independent. The attribute
+            is taken as uniform if the entry has no histogram of it.
+        converged: Whether the reconstruction converged.
     """
 
     pooled: Distance
@@ -172,10 +172,10 @@ class AttributeDisclosure:
     """What the counts of one attribute give away.
 
     Attributes:
-        name: The attribute's.
+        name: The attribute's name.
         tables: Each of its tables by itself.
-        linked: What these say together.
-        compared: How far that is from the truth, where this is given.
+        linked: What its tables say together.
+        compared: How far that is from the truth, if the provider's table is given.
     """
 
     name: str
@@ -185,18 +185,18 @@ class AttributeDisclosure:
 
     @property
     def smallest(self) -> Cell | None:
-        """The smallest count above 0 in a table that is certain; the first of several."""
+        """The smallest count above 0 in tables whose counts are certain; the first if there are several."""
         cells = [each.smallest for each in self.tables if each.declared.is_certain and each.smallest is not None]
         return min(cells, key=lambda cell: cell.count, default=None)
 
     @property
     def below(self) -> int:
-        """How many counts above 0 in its tables are certain, and smaller than was asked about."""
+        """How many counts in its tables are certainly small."""
         return sum(each.certainly_below for each in self.tables)
 
     @property
     def given_away(self) -> Cell | None:
-        """The smallest cell that follows exactly, if it is smaller than every count above 0 of its tables."""
+        """The smallest exact cell, if it is smaller than every certain count above 0 in its tables."""
         cell, least = self.linked.smallest, self.smallest
         return cell if cell is not None and (least is None or cell.count < least.count) else None
 
@@ -207,12 +207,12 @@ class Disclosure:
 
     Attributes:
         entry: The entry's name.
-        records: How many it counts.
+        records: How many records it counts.
         label: The label's name.
         below: Counts above 0 and smaller than this are small.
-        within: How far off, in records, a cell may be known.
+        within: Cells known to within this many records are counted too.
         epsilon: The budget that the entry declares for all its counts together.
-        histogram: The label's.
+        histogram: The label's histogram.
         attributes: What each attribute gives away.
         pairs: The pair counts of these attributes, each table by itself.
     """
@@ -229,14 +229,14 @@ class Disclosure:
 
     @property
     def small_and_certain(self) -> Mapping[str, int]:
-        """By where they are, how many counts are small for certain: of the label, of attributes, of pair counts."""
+        """How many counts are certainly small, by place: the label, each attribute, pair counts."""
         counts = Counter({"the label": self.histogram.certainly_below})
-        for each in self.attributes:  # which may have the names of the others, too
+        for each in self.attributes:  # an attribute may be called "the label" or "pair counts"
             counts[each.name] += each.below + each.linked.derived_below
         counts["pair counts"] += sum(table.certainly_below for table in self.pairs)
         return dict(+counts)
 
     @property
     def unfinished(self) -> Sequence[str]:
-        """The attributes whose bounds were stopped early, so that more of their cells may follow than are known to."""
+        """The attributes whose bounds stopped early, so more of their cells may be determined than reported."""
         return [each.name for each in self.attributes if not each.linked.complete]

@@ -1,4 +1,4 @@
-"""The tables of an entry: how many cells each has, how small they are, and what those of an attribute say together."""
+"""The tables of an entry: how many cells each has, how small they are, and what an attribute's tables say together."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from aegis_sdk.reading import some
 from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Label, Masking, Noise, PairCounts
 
 Place: TypeAlias = Callable[..., tuple[str, ...]]
-"""In words, where the cell with these indices is."""
+"""Names the place of the cell with these indices."""
 
 KS = (0, 1, 2, 5, 10)
-"""How far off, in records, cells may be known that are counted in any case."""
+"""Cells known to within each of these numbers of records are always counted."""
 
 _NOTHING = Declared()
 _VALUES = 3
@@ -28,13 +28,13 @@ _RUN = 3
 
 
 def label_table(label: Label, below: int) -> PublishedTable:
-    """The label's histogram."""
+    """Describe the label's histogram."""
     declared = _declared(label.noise, label.rounded_to)
     return _table("label", "", label.histogram, lambda place: (label.domain[place],), declared, below)
 
 
 def attribute_tables(attribute: Attribute, labels: list[str], below: int) -> Iterator[PublishedTable]:
-    """The tables of an attribute in the order of the entry: histogram, unmasked joint counts, those of its maskings."""
+    """Yield an attribute's tables in the entry's order: histogram, unmasked joint counts, those of its maskings."""
     domain = attribute.domain
     if attribute.histogram is not None:
         yield _table("histogram", "", attribute.histogram, lambda place: (domain[place],), _NOTHING, below)
@@ -46,7 +46,7 @@ def attribute_tables(attribute: Attribute, labels: list[str], below: int) -> Ite
 
 
 def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> Iterator[PublishedTable]:
-    """The pair counts of the entry that are of one of these attributes."""
+    """Yield the pair counts of the entry that involve one of these attributes."""
     domains = {
         attribute.name: {IDENTITY: attribute.domain, **{each.id: each.domain for each in attribute.maskings}}
         for attribute in entry.attributes
@@ -105,15 +105,15 @@ def linked_tables(
     below: int,
     within: int,
 ) -> LinkedTables:
-    """What all tables of an attribute say together.
+    """Return what all tables of an attribute say together.
 
     Args:
-        attribute: As the entry has it.
+        attribute: The attribute in the entry.
         labels: The label's domain.
         evidence: What the advisor knows of the attribute.
-        bounds: What all tables together say of each cell: (atoms, labels).
+        bounds: (atoms, labels) the bounds of each cell by all tables together.
         below: Counts above 0 and smaller than this are small.
-        within: How far off, in records, a cell may be known.
+        within: Cells known to within this many records are counted too.
     """
     lower, upper = bounds.lower, bounds.upper
     exact = lower == upper
@@ -142,7 +142,7 @@ def linked_tables(
 
 
 def _in_a_table(evidence: AttributeEvidence, bounds: CellBounds) -> BoolArray:
-    """Which cells (atoms, labels) stand in a table as they are: those of a masked value that a single atom has."""
+    """Return which cells (atoms, labels) appear in a table as they are: those of a masked value with a single atom."""
     atoms = bounds.upper.shape[0]
     if evidence.joint is not None:
         return np.ones(bounds.upper.shape, dtype=bool)
@@ -156,7 +156,7 @@ def _in_a_table(evidence: AttributeEvidence, bounds: CellBounds) -> BoolArray:
 
 
 def _alike(bounds: CellBounds) -> BoolArray:
-    """Of atoms that have records for certain, all of one label value, the cell (atoms, labels) that these are in."""
+    """Mark (atoms, labels) the cell that certainly contains all records of its atom, if the atom has any."""
     possible = bounds.upper > 0
     single = np.count_nonzero(possible, axis=1) == 1
     cells: BoolArray = possible & single[:, np.newaxis] & (bounds.lower > 0)
@@ -172,7 +172,7 @@ def _largest(bounds: CellBounds, alike: BoolArray, place: Place) -> Cell | None:
 
 
 def _place(attribute: Attribute, labels: Sequence[str], bounds: CellBounds, atom: int, label: int) -> tuple[str, str]:
-    """The values of an atom, in words, and the label value."""
+    """Return the values of an atom, in words, and the label value."""
     members = np.flatnonzero(bounds.atom_of_value == atom)
     domain, value = attribute.domain, labels[label]
     ordered = attribute.type != "string" or attribute.discretization is not None
@@ -186,7 +186,7 @@ def _place(attribute: Attribute, labels: Sequence[str], bounds: CellBounds, atom
 
 
 def _smallest_cell(counts: NDArray[np.int64], chosen: NDArray[np.bool_], place: Place) -> Cell | None:
-    """The first of the smallest counts that are chosen, arrays of one shape; `None` if none is."""
+    """Return the first of the smallest chosen counts, from arrays of one shape; `None` if none is chosen."""
     if not chosen.any():
         return None
     least = counts[chosen].min()

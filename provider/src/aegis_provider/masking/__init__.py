@@ -1,4 +1,4 @@
-"""The masking functions: what each makes of the values of a domain. Records are never their argument."""
+"""The masking functions. They map the values of a domain, and never see records."""
 
 from aegis_provider.masking.bucketize import EdgeBuckets
 from aegis_provider.masking.draw import Draw, random_for

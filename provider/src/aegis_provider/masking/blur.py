@@ -1,4 +1,4 @@
-"""`blur` and `suppress`: characters written over, or the whole value."""
+"""`blur` and `suppress`: write over some characters, or over the whole value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from aegis_provider.table.values import Domain
 from aegis_provider.yaml_file import Element
 
 End: TypeAlias = Literal["start", "end"]
-"""Where the characters that are kept stand in a text."""
+"""Which end of a text is kept."""
 
 
 @dataclass(frozen=True)
 class Blur(MaskingFunction):
-    """Keeps the first `keep` characters (the last ones, `at` the end) and writes `character` over the others."""
+    """Keeps the first `keep` characters (or the last, if `at` is `end`) and writes `character` over the others."""
 
     name: ClassVar[str] = "blur"
     keep: int
@@ -30,7 +30,7 @@ class Blur(MaskingFunction):
 
     @classmethod
     def read(cls, parameters: Element) -> "Blur | BlurPositions":
-        """`{keep: 3, at: end, character: "#"}` or `{positions: [1, -1]}`; all after the first may be absent."""
+        """Read `{keep: 3, at: end, character: "#"}` or `{positions: [1, -1]}`; all after the first are optional."""
         if "positions" in dict(parameters.items()):
             return BlurPositions.read(parameters)
         fields = parameters.fields("keep", optional=("character", "at"))
@@ -38,12 +38,12 @@ class Blur(MaskingFunction):
         return cls(fields["keep"].integer(at_least=0), _character(fields), "end" if at == "end" else "start")
 
     def parameters(self) -> dict[str, object]:
-        """How many characters are kept, where if not at the start, and what hides the others."""
+        """Return how many characters are kept, where (if not at the start), and the character over the others."""
         where = {} if self.at == "start" else {"at": self.at}
         return {"keep": self.keep, **where, "character": self.character}
 
     def mask(self, domain: Domain) -> list[str]:
-        """Each text, as long as it was; a missing value stays missing."""
+        """Return each text masked, with its length unchanged; a missing value stays missing."""
         return [self._blurred(text) for text in domain.texts]
 
     def _blurred(self, text: str) -> str:
@@ -53,7 +53,7 @@ class Blur(MaskingFunction):
 
 @dataclass(frozen=True)
 class BlurPositions(MaskingFunction):
-    """Writes `character` over the characters at `positions`: 1 is the first, -1 the last; a text may lack some."""
+    """Writes `character` over `positions` of a text: 1 is the first, -1 the last. A text may be too short for some."""
 
     name: ClassVar[str] = "blur"
     positions: tuple[int, ...]
@@ -65,23 +65,23 @@ class BlurPositions(MaskingFunction):
                 "`positions` must be one or more of 1 (the first character), 2, ..., or -1 (the last), -2, ..."
             )
         if len(set(self.positions)) < len(self.positions):
-            raise ValueError("`positions` has one twice")
+            raise ValueError("`positions` lists a position twice")
         check_character(self.character)
 
     @classmethod
     def read(cls, parameters: Element) -> "BlurPositions":
-        """`{positions: [1, 2, -1], character: "#"}`; the character may be absent."""
+        """Read `{positions: [1, 2, -1], character: "#"}`; the character is optional."""
         fields = parameters.fields("positions", optional=("character",))
         positions = tuple(place.signed_integer() for place in fields["positions"].elements())
         with fields["positions"].naming_faults():
             return cls(positions, _character(fields))
 
     def parameters(self) -> dict[str, object]:
-        """Which characters are hidden, and by what."""
+        """Return which characters are hidden, and the character over them."""
         return {"positions": list(self.positions), "character": self.character}
 
     def mask(self, domain: Domain) -> list[str]:
-        """Each text, as long as it was; a missing value stays missing."""
+        """Return each text masked, with its length unchanged; a missing value stays missing."""
         return [self._blurred(text) for text in domain.texts]
 
     def _blurred(self, text: str) -> str:
@@ -95,20 +95,20 @@ def _character(fields: Mapping[str, Element]) -> str:
 
 @dataclass(frozen=True)
 class Suppress(MaskingFunction):
-    """One masked value, `*`, for every value, missing ones too."""
+    """One masked value, `*`, for every value, including missing ones."""
 
     name: ClassVar[str] = "suppress"
 
     @classmethod
     def read(cls, parameters: Element) -> "Suppress":
-        """`{}`."""
+        """Read `{}`."""
         parameters.fields()
         return cls()
 
     def parameters(self) -> dict[str, object]:
-        """None."""
+        """Return no parameters."""
         return {}
 
     def mask(self, domain: Domain) -> list[str]:
-        """`*` for each value."""
+        """Return `*` for each value."""
         return ["*"] * len(domain)

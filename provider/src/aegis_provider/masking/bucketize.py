@@ -1,4 +1,4 @@
-"""`bucketize`: numbers to the half-open intervals that hold them, of one width, between edges or about as full."""
+"""`bucketize`: numbers become half-open intervals of equal width, between given edges, or about equally full."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class Bucketize(Function):
 
     @classmethod
     def read(cls, parameters: Element) -> "EqualBuckets | EdgeBuckets | EqualFrequency":
-        """By the keys that are there."""
+        """Read one of the three kinds, depending on the keys."""
         fields = parameters.fields(optional=("width", "origin", "edges", "equal_frequency"))
         if set(fields) == {"equal_frequency"}:
             return EqualFrequency(fields["equal_frequency"].integer(at_least=_FEWEST))
@@ -55,10 +55,10 @@ class Bucketize(Function):
 
 
 def read_edges(element: Element) -> tuple[Decimal, ...]:
-    """A list of two or more ascending numbers.
+    """Read a list of two or more ascending numbers.
 
     Raises:
-        PlanError: it is something else.
+        PlanError: It is something else.
     """
     with element.naming_faults():
         return EdgeBuckets(tuple(edge.decimal(infinite=True) for edge in element.elements())).edges
@@ -76,11 +76,11 @@ class EqualBuckets(Bucketize, NumberFunction):
         check_finite("origin", self.origin)
 
     def parameters(self) -> dict[str, object]:
-        """The width and the origin."""
+        """Return the width and the origin."""
         return {"width": json_number(self.width), "origin": json_number(self.origin)}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The name of each value's interval; a missing value stays missing."""
+        """Return the name of each value's interval; a missing value stays missing."""
         return name_intervals(domain, self._bounds, whole=is_whole(self.width) and is_whole(self.origin))
 
     def _bounds(self, number: Decimal) -> Bounds:
@@ -93,7 +93,7 @@ class EqualBuckets(Bucketize, NumberFunction):
 class EdgeBuckets(Bucketize, NumberFunction):
     """Intervals `[edges[i], edges[i + 1])`; the edges ascend, the first and last may be infinite.
 
-    A value outside all of them is withheld: its masked value is that of a missing one.
+    A value outside all intervals is withheld: it is masked like a missing value.
     """
 
     edges: tuple[Decimal, ...]
@@ -104,11 +104,11 @@ class EdgeBuckets(Bucketize, NumberFunction):
         check_ascending("edges", self.edges)
 
     def parameters(self) -> dict[str, object]:
-        """The edges; `inf` and `-inf` as text."""
+        """Return the edges; `inf` and `-inf` as text."""
         return {"edges": [json_number(edge) for edge in self.edges]}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The name of each value's interval, `""` for a value outside the edges or missing."""
+        """Return the name of each value's interval, `""` for a value that is missing or outside the edges."""
         return name_intervals(domain, self._bounds, whole=all(map(is_whole, filter(Decimal.is_finite, self.edges))))
 
     def _bounds(self, number: Decimal) -> Bounds | None:
@@ -118,22 +118,22 @@ class EdgeBuckets(Bucketize, NumberFunction):
 
 @dataclass(frozen=True)
 class FittedBuckets(EdgeBuckets):
-    """The intervals that were found for the `buckets` asked for; the first and the last are open."""
+    """The intervals found for the requested number of `buckets`; the first and the last are unbounded."""
 
     buckets: int = _FEWEST
 
     def parameters(self) -> dict[str, object]:
-        """The number asked for, and the edges found."""
+        """Return the requested number, and the edges found."""
         return {"equal_frequency": self.buckets, **super().parameters()}
 
 
 @dataclass(frozen=True)
 class EqualFrequency(Bucketize, FittedFunction):
-    """At most `buckets` intervals, cut between values where the records below come nearest to `i / buckets` of all.
+    """At most `buckets` intervals, cut between values where the share of records below is nearest to `i / buckets`.
 
-    Records with one value stay together, so a frequent value can make an interval fuller than the others, and their
-    number smaller. Each holds a share of the records that differs from `1 / buckets` by no more than that of the
-    most frequent value. Missing values do not count.
+    Records with one value stay together, so a frequent value can make an interval fuller than others, and the number
+    of intervals smaller. The share of the records in an interval differs from `1 / buckets` by no more than the share
+    of the most frequent value. Missing values do not count.
     """
 
     buckets: int
@@ -143,11 +143,11 @@ class EqualFrequency(Bucketize, FittedFunction):
             raise ValueError(f"`equal_frequency` must be an integer of at least {_FEWEST}, not {self.buckets}")
 
     def parameters(self) -> dict[str, object]:
-        """How many intervals are asked for."""
+        """Return the requested number of intervals."""
         return {"equal_frequency": self.buckets}
 
     def fit(self, domain: Domain, histogram: IntArray) -> FittedBuckets:
-        """The intervals for these counts of the values (values,)."""
+        """Return the intervals for these counts of the values (values,)."""
         known = [
             (number, n) for number, n in zip(numbers_of(domain), histogram.tolist(), strict=True) if number is not None
         ]
@@ -157,15 +157,15 @@ class EqualFrequency(Bucketize, FittedFunction):
 
 
 def name_intervals(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None], *, whole: bool) -> list[str]:
-    """The name of each value's interval, `""` where it is missing or has none.
+    """Return the name of each value's interval, `""` if the value is missing or has no interval.
 
     Args:
-        domain: the values.
-        bounds_of: the interval of a number.
-        whole: all finite edges are integers.
+        domain: The values.
+        bounds_of: Returns the interval of a number.
+        whole: Whether all finite edges are integers.
 
     Raises:
-        UnmaskableValueError: a value is no number.
+        UnmaskableValueError: A value is not a number.
     """
     name = _integer_name if whole and domain.value_type is ValueType.INTEGER else interval_name
     bounds = (None if number is None else bounds_of(number) for number in numbers_of(domain))
@@ -173,7 +173,7 @@ def name_intervals(domain: Domain, bounds_of: Callable[[Decimal], Bounds | None]
 
 
 def _integer_name(lower: Decimal, upper: Decimal) -> str:
-    """`15-19`, `7` for an interval of one integer, `25+` and `<0` for the unbounded ones."""
+    """Return `15-19`, or `7` for an interval of one integer, or `25+` and `<0` for unbounded ones."""
     if lower.is_infinite():
         return interval_name(lower, upper) if upper.is_infinite() else f"<{plain(upper)}"
     if upper.is_infinite():
@@ -183,14 +183,14 @@ def _integer_name(lower: Decimal, upper: Decimal) -> str:
 
 
 def _cuts(counts: list[int], buckets: int) -> list[int]:
-    """The places of the values that begin an interval, ascending, without the first value; in whole numbers."""
+    """Return the places of the values that begin an interval, ascending, except the first; in whole numbers."""
     scaled = [below * buckets for below in accumulate(counts, initial=0)]
     wanted = (sum(counts) * place for place in range(1, buckets))
-    # A cut before the first value, or after the last, is none.
+    # A cut before the first value or after the last separates nothing.
     return sorted({_nearest(scaled, target) for target in wanted} - {0, len(counts)})
 
 
 def _nearest(ascending: list[int], target: int) -> int:
-    """The place of the number nearest to the target, which is at most the last; of two as near, the first."""
+    """Return the place of the number nearest to the target, the first of two; the target is at most the last number."""
     above = bisect_left(ascending, target)
     return min(range(max(above - 1, 0), above + 1), key=lambda place: abs(ascending[place] - target))

@@ -1,4 +1,4 @@
-"""`hierarchy`: levels, each a function of the one below, listed in a file or a tree, or built from a rule."""
+"""`hierarchy`: levels, each a function of the level below, listed in a file or a tree, or built by a rule."""
 
 import datetime as dt
 from collections import Counter
@@ -31,21 +31,21 @@ _SHOWN_GROUPS = 5
 
 @dataclass(frozen=True)
 class _Levels:
-    """How many levels a hierarchy has, and each as a masking function."""
+    """The number of levels of a hierarchy, and each level as a masking function."""
 
     count: int
     at: Callable[[int], MaskingFunction]
 
 
 class Hierarchy(Function):
-    """One level: `{file: ages.csv, level: 2}`, `{intervals: [5, 10], level: 1}` and so on for every kind."""
+    """One level: `{file: ages.csv, level: 2}`, `{intervals: [5, 10], level: 1}` and so on for each kind."""
 
     name: ClassVar[str] = "hierarchy"
     file_keys: ClassVar[tuple[str, ...]] = ("file",)
 
     @classmethod
     def read(cls, parameters: Element) -> MaskingFunction:
-        """The level that is stated."""
+        """Read the stated level."""
         fields = dict(parameters.items())
         if "level" not in fields:
             parameters.fail("`level` is missing")
@@ -55,10 +55,10 @@ class Hierarchy(Function):
 
     @classmethod
     def read_levels(cls, hierarchy: Element) -> Iterator[MaskingFunction]:
-        """All levels, the finest first, of a hierarchy that is stated without `level`.
+        """Read all levels, the finest first, of a hierarchy stated without `level`.
 
         Raises:
-            PlanError: it names the place.
+            PlanError: The hierarchy is invalid; the message names the place.
         """
         with hierarchy.naming_faults():
             levels = _levels(hierarchy)
@@ -77,7 +77,7 @@ def _levels(element: Element, *, also: tuple[str, ...] = ()) -> _Levels:
 
 @dataclass(frozen=True)
 class FileHierarchy(Hierarchy, MaskingFunction):
-    """One level of a hierarchy file: `table` holds the masked text of each value the file lists."""
+    """One level of a hierarchy file; `table` has the masked text of each value the file lists."""
 
     file: str
     level: int
@@ -89,25 +89,25 @@ class FileHierarchy(Hierarchy, MaskingFunction):
 
     @classmethod
     def of(cls, file: HierarchyFile, level: int) -> "FileHierarchy":
-        """That level of a file.
+        """Return that level of a file.
 
         Raises:
-            PlanError: the file is ragged, contradicts itself or has no such level.
+            PlanError: The file is ragged, contradicts itself or lacks the level.
         """
         return cls(file.path.name, level, file.level(level))
 
     def parameters(self) -> dict[str, object]:
-        """The file's name and the level."""
+        """Return the file's name and the level."""
         return {"file": self.file, "level": self.level}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The masked text of each value; a missing value that the file lacks stays missing."""
+        """Return the masked text of each value; a missing value that the file lacks stays missing."""
         return look_up(domain, {MISSING: MISSING, **self.table}, None, f"is not in {self.file}")
 
 
 @dataclass(frozen=True)
 class IntervalHierarchy(Hierarchy, NumberFunction):
-    """Level `i` is made of intervals of width `widths[i - 1]`, each width a multiple of the one before."""
+    """Level `i` consists of intervals of width `widths[i - 1]`, each width a multiple of the one before."""
 
     widths: tuple[Decimal, ...]
     level: int
@@ -120,16 +120,16 @@ class IntervalHierarchy(Hierarchy, NumberFunction):
         check_ascending("intervals", self.widths)
         for finer, coarser in pairwise(self.widths):
             if times(floor_ratio(coarser, finer), finer) != coarser:
-                raise ValueError(f"intervals must nest, but {coarser} is no multiple of {finer}")
+                raise ValueError(f"intervals must nest, but {coarser} is not a multiple of {finer}")
         check_level(self.level, len(self.widths))
 
     def parameters(self) -> dict[str, object]:
-        """All widths, the origin and the level."""
+        """Return all widths, the origin and the level."""
         widths = [json_number(width) for width in self.widths]
         return {"intervals": widths, "origin": json_number(self.origin), "level": self.level}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The name of each value's interval; a missing value stays missing."""
+        """Return the name of each value's interval; a missing value stays missing."""
         return self._buckets().mask(domain)
 
     def _buckets(self) -> EqualBuckets:
@@ -148,15 +148,15 @@ class PrefixHierarchy(Hierarchy, MaskingFunction):
             if coarser >= finer:
                 raise ValueError(f"prefixes must become shorter, but {coarser} follows {finer}")
         if any(keep < 0 for keep in self.kept):
-            raise ValueError("prefixes have 0 characters or more")
+            raise ValueError("prefixes must have 0 characters or more")
         check_level(self.level, len(self.kept))
 
     def parameters(self) -> dict[str, object]:
-        """All lengths, and the level."""
+        """Return all lengths and the level."""
         return {"prefixes": list(self.kept), "level": self.level}
 
     def mask(self, domain: Domain) -> list[str]:
-        """Each text, as long as it was; a missing value stays missing."""
+        """Return each text masked, with its length unchanged; a missing value stays missing."""
         return self._blur().mask(domain)
 
     def _blur(self) -> Blur:
@@ -169,12 +169,12 @@ DATE_UNITS: Mapping[str, Callable[[dt.date], str]] = {
     "year": lambda date: f"{date.year:04}",
     "decade": lambda date: f"{date.year // 10:03}0s",
 }
-"""What a date becomes, by unit; each unit is made of whole ones of those before it."""
+"""The function of a date for each unit; each unit consists of whole units of those before it."""
 
 
 @dataclass(frozen=True)
 class DateHierarchy(Hierarchy, MaskingFunction):
-    """Level `i` is the unit `units[i - 1]` that a date is in: `2024-03`, `2024-Q1`, `2024`, `2020s`."""
+    """Level `i` is the unit `units[i - 1]` of a date: `2024-03`, `2024-Q1`, `2024`, `2020s`."""
 
     units: tuple[str, ...]
     level: int
@@ -183,18 +183,18 @@ class DateHierarchy(Hierarchy, MaskingFunction):
         known = list(DATE_UNITS)
         for unit in self.units:
             if unit not in known:
-                raise ValueError(f"unknown unit {unit!r}; there is {', '.join(known)}")
+                raise ValueError(f"unknown unit {unit!r}; available: {', '.join(known)}")
         for finer, coarser in pairwise(self.units):
             if known.index(coarser) <= known.index(finer):
                 raise ValueError(f"units must become coarser, but {coarser} follows {finer}")
         check_level(self.level, len(self.units))
 
     def parameters(self) -> dict[str, object]:
-        """All units, and the level."""
+        """Return all units and the level."""
         return {"dates": list(self.units), "level": self.level}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The unit of each date; a missing value stays missing.
+        """Return the unit of each date; a missing value stays missing.
 
         Raises:
             UnmaskableValueError: A value is not a date.
@@ -205,10 +205,10 @@ class DateHierarchy(Hierarchy, MaskingFunction):
 
 @dataclass(frozen=True)
 class TreeHierarchy(Hierarchy, MaskingFunction):
-    """Level 1 of a value is the group that holds it, level 2 the group that holds this one, and so on.
+    """Level 1 of a value is the group that contains it, level 2 the group that contains that group, and so on.
 
-    A value that has fewer groups above it than others keeps the highest of them. No name of a group, and no value,
-    stands twice: so each level is a function of the one below.
+    A value with fewer groups above it than others keeps the highest of them. No group name and no value appears twice,
+    so each level is a function of the level below.
     """
 
     tree: Tree
@@ -218,21 +218,21 @@ class TreeHierarchy(Hierarchy, MaskingFunction):
         groups, values = names_of(self.tree)
         for what, names in (("group", groups), ("value", values)):
             if repeated := [name for name, times_named in Counter(names).items() if times_named > 1]:
-                raise ValueError(f"the {what} {repeated[0]!r} stands twice in the tree")
+                raise ValueError(f"the {what} {repeated[0]!r} appears twice in the tree")
         if not values:
-            raise ValueError("the tree holds no value")
+            raise ValueError("the tree contains no value")
         check_level(self.level, depth_of(self.tree))
 
     def parameters(self) -> dict[str, object]:
-        """The tree, and the level."""
+        """Return the tree and the level."""
         return {"tree": as_json(self.tree), "level": self.level}
 
     def describe(self) -> str:
-        """`level 1 of a tree: North, South, Asia`."""
+        """Return words such as `level 1 of a tree: North, South, Asia`."""
         return f"{super().describe()}: {some(list(dict.fromkeys(self._table().values())), _SHOWN_GROUPS)}"
 
     def mask(self, domain: Domain) -> list[str]:
-        """The group of each value; a missing value that the tree lacks stays missing."""
+        """Return the group of each value; a missing value that the tree lacks stays missing."""
         return look_up(domain, {MISSING: MISSING, **self._table()}, None, "is not in the tree")
 
     def _table(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`mapping`, and what a hierarchy file lists: masked values looked up by value."""
+"""`mapping`, and hierarchy files: masked values looked up by value."""
 
 import csv
 from collections.abc import Mapping
@@ -19,7 +19,9 @@ class HierarchyFile:
     """A hierarchy file: CSV without header, on each line a value, then its masked value at level 1, 2, ...
 
     Attributes:
-        rows: the lines, each with its number.
+        path: The path of the file.
+        delimiter: Separator of the fields.
+        rows: The lines, each with its number.
     """
 
     path: Path
@@ -28,10 +30,10 @@ class HierarchyFile:
 
     @classmethod
     def read(cls, path: Path, delimiter: str) -> "HierarchyFile":
-        """The lines of a file.
+        """Read the lines of a file.
 
         Raises:
-            PlanError: it is absent, empty or no CSV.
+            PlanError: The file is absent, empty or not CSV.
         """
         rows = tuple(_rows(path, delimiter))
         if not rows:
@@ -40,14 +42,14 @@ class HierarchyFile:
 
     @property
     def levels(self) -> int:
-        """How many levels the first line has."""
+        """The number of levels of the first line."""
         return len(self.rows[0][1]) - 1
 
     def level(self, level: int) -> Mapping[str, str]:
-        """The masked text at that level of each value that the file lists.
+        """Return the masked text of each listed value at that level.
 
         Raises:
-            PlanError: the file is ragged, contradicts itself or has no such level.
+            PlanError: The file is ragged, contradicts itself or lacks the level.
         """
         table: dict[str, str] = {}
         for line, row in self.rows:
@@ -55,14 +57,14 @@ class HierarchyFile:
                 raise PlanError(_no_such_level(self.path, line, row, level, self.delimiter))
             if table.setdefault(row[0], row[level]) != row[level]:
                 raise PlanError(
-                    f"{self.path.name}, line {line}: {shortened(row[0])} stands twice, with different masked values"
+                    f"{self.path.name}, line {line}: {shortened(row[0])} appears twice, with different masked values"
                 )
         return table
 
 
 @dataclass(frozen=True)
 class Mapped(MaskingFunction):
-    """Masked texts given in the plan; `other`, if any, is that of every value the plan does not name."""
+    """Masked texts given in the plan; `other`, if any, is the masked text of every value the plan does not name."""
 
     name: ClassVar[str] = "mapping"
     keys_beside: ClassVar[tuple[str, ...]] = ("other",)
@@ -75,18 +77,18 @@ class Mapped(MaskingFunction):
 
     @classmethod
     def read(cls, parameters: Element) -> "Mapped":
-        """`{no: "no", yes: "yes"}`, with `other` beside it, perhaps."""
+        """Read `{no: "no", yes: "yes"}`, with an optional `other` beside it."""
         table = {value: masked.text() for value, masked in parameters.items()}
         other = parameters.beside.get("other")
         return cls(table, None if other is None else other.text())
 
     def parameters(self) -> dict[str, object]:
-        """The plan's texts."""
+        """Return the plan's texts."""
         values: dict[str, object] = {"values": dict(self.table)}
         return values if self.other is None else {**values, "other": self.other}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The masked text of each value; a missing value that is not named stays missing."""
+        """Return the masked text of each value; a missing value that is not named stays missing."""
         named = {MISSING: MISSING, **self.table}
         return look_up(domain, named, self.other, "is not in the mapping, which has no `other`")
 
@@ -104,15 +106,15 @@ def _rows(path: Path, delimiter: str) -> list[tuple[int, list[str]]]:
 
 def _no_such_level(path: Path, line: int, row: list[str], level: int, delimiter: str) -> str:
     if len(row) == 1:
-        return f"{path.name}, line {line}: no level found after {shortened(row[0])}; is its delimiter {delimiter!r}?"
+        return f"{path.name}, line {line}: no level found after {shortened(row[0])}; is the delimiter {delimiter!r}?"
     return f"{path.name}, line {line}: has levels 1 to {len(row) - 1}, not {level}"
 
 
 def look_up(domain: Domain, table: Mapping[str, _Masked], other: _Masked | None, absence: str) -> list[_Masked]:
-    """What the table has for each value, or else `other`; looked up by what values are compared by: `1.0` finds `1.00`.
+    """Return the table's item for each value, or else `other`. Values are compared as their type: `1.0` finds `1.00`.
 
     Raises:
-        UnmaskableValueError: there is neither; the reason is `absence`.
+        UnmaskableValueError: There is neither; the reason is `absence`.
     """
     by_key = dict(_typed(table, domain.value_type))
     masked = []
@@ -130,5 +132,5 @@ def _typed(table: Mapping[str, _Masked], value_type: ValueType) -> list[tuple[Ke
         try:
             pairs.append((key_of(text, value_type), masked))
         except UnmaskableValueError:
-            continue  # a text that is no value of this type, which the table may list and no record holds
+            continue  # the table may list texts that are not values of this type; no record has them
     return pairs

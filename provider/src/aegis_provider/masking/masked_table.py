@@ -10,13 +10,13 @@ from aegis_provider.yaml_file import Element
 
 @dataclass(frozen=True)
 class MaskedTable(Function):
-    """What the records have in a table that was masked elsewhere, as by `aegis independence`.
+    """The masked values of a table that was masked elsewhere, for example by `aegis independence`.
 
-    What became of a value is not said by any mapping: only what the column holds together with the label counts.
+    No mapping says what became of a value. Only the column's joint counts with the label are used.
 
     Attributes:
-        file: that table.
-        column: the one in it, empty for that of the attribute's name.
+        file: The path of that table.
+        column: The column in it; empty for the column with the attribute's name.
     """
 
     name: ClassVar[str] = "masked_table"
@@ -26,17 +26,17 @@ class MaskedTable(Function):
 
     @classmethod
     def read(cls, parameters: Element) -> "MaskedTable":
-        """`{file: masked.csv, column: age}`; the column may be absent."""
+        """Read `{file: masked.csv, column: age}`; the column is optional."""
         fields = parameters.fields("file", optional=("column",))
         column = fields["column"].name() if "column" in fields else ""
-        # The whole path, since a plan that is written elsewhere names the same file in another way.
+        # The absolute path, because a plan written to another directory names the same file differently.
         return cls(fields["file"].file().resolve(), column)
 
     def parameters(self) -> dict[str, object]:
-        """The column, where it has another name than the attribute; the place of the file concerns nobody else."""
+        """Return the column if its name differs from the attribute's; the path of the file stays private."""
         return {"column": self.column} if self.column else {}
 
     def describe(self) -> str:
-        """`those of masked.csv, a table masked elsewhere`."""
+        """Return words such as `those of masked.csv, a table masked elsewhere`."""
         column = f"column {self.column} of " if self.column else ""
         return f"those of {column}{self.file.name}, a table masked elsewhere"

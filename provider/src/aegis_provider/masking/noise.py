@@ -18,18 +18,18 @@ Kind: TypeAlias = Literal["laplace", "gaussian"]
 
 @dataclass(frozen=True)
 class Noise(RandomFunction):
-    """The number plus noise, rounded to the nearest multiple of `step`, and brought back to the bounds if it is beyond.
+    """The number plus noise, rounded to the nearest multiple of `step`, and moved to the nearer bound if beyond it.
 
-    A missing value stays missing. So there are finitely many masked values, with the probabilities that the
-    distribution gives the interval of each. Rounding and bounding what has its noise already gives away nothing more.
+    A missing value stays missing. There are therefore finitely many masked values. The probability of each is that of
+    its interval in the distribution. Rounding and bounding a number that already has its noise gives away nothing more.
     Source: Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), proposition 2.1 and section 3.3.
 
     Attributes:
         kind: `laplace`, of density `exp(-|x| / scale) / (2 scale)`, or `gaussian`, with the standard deviation `scale`.
-        scale: of the distribution, in the unit of the numbers.
-        step: what the masked values are multiples of, and the bounds too.
-        lower: the least masked value; by default the bounds just hold all numbers of the domain.
-        upper: the greatest.
+        scale: The scale of the distribution, in the unit of the numbers.
+        step: The masked values and the bounds are multiples of this.
+        lower: The least masked value; by default the bounds just contain all numbers of the domain.
+        upper: The greatest masked value.
     """
 
     name: ClassVar[str] = "noise"
@@ -48,13 +48,13 @@ class Noise(RandomFunction):
             if bound is not None:
                 check_finite(name, bound)
                 if times(floor_ratio(bound, self.step), self.step) != bound:
-                    raise ValueError(f"`{name}` must be a multiple of `step`, {self.step}, and {bound} is none")
+                    raise ValueError(f"`{name}` must be a multiple of `step`, {self.step}, but {bound} is not")
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:
             raise ValueError(f"`lower` must be below `upper`, but {self.lower} is not below {self.upper}")
 
     @classmethod
     def read(cls, parameters: Element) -> "Noise":
-        """`{kind: laplace, scale: 2, step: 1, lower: 0, upper: 100}`; all after `scale` may be absent."""
+        """Read `{kind: laplace, scale: 2, step: 1, lower: 0, upper: 100}`; all after `scale` are optional."""
         fields = parameters.fields("kind", "scale", optional=("step", "lower", "upper"))
         kind = fields["kind"].one_of("laplace", "gaussian")
         step = fields["step"].positive() if "step" in fields else Decimal(1)
@@ -65,13 +65,13 @@ class Noise(RandomFunction):
         )
 
     def parameters(self) -> dict[str, object]:
-        """The distribution, its scale, the grid, and the bounds that the plan states."""
+        """Return the distribution, its scale, the grid, and the bounds that the plan states."""
         bounds = {"lower": self.lower, "upper": self.upper}
         stated = {name: json_number(bound) for name, bound in bounds.items() if bound is not None}
         return {"kind": self.kind, "scale": json_number(self.scale), "step": json_number(self.step), **stated}
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """A draw by `transition`.
+        """Draw by `transition`.
 
         Raises:
             UnmaskableValueError: A value is not a number.
@@ -80,7 +80,7 @@ class Noise(RandomFunction):
         return Draw.by_transition(texts, transition, counts, random)
 
     def transition(self, domain: Domain) -> tuple[list[str], FloatArray]:
-        """The masked values, a missing one first, and (values, masked) the probability of each given the value."""
+        """Return the masked values, a missing one first, and (values, masked) their probabilities given the value."""
         numbers = numbers_of(domain)
         grid = self._grid([number for number in numbers if number is not None], len(numbers))
         missing = [MISSING] if None in numbers else []
@@ -91,23 +91,23 @@ class Noise(RandomFunction):
         return missing + [plain(point) for point in grid], transition
 
     def _grid(self, numbers: list[Decimal], values: int) -> list[Decimal]:
-        """The multiples of `step` within the bounds, ascending."""
+        """Return the multiples of `step` within the bounds, ascending."""
         if not numbers:
             return []
         first = floor_ratio(min(numbers) if self.lower is None else self.lower, self.step)
         greatest = max(numbers) if self.upper is None else self.upper
         last = floor_ratio(greatest.copy_negate(), self.step).copy_negate()
         if last < first:
-            raise ValueError("all values are on the other side of the bound that is stated; state both, or move it")
+            raise ValueError("all values are beyond the stated bound; state both bounds, or move this one")
         refuse_too_many(values, int(last - first) + 1)
         return [times(Decimal(n), self.step) for n in range(int(first), int(last) + 1)]
 
     def _probabilities(self, number: Decimal, grid: list[Decimal]) -> FloatArray:
-        """(grid,) how likely the number plus noise is nearest to each point, or beyond it where it is the last."""
+        """Return (grid,) the probability that number plus noise is nearest to each point, or beyond the last."""
         half = self.step / 2
         cuts = [float((minus(point, number) + half) / self.scale) for point in grid[:-1]]
         cumulative = np.array([0.0, *map(_CUMULATIVE[self.kind], cuts), 1.0])
-        # Above the middle the probabilities of being beyond keep the digits that 1 minus them would lose.
+        # Above the middle, tail probabilities keep digits that subtracting from 1 would lose.
         beyond = np.array([1.0, *(_CUMULATIVE[self.kind](-cut) for cut in cuts), 0.0])
         is_below = np.array([-math.inf, *cuts]) < 0
         masses = np.where(is_below, np.diff(cumulative), -np.diff(beyond))

@@ -15,7 +15,7 @@ _BELOW_ALL, _ABOVE_ALL = Decimal("-Infinity"), Decimal("Infinity")
 
 @dataclass(frozen=True)
 class Round(NumberFunction):
-    """The nearest multiple of `to`; a half is rounded away from zero, as people do."""
+    """The nearest multiple of `to`; halves are rounded away from zero, as people do."""
 
     name: ClassVar[str] = "round"
     to: Decimal
@@ -25,15 +25,15 @@ class Round(NumberFunction):
 
     @classmethod
     def read(cls, parameters: Element) -> "Round":
-        """`{to: 10}`."""
+        """Read `{to: 10}`."""
         return cls(parameters.fields("to")["to"].positive())
 
     def parameters(self) -> dict[str, object]:
-        """What the masked values are multiples of."""
+        """Return the number that the masked values are multiples of."""
         return {"to": json_number(self.to)}
 
     def mask(self, domain: Domain) -> list[str]:
-        """Each number rounded, without exponent; a missing value stays missing."""
+        """Return each number rounded, without exponent; a missing value stays missing."""
         return [MISSING if number is None else self._rounded(number) for number in numbers_of(domain)]
 
     def _rounded(self, number: Decimal) -> str:
@@ -47,7 +47,7 @@ class Round(NumberFunction):
 
 @dataclass(frozen=True)
 class TopBottom(NumberFunction):
-    """Values of `top` or more become one, `90+`, and so do values below `bottom`, `<18`; those between stay.
+    """Values of `top` or more become one value, `90+`, and values below `bottom` another, `<18`; others stay.
 
     Source: Hundepool et al., Statistical Disclosure Control (2012), "top and bottom coding".
     """
@@ -67,17 +67,17 @@ class TopBottom(NumberFunction):
 
     @classmethod
     def read(cls, parameters: Element) -> "TopBottom":
-        """`{top: 90, bottom: 18}`, or one of them."""
+        """Read `{top: 90, bottom: 18}`, or one of them."""
         limits = {name: limit.decimal() for name, limit in parameters.fields(optional=("top", "bottom")).items()}
         return cls(limits.get("top"), limits.get("bottom"))
 
     def parameters(self) -> dict[str, object]:
-        """The limits that there are."""
+        """Return the limits that are stated."""
         limits = {"top": self.top, "bottom": self.bottom}
         return {name: json_number(number) for name, number in limits.items() if number is not None}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The text of each value, or the name of the open interval that it is in; a missing value stays missing."""
+        """Return each value's text, or the name of the unbounded interval it is in; a missing value stays missing."""
         whole = all(is_whole(limit) for limit in (self.top, self.bottom) if limit is not None)
         coded = name_intervals(domain, self._bounds, whole=whole)
         kept = [number is None or self._bounds(number) is None for number in numbers_of(domain)]

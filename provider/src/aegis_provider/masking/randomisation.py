@@ -12,16 +12,16 @@ from aegis_provider.masking.lookup import look_up
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.yaml_file import Element
 
-# As far as the service lets the probabilities of a value add up to something else than 1.
+# How far from 1 the service lets the probabilities of a value add up.
 _SUM_TOLERANCE = 1e-9
 
-# NumPy draws without replacement from fewer than this.
+# NumPy can draw without replacement only from fewer than this.
 _MOST_RECORDS = 10**9
 
 
 @dataclass(frozen=True)
 class RandomisedResponse(RandomFunction):
-    """The value with the probability `keep`, otherwise one drawn from the whole domain, each of its `n` values alike.
+    """The value itself with probability `keep`, otherwise one of the domain's `n` values, each equally likely.
 
     `P(w | v) = keep * [v = w] + (1 - keep) / n`. A missing value is a value of the domain like any other.
     Source: Warner, Randomized Response (1965), for two values; Kairouz, Bonawitz and Ramage, Discrete Distribution
@@ -37,21 +37,21 @@ class RandomisedResponse(RandomFunction):
 
     @classmethod
     def read(cls, parameters: Element) -> "RandomisedResponse":
-        """`{keep: 0.8}`."""
+        """Read `{keep: 0.8}`."""
         keep = parameters.fields("keep")["keep"]
         with keep.naming_faults():
             return cls(float(keep.decimal()))
 
     def parameters(self) -> dict[str, object]:
-        """The probability of keeping a value."""
+        """Return the probability of keeping a value."""
         return {"keep": self.keep}
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """A draw by `transition`."""
+        """Draw by `transition`."""
         return Draw.by_transition(domain.texts, self.transition(len(domain)), counts, random)
 
     def transition(self, values: int) -> FloatArray:
-        """(values, values) the probability of each masked value given the value.
+        """Return (values, values) the probability of each masked value given the value.
 
         Raises:
             ValueError: The matrix is too large.
@@ -63,9 +63,9 @@ class RandomisedResponse(RandomFunction):
 
 @dataclass(frozen=True)
 class Pram(RandomFunction):
-    """A value drawn by the row of the value: `rows[value][masked value]` is its probability.
+    """A masked value drawn by the row of the value: `rows[value][masked value]` is its probability.
 
-    A missing value that has no row stays missing. Source: Gouweleeuw, Kooiman, Willenborg and de Wolf, Post
+    A missing value without a row stays missing. Source: Gouweleeuw, Kooiman, Willenborg and de Wolf, Post
     Randomisation for Statistical Disclosure Control: Theory and Implementation (1998).
     """
 
@@ -78,13 +78,13 @@ class Pram(RandomFunction):
         for value, row in self.rows.items():
             for masked, probability in row.items():
                 if not 0 <= probability <= 1:
-                    raise ValueError(f"{value!r} to {masked!r}: {probability} is no probability, from 0 to 1")
+                    raise ValueError(f"{value!r} to {masked!r}: {probability} is not a probability from 0 to 1")
             if abs(sum(row.values()) - 1) > _SUM_TOLERANCE:
                 raise ValueError(f"the probabilities of {value!r} add up to {sum(row.values()):.12g}, not 1")
 
     @classmethod
     def read(cls, parameters: Element) -> "Pram":
-        """`{transition: {yes: {yes: 0.9, no: 0.1}, no: {no: 1}}}`."""
+        """Read `{transition: {yes: {yes: 0.9, no: 0.1}, no: {no: 1}}}`."""
         transition = parameters.fields("transition")["transition"]
         rows = {
             value: {masked: float(probability.decimal()) for masked, probability in row.items()}
@@ -94,11 +94,11 @@ class Pram(RandomFunction):
             return cls(rows)
 
     def parameters(self) -> dict[str, object]:
-        """None: the entry has the transition matrix."""
+        """Return no parameters, because the entry has the transition matrix."""
         return {}
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """A draw by `transition`.
+        """Draw by `transition`.
 
         Raises:
             UnmaskableValueError: A value has no row.
@@ -107,9 +107,9 @@ class Pram(RandomFunction):
         return Draw.by_transition(texts, transition, counts, random)
 
     def transition(self, domain: Domain) -> tuple[list[str], FloatArray]:
-        """The masked values that some value of the domain may become, and (values, masked) their probabilities.
+        """Return the masked values that some value of the domain may become, and (values, masked) their probabilities.
 
-        In the order of the domain, then in that of the plan; a missing one first.
+        They are in the order of the domain, then of the plan, with a missing one first.
         """
         rows = look_up(domain, {MISSING: {MISSING: 1.0}, **self.rows}, None, "has no row in the transition matrix")
         possible = {masked for row in rows for masked, probability in row.items() if probability > 0}
@@ -123,26 +123,26 @@ class Pram(RandomFunction):
 
 @dataclass(frozen=True)
 class Shuffle(RandomFunction):
-    """The attribute's values, missing ones among them, given to its records by a permutation, each as likely.
+    """The attribute's values, including missing ones, permuted over its records; all permutations are equally likely.
 
-    Its histogram stays; what it told of the label, and of other attributes, goes. Source: Hundepool et al., Statistical
-    Disclosure Control (2012), "data swapping", without a limit to the ranks.
+    The histogram stays. What the attribute told about the label and other attributes is lost. Source: Hundepool et al.,
+    Statistical Disclosure Control (2012), "data swapping", without a limit to the ranks.
     """
 
     name: ClassVar[str] = "shuffle"
 
     @classmethod
     def read(cls, parameters: Element) -> "Shuffle":
-        """`{}`."""
+        """Read `{}`."""
         parameters.fields()
         return cls()
 
     def parameters(self) -> dict[str, object]:
-        """None."""
+        """Return no parameters."""
         return {}
 
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:
-        """A table of masked value and label, as likely as the permutations are many that lead to it.
+        """Draw a table of masked values by labels, with the probability of the permutations that lead to it.
 
         Its `counts` are (1, labels, masked).
 
@@ -150,7 +150,7 @@ class Shuffle(RandomFunction):
             ValueError: There are a billion records or more.
         """
         if counts.sum() >= _MOST_RECORDS:
-            raise ValueError(f"a shuffle takes fewer than {_MOST_RECORDS} records")
+            raise ValueError(f"a shuffle needs fewer than {_MOST_RECORDS} records")
         left, drawn = counts.sum(axis=1), np.zeros(counts.shape[::-1], dtype=np.int64)
         for label, records in enumerate(counts.sum(axis=0)):
             drawn[label] = random.multivariate_hypergeometric(left, records, method="marginals")

@@ -1,4 +1,4 @@
-"""Every masking function, by the name that plans and entries have for it. A new one is its class and a line here."""
+"""The registry of masking functions by their names in plans and entries. To add one, add its class and a line here."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,10 +18,10 @@ from aegis_provider.yaml_file import Element
 
 
 def by_name(functions: Iterable[type[Function]]) -> dict[str, type[Function]]:
-    """The functions under their names.
+    """Return the functions by name.
 
     Raises:
-        ValueError: two have one name.
+        ValueError: Two functions have the same name.
     """
     named: dict[str, type[Function]] = {}
     for each in functions:
@@ -50,16 +50,16 @@ FUNCTIONS = by_name(
 
 
 def read_function(masking: Element) -> Function:
-    """The one masking function that a plan states: `{bucketize: {width: 5}}`.
+    """Read the one masking function that a plan states, such as `{bucketize: {width: 5}}`.
 
     Raises:
-        PlanError: it names the place.
+        PlanError: The function is invalid; the message names the place.
     """
     stated = dict(masking.items())
     beside = {key for name in stated if name in FUNCTIONS for key in FUNCTIONS[name].keys_beside}
     names = [name for name in stated if name not in beside]
     if len(names) != 1:
-        masking.fail(f"expected one masking function of {', '.join(FUNCTIONS)}")
+        masking.fail(f"expected exactly one of {', '.join(FUNCTIONS)}")
     [name] = names
     if name not in FUNCTIONS:
         masking.fail(f"unknown masking function {name!r}; {nearest(name, list(FUNCTIONS))}")
@@ -69,5 +69,5 @@ def read_function(masking: Element) -> Function:
 
 
 def names_file(name: str, key: str) -> bool:
-    """Whether that key of that masking function names a file, which is read with the plan."""
+    """Return whether that key of that masking function names a file to read with the plan."""
     return name in FUNCTIONS and key in FUNCTIONS[name].file_keys

@@ -1,4 +1,4 @@
-"""`token`: a keyed hash in the place of the value."""
+"""`token`: a keyed hash instead of the value."""
 
 import hmac
 import os
@@ -19,7 +19,7 @@ _MOST_BYTES_OF_SALT = 1 << 20
 class Token(MaskingFunction):
     """The first `length` hexadecimal digits of HMAC-SHA256 of the value's text in UTF-8, with the salt as the key.
 
-    The salt keeps others from trying all values, so it never leaves: no entry, error or `repr` shows it.
+    The salt keeps others from trying all values, so it stays secret: no entry, error or `repr` shows it.
     Source: Krawczyk, Bellare and Canetti, HMAC (RFC 2104).
     """
 
@@ -31,33 +31,32 @@ class Token(MaskingFunction):
 
     def __post_init__(self) -> None:
         if len(self.salt) < _SHORTEST_SALT:
-            raise ValueError(f"a salt of at least {_SHORTEST_SALT} bytes is needed, lest it be guessed")
+            raise ValueError(f"a salt of at least {_SHORTEST_SALT} bytes is needed, so that nobody can guess it")
         if not _SHORTEST <= self.length <= _LONGEST:
             raise ValueError(f"`length` must be {_SHORTEST} to {_LONGEST}, not {self.length}")
 
     @classmethod
     def read(cls, parameters: Element) -> "Token":
-        """`{salt_file: salt.txt, length: 12}` or `{salt_variable: SALT}`; the length may be absent."""
+        """Read `{salt_file: salt.txt, length: 12}` or `{salt_variable: SALT}`; the length is optional."""
         fields = parameters.fields(optional=("salt_file", "salt_variable", "length"))
         salts = [fields[name] for name in ("salt_file", "salt_variable") if name in fields]
         if len(salts) != 1:
             parameters.fail(
-                "expected one of `salt_file`, a file beside the plan, and `salt_variable`, a variable of the "
-                "environment"
+                "expected either `salt_file`, a file beside the plan, or `salt_variable`, an environment variable"
             )
         length = fields["length"].integer(at_least=1) if "length" in fields else 12
         return cls(_salt_of_file(salts[0]) if "salt_file" in fields else _salt_of_variable(salts[0]), length)
 
     def parameters(self) -> dict[str, object]:
-        """The algorithm and the number of digits."""
+        """Return the algorithm and the number of digits."""
         return {"algorithm": "hmac-sha256", "length": self.length}
 
     def mask(self, domain: Domain) -> list[str]:
-        """The token of each value; a missing value stays missing. Two values with one token are an error."""
+        """Return the token of each value; a missing value stays missing. Two values with one token are an error."""
         owners: dict[str, str] = {}
         for text in domain.texts:
             if owners.setdefault(self._token(text), text) != text:
-                raise UnmaskableValueError(text, "has the token of another value; take a larger `length`")
+                raise UnmaskableValueError(text, "has the same token as another value; use a larger `length`")
         return list(owners)
 
     def _token(self, text: str) -> str:
@@ -65,7 +64,7 @@ class Token(MaskingFunction):
 
 
 def _salt_of_file(element: Element) -> bytes:
-    """Everything in the file but line ends at its end, which editors add."""
+    """Read the file, except the line ends at its end that editors add."""
     try:
         with element.file().open("rb") as file:
             salt = file.read(_MOST_BYTES_OF_SALT + 1).rstrip(b"\r\n")
@@ -81,5 +80,5 @@ def _salt_of_file(element: Element) -> bytes:
 def _salt_of_variable(element: Element) -> bytes:
     salt = os.environ.get(element.name())
     if salt is None:
-        element.fail(f"the environment has no variable {element.value!r}")
+        element.fail(f"the environment variable {element.value!r} is not set")
     return salt.encode(errors="surrogateescape")

@@ -8,14 +8,14 @@ from aegis_provider.yaml_file import Element
 _DEEPEST = 50
 
 Tree: TypeAlias = Mapping[str, "Tree | tuple[str, ...]"]
-"""Groups by name: each holds groups, or else the values of a domain."""
+"""Groups by name: each contains groups, or the values of a domain."""
 
 
 def read_tree(element: Element, depth: int = _DEEPEST) -> Tree:
-    """`{Europe: {North: [no, se], South: [it, es]}, Asia: [jp, cn]}`, nested no deeper than `depth`.
+    """Read `{Europe: {North: [no, se], South: [it, es]}, Asia: [jp, cn]}`, nested no deeper than `depth`.
 
     Raises:
-        PlanError: it is something else; it names the place.
+        PlanError: It is something else; the message names the place.
     """
     if depth == 0:
         element.fail(f"nested deeper than {_DEEPEST} groups")
@@ -29,12 +29,12 @@ def read_tree(element: Element, depth: int = _DEEPEST) -> Tree:
 
 
 def depth_of(tree: Tree) -> int:
-    """The number of levels."""
+    """Return the number of levels."""
     return max((len(above) for _, above in paths_of(tree)), default=0)
 
 
 def paths_of(tree: Tree, above: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Every value with the groups above it, the highest first."""
+    """Yield every value with the groups above it, the highest first."""
     for name, within in tree.items():
         if isinstance(within, Mapping):
             yield from paths_of(within, (*above, name))
@@ -43,7 +43,7 @@ def paths_of(tree: Tree, above: tuple[str, ...] = ()) -> Iterator[tuple[str, tup
 
 
 def names_of(tree: Tree) -> tuple[list[str], list[str]]:
-    """The names of all groups, and all values."""
+    """Return the names of all groups, and all values."""
     groups, values = list(tree), []
     for within in tree.values():
         if isinstance(within, Mapping):
@@ -56,5 +56,5 @@ def names_of(tree: Tree) -> tuple[list[str], list[str]]:
 
 
 def as_json(tree: Tree) -> dict[str, object]:
-    """As the entry has it."""
+    """Return the tree as JSON values, as in the entry."""
     return {name: as_json(within) if isinstance(within, Mapping) else list(within) for name, within in tree.items()}

@@ -1,1 +1,1 @@
-"""The plan file: what a provider intends (`model`), read strictly (`reading`, `attributes`) and written again."""
+"""The plan file: its content (`model`), strict reading (`reading`, `attributes`) and writing (`writing`)."""

@@ -1,4 +1,4 @@
-"""Reads the attributes of a plan: their types, their maskings, and how numbers are discretised."""
+"""Reading of the attributes of a plan: their types, their maskings, and how numbers are discretised."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +19,10 @@ _FEWEST_BINS = 2
 
 
 def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
-    """The attributes that the element states, of a plan with that label.
+    """Read the attributes of a plan with that label.
 
     Raises:
-        PlanError: it names the place.
+        PlanError: An attribute is invalid; the message names the place.
     """
     if not list(element.items()):
         element.fail("at least one attribute is needed")
@@ -46,12 +46,12 @@ def _default(element: Element | None, maskings: Sequence[Masking]) -> str:
 
 
 def choices_of(maskings: Sequence[Masking]) -> list[str]:
-    """What a configuration can choose for an attribute with these maskings."""
+    """Return what a configuration can choose for an attribute with these maskings."""
     return [*(each.id for each in maskings), IDENTITY, DROP]
 
 
 def read_choice(element: Element, known: list[str]) -> str:
-    """One of those that are known."""
+    """Read a choice that must be one of the known ones."""
     if element.text() not in known:
         element.fail(f"unknown masking {element.value!r}; {nearest(element.value, known)}")
     return element.text()
@@ -67,7 +67,7 @@ def _value_type(element: Element | None) -> ValueType | None:
 
 
 def _levels(element: Element, attribute: str) -> Iterator[Masking]:
-    """A masking for each level of the attribute's hierarchy, called `age-1`, `age-2`, ..."""
+    """Yield a masking for each level of the attribute's hierarchy, called `age-1`, `age-2`, ..."""
     for level, function in enumerate(Hierarchy.read_levels(element), start=1):
         masking_id = element.checked_name(f"{attribute}-{level}")
         yield Masking(masking_id, function, f"{element.source}: {element.path}")
@@ -82,16 +82,16 @@ def _maskings(element: Element) -> Iterator[Masking]:
 
 
 def _discretization(element: Element, value_type: ValueType | None) -> Rule:
-    """The rule that the element states, for an attribute of that declared type, if any.
+    """Read the discretization rule for an attribute of that declared type, if any.
 
     Raises:
-        PlanError: it names the place.
+        PlanError: The rule is invalid; the message names the place.
     """
     if value_type not in {None, ValueType.INTEGER, ValueType.NUMBER}:
-        element.fail(f"only numbers are discretised, and the type is {value_type}")
+        element.fail(f"only numbers can be discretised, but the type is {value_type}")
     stated = dict(element.items())
     if "rule" not in stated:
-        element.fail(f"`rule` is missing; there is {', '.join(_RULES)}")
+        element.fail(f"`rule` is missing; available: {', '.join(_RULES)}")
     name = stated.pop("rule").text()
     if name not in _RULES:
         element.fail(f"unknown rule {name!r}; {nearest(name, list(_RULES))}")
@@ -107,7 +107,7 @@ def _equal_width(element: Element) -> EqualWidth:
 def _edges(element: Element) -> Edges:
     edges = element.fields("edges")["edges"]
     if len(edges.elements()) > _MOST_BINS:
-        edges.fail(f"at most {_MOST_BINS} edges can be given")
+        edges.fail(f"at most {_MOST_BINS} edges are allowed")
     return Edges(read_edges(edges))
 
 
@@ -115,7 +115,7 @@ def _equal_frequency(element: Element) -> EqualFrequency:
     bins = element.fields("bins")["bins"]
     number = bins.integer(at_least=_FEWEST_BINS)
     if number > _MOST_BINS:
-        bins.fail(f"at most {_MOST_BINS} bins can be made, not {number}")
+        bins.fail(f"at most {_MOST_BINS} bins are allowed, not {number}")
     return EqualFrequency(number)
 
 

@@ -1,4 +1,4 @@
-"""What a provider intends: the attributes to summarise, how to mask each, and in which combinations."""
+"""The provider's plan: the attributes to summarise, how to mask each, and in which combinations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ DROP = "drop"
 
 @dataclass(frozen=True)
 class Masking:
-    """A masking function under the id that configurations call it by; `place` is where the plan states it."""
+    """A masking function and the id that configurations use for it; `place` is where the plan states it."""
 
     id: str
     function: Function
@@ -28,17 +28,17 @@ class Masking:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is known by a table that was masked elsewhere, and by nothing else."""
+        """Whether it is known only from a table that was masked elsewhere."""
         return isinstance(self.function, MaskedTable)
 
     @property
     def is_by_value(self) -> bool:
-        """Whether every value has a masked value of its own."""
+        """Whether each value determines its masked value."""
         return not (self.is_random or self.is_elsewhere)
 
     @property
     def is_secret(self) -> bool:
-        """Whether nobody but the provider may know which masked value a value has."""
+        """Whether only the provider may know which masked value a value has."""
         return self.function.secret
 
 
@@ -46,8 +46,8 @@ class Masking:
 class Attribute:
     """A column to summarise. Without `value_type` the type is inferred from the values.
 
-    `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they do
-    not. `default`: the choice of every configuration that does not name the attribute.
+    `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
+    not binned. `default`: the choice of every configuration that does not name the attribute.
     """
 
     name: str
@@ -57,18 +57,18 @@ class Attribute:
     default: str = IDENTITY
 
     def masking(self, choice: str) -> Masking | None:
-        """Its masking of that id; none of `identity` and `drop`."""
+        """Return its masking with that id, or `None` for `identity` and `drop`."""
         return next((each for each in self.maskings if each.id == choice), None)
 
     @property
     def kept_as(self) -> str:
-        """What found configurations do with it if it is not searched: the default, but a token for raw values."""
+        """Its choice in found configurations if it is not searched: the default, or a token instead of raw values."""
         tokens = [masking.id for masking in self.maskings if masking.is_secret]
         return tokens[0] if tokens and self.default == IDENTITY else self.default
 
     @property
     def is_secret(self) -> bool:
-        """Whether a masking of it is: its unmasked counts would tell which masked value is which."""
+        """Whether one of its maskings is secret: its unmasked counts would reveal which masked value is which."""
         return any(masking.is_secret for masking in self.maskings)
 
 
@@ -76,9 +76,9 @@ class Attribute:
 class Configuration:
     """One way to mask the whole table.
 
-    `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: what the
-    provider vouches for, numbers by name (`k`, `l`, `t`, ...). `suppressed`: how many records are left out, those of
-    the classes that break this promise; `None` where none is.
+    `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: what the provider vouches
+    for, numbers by name (`k`, `l`, `t`, ...). `suppressed`: how many records are left out, namely those of the classes
+    that break this promise; `None` if none are.
     """
 
     id: str
@@ -91,10 +91,10 @@ class Configuration:
 class Plan:
     """A plan file, read and checked.
 
-    `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (the label perhaps)
-    whose value nobody should learn of a person. `quasi_identifiers`: those by which someone may know a person.
-    `seed`: what the draws of the maskings that are left to chance come from. `files`: the plan file and those that it
-    names; where a plan is kept is no part of what it says.
+    `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (perhaps the label)
+    whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
+    person. `seed`: the seed of the maskings that are left to chance. `files`: the plan file and the files that it
+    names; comparisons ignore where a plan is kept.
     """
 
     source: str
@@ -113,7 +113,7 @@ class Plan:
         return (*(attribute.name for attribute in self.attributes), self.label)
 
     def without_unused_secrets(self) -> "Plan":
-        """The plan without the secret maskings that no configuration uses: nothing need be hidden on their account."""
+        """Return the plan without the secret maskings that no configuration uses; they need no protection."""
         used = {item for each in self.configurations for item in each.maskings.items()}
         attributes = [
             replace(
@@ -124,10 +124,10 @@ class Plan:
         return replace(self, attributes=tuple(attributes))
 
     def configuration(self, configuration_id: str) -> Configuration:
-        """The configuration of that id.
+        """Return the configuration with that id.
 
         Raises:
-            PlanError: the plan has none.
+            PlanError: The plan has no such configuration.
         """
         by_id = {each.id: each for each in self.configurations}
         if configuration_id not in by_id:

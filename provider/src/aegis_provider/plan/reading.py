@@ -1,4 +1,4 @@
-"""Reads the plan file (YAML), strictly: what it does not know it refuses, naming the place."""
+"""Strict reading of the plan file (YAML): anything unknown is rejected, and the error names the place."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ _OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
-    """The plan of a YAML file, with the hierarchy files it names (relative to it).
+    """Read the plan in a YAML file, and the hierarchy files it names (relative to it).
 
     Args:
-        path: of the file.
-        configurations_needed: whether the file must have `configurations`, which are else to be found.
+        path: The YAML file.
+        configurations_needed: Whether the file must have `configurations`. If not, they can be found later.
 
     Raises:
-        PlanError: `plan.yaml: attributes.age.maskings.age-5y: ...`.
+        PlanError: The plan is invalid: `plan.yaml: attributes.age.maskings.age-5y: ...`.
     """
     root = Element(path.name, "", parsed(path), path.parent)
     fields = root.fields("label", "attributes", optional=("configurations", *_OPTIONAL, *_ABOUT))
@@ -42,17 +42,17 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
-    """The seed, which a plan that leaves something to chance must state: one that is known undoes the masking."""
+    """Read the seed. A plan that leaves something to chance must state one, because a known seed undoes the masking."""
     if "seed" in fields:
         return fields["seed"].digits()
     for masking in (each for attribute in attributes for each in attribute.maskings if each.is_random):
-        root.fail(f"`seed` is missing, a secret number of up to 40 digits, since {masking.id!r} is left to chance")
+        root.fail(f"`seed` is missing; {masking.id!r} is left to chance and needs a secret number of up to 40 digits")
     return 0
 
 
 @dataclass(frozen=True)
 class _Vouched:
-    """By configuration id: the privacy vouched for, and the number of records left out."""
+    """The privacy vouched for and the number of records left out, by configuration id."""
 
     privacy: Mapping[str, dict[str, int | float]]
     suppressed: Mapping[str, int]
@@ -109,10 +109,10 @@ def _about(fields: dict[str, Element]) -> dict[str, str | list[str]]:
 def _roles(
     fields: Mapping[str, Element], label: str, attributes: Sequence[Attribute]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The sensitive attributes (the label, if the plan names none) and the quasi-identifiers (by default all others).
+    """Read the sensitive attributes (by default the label) and the quasi-identifiers (by default all others).
 
     Raises:
-        PlanError: a name is neither an attribute nor the label, or it is both sensitive and a quasi-identifier.
+        PlanError: A name is neither an attribute nor the label, or it is both sensitive and a quasi-identifier.
     """
     known = [*(attribute.name for attribute in attributes), label]
     sensitive = _names(fields["sensitive"], known) if "sensitive" in fields else (label,)
@@ -121,7 +121,7 @@ def _roles(
     quasi_identifiers = _names(fields["quasi_identifiers"], known)
     for name in quasi_identifiers:
         if name in sensitive:
-            fields["quasi_identifiers"].fail(f"{name!r} is sensitive, and cannot be a quasi-identifier too")
+            fields["quasi_identifiers"].fail(f"{name!r} is sensitive, so it cannot be a quasi-identifier too")
     return sensitive, quasi_identifiers
 
 
@@ -131,12 +131,12 @@ def _names(element: Element, known: list[str]) -> tuple[str, ...]:
         if name not in known:
             element.fail(f"unknown attribute {name!r}; {nearest(name, known)}")
         if name in names[:place]:
-            element.fail(f"{name!r} stands twice")
+            element.fail(f"{name!r} appears twice")
     return tuple(names)
 
 
 def _files_named(document: Any, folder: Path, under: str = "") -> Iterator[Path]:  # noqa: ANN401 - any YAML
-    """The files of a plan as YAML has it, texts within mappings, looked up in `folder`."""
+    """Yield the files that a plan's YAML names, which are texts within mappings, as paths in `folder`."""
     for key, value in document.items() if isinstance(document, dict) else ():
         if isinstance(value, str) and names_file(under, key):
             yield folder / value

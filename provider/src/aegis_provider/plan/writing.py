@@ -1,4 +1,4 @@
-"""A plan file again, with configurations that were found: its text as it was, as far as it can stay."""
+"""Writing of a plan file with found configurations; its text stays the same as far as possible."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 
 Edit: TypeAlias = tuple[int, int, str]
-"""A stretch of the text, from one place to another, and what stands there instead."""
+"""The start and the end of a stretch of text, and its replacement."""
 
 _REPLACED: Final = ("configurations", "privacy", "suppressed")
 
@@ -29,22 +29,22 @@ def write_plan(
     remark: str,
     text: str | None = None,
 ) -> None:
-    """Writes the plan of the file `source` with these configurations in the place of its own.
+    """Write the plan in the file `source` with these configurations instead of its own.
 
-    Its text stays, comments too; paths in it are written anew where the output is in another directory. What is
-    written has been read back, and says the same as `plan` does.
+    Its text stays, including comments. Paths in it are rewritten if the output is in another directory. The output is
+    read back, and must say the same as `plan` does.
 
     Args:
-        source: the plan file.
-        plan: what it says.
-        configurations: those that are written.
-        output: the file that is written.
-        remark: a comment above the configurations.
-        text: what is taken for the text of the source, where the plan has other attributes.
+        source: The plan file.
+        plan: The plan in the file.
+        configurations: The configurations to write.
+        output: The file to write.
+        remark: A comment above the configurations.
+        text: A text to use instead of the source's, if the plan has other attributes.
 
     Raises:
-        OutputError: the file cannot be written, or its text cannot be written again with configurations.
-        PlanError: the source cannot be read any more.
+        OutputError: The file cannot be written, or its text cannot be combined with the configurations.
+        PlanError: The source can no longer be read.
     """
     refuse_overwriting(output, source, *plan.files)
     text = _read(source) if text is None else text
@@ -55,7 +55,9 @@ def write_plan(
             part.write_text(f"{head}\n{tail}", encoding="utf-8")
             if _says(part, wanted):
                 return
-        raise OutputError(f"{output}: {source} cannot be written again with configurations; is it all plain YAML?")
+        raise OutputError(
+            f"{output}: {source} cannot be written again with configurations; check that it is plain YAML"
+        )
 
 
 def _read(source: Path) -> str:
@@ -68,7 +70,7 @@ def _read(source: Path) -> str:
 
 
 def _says(path: Path, wanted: Plan) -> bool:
-    """Whether the file says what is wanted, but for the places in it."""
+    """Return whether the file says what is wanted, apart from the places in it."""
     try:
         return _without_places(load_plan(path)) == _without_places(wanted)
     except PlanError:
@@ -84,7 +86,7 @@ def _without_places(plan: Plan) -> Plan:
 
 
 def _edited(text: str, folder: Path, target: Path) -> str:
-    """The text without the keys that are replaced, and with paths as they are from the target."""
+    """Return the text without the keys that are replaced, and with paths relative to the target."""
     root = yaml.compose(text, Loader=yaml.BaseLoader)
     edits = [*_removals(root, text), *_paths(root, "", folder, target)]
     for start, end, instead in sorted(edits, reverse=True):
@@ -100,7 +102,7 @@ def _removals(root: yaml.Node | None, text: str) -> Iterator[Edit]:
 
 
 def _end(node: yaml.Node) -> int:
-    """Where the last thing in a node ends: a block by itself goes on to the next key, over comments."""
+    """Return where the last value in a node ends, because a block itself extends over comments to the next key."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)
@@ -119,14 +121,14 @@ def _paths(node: yaml.Node | None, under: str, folder: Path, target: Path) -> It
 
 
 def _moved(path: str, folder: Path, target: Path) -> str:
-    """A path relative to `folder` as it is relative to `target`."""
+    """Convert a path relative to `folder` to one relative to `target`."""
     if folder.resolve() == target.resolve() or Path(path).is_absolute():
         return path
     return Path(os.path.relpath(folder.resolve() / path, target.resolve())).as_posix()
 
 
 def _dumped(text: str, folder: Path, target: Path) -> str:
-    """The same as `_edited`, written anew: for a text that does not consist of lines with a key each."""
+    """Return the same as `_edited`, but dumped anew, for a text that does not have one key per line."""
     document: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes texts, lists and mappings only
     kept = {key: value for key, value in document.items() if key not in _REPLACED}
     written: str = yaml.safe_dump(kept, allow_unicode=True, sort_keys=False)
@@ -153,6 +155,6 @@ def _flow(mapping: Mapping[str, str]) -> str:
 
 @cache
 def _scalar(text: str) -> str:
-    """The text as YAML writes it in a list; it is read as text where `yaml.BaseLoader` reads it."""
+    """Return the text as YAML writes it in a list; `yaml.BaseLoader` reads it as text."""
     written: str = yaml.safe_dump([text], default_flow_style=True, allow_unicode=True, width=1 << 30)
     return written.strip()[1:-1]

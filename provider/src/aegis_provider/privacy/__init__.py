@@ -6,7 +6,7 @@
     broken = breaks(classes, {"k": 10, "t": 0.3})  # which classes
     measure_privacy(classes.without(broken))
 
-Of a table in a file, with or without its plan: `assess`.
+`assess` does this for a table in a file, with or without its plan.
 """
 
 from aegis_provider.privacy.assessment import IN_BINS, Assessment, ReleasePrivacy, Verdict, assess

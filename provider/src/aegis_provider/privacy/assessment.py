@@ -17,12 +17,12 @@ from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
 
 IN_BINS: Final = ", numbers in the plan's bins"
-"""Said of a table as it is whose numbers the plan discretises."""
+"""Added to the name of an unmasked table whose numbers the plan discretises."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A promise and what the release reaches; `reached` is `None` where the table cannot show it."""
+    """A promise and what the release reaches; `reached` is `None` if the table cannot show it."""
 
     name: str
     promised: float
@@ -30,7 +30,7 @@ class Verdict:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the release is known not to hold it."""
+        """Whether the release is known to break the promise."""
         if self.reached is None:
             return False
         if self.name == "suppressed":
@@ -43,13 +43,13 @@ class ReleasePrivacy:
     """A release: what it promises and what it reaches.
 
     Attributes:
-        id: Of its configuration.
-        promise: By name.
-        privacy: What it reaches, by name, after suppression.
-        sizes: Those of its equivalence classes, after suppression; `None` where nothing could be measured.
+        id: The id of its configuration.
+        promise: The promised privacy by name.
+        privacy: The privacy it reaches by name, after suppression.
+        sizes: The sizes of its equivalence classes after suppression; `None` if nothing could be measured.
         suppressed: How many records are left out.
-        declared: How many the plan says are.
-        left_to_chance, masked_elsewhere: The attributes for which nothing could be measured.
+        declared: How many records are left out according to the plan.
+        left_to_chance, masked_elsewhere: The attributes because of which nothing could be measured.
     """
 
     id: str
@@ -63,12 +63,12 @@ class ReleasePrivacy:
 
     @property
     def risk(self) -> Risk | None:
-        """Of re-identification; `None` where nothing was measured, or no record is left."""
+        """The risk of re-identification; `None` if nothing was measured, or no record is left."""
         return None if self.sizes is None else Risk.of(self.sizes)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Every promise, and the number of suppressed records where the plan declares one."""
+        """Every promise, and the number of suppressed records if the plan declares one."""
         verdicts = [Verdict(name, promised, self.privacy.get(name)) for name, promised in self.promise.items()]
         if self.declared is not None and self.sizes is not None:
             verdicts.append(Verdict("suppressed", self.declared, self.suppressed))
@@ -76,30 +76,30 @@ class ReleasePrivacy:
 
     @property
     def broken(self) -> tuple[Verdict, ...]:
-        """The promises that it does not hold."""
+        """The promises that it breaks."""
         return tuple(each for each in self.verdicts if each.is_broken)
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """The promises of which nothing here tells whether they are held; a release without records holds them all."""
+        """The promises that cannot be checked here; a release without records keeps them all."""
         if self.sizes is not None and not self.sizes.records:
             return ()
         return tuple(each.name for each in self.verdicts if each.reached is None)
 
     @property
     def holds(self) -> bool | None:
-        """Whether everything that is promised is held; `None` where that cannot be told."""
+        """Whether every promise is kept; `None` if that cannot be checked."""
         if self.broken:
             return False
         return None if self.unmeasured or self.left_to_chance or self.masked_elsewhere else True
 
     @property
     def fails_check(self) -> bool:
-        """Whether a promise is broken, or could be measured elsewhere but not here."""
+        """Whether a promise is broken, or cannot be measured here although it could be elsewhere."""
         return bool(self.broken) or any(CRITERIA[name].is_measured for name in self.unmeasured)
 
     def in_words(self) -> str:
-        """Whether it holds what it promises, for people."""
+        """Say whether it keeps its promise, for people."""
         if self.left_to_chance:
             return f"left to chance ({', '.join(self.left_to_chance)}): measure the masked table"
         if self.masked_elsewhere:
@@ -117,7 +117,7 @@ class ReleasePrivacy:
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """A table `as_it_is` (its `id` is empty), and the releases of its plan, in the plan's order."""
+    """A table `as_it_is`, with an empty `id`, and the releases of its plan, in the plan's order."""
 
     plan: Plan
     as_it_is: ReleasePrivacy
@@ -125,13 +125,13 @@ class Assessment:
 
     @property
     def configurations(self) -> tuple[Configuration, ...]:
-        """What the plan says of each of the releases."""
+        """The configuration of each release."""
         chosen = {each.id for each in self.releases}
         return tuple(each for each in self.plan.configurations if each.id in chosen)
 
     @property
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
-        """What a check refuses: of the table as it is and its releases those that fail it."""
+        """The table as it is and the releases, as far as they fail a check."""
         return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
 
     @property
@@ -142,23 +142,23 @@ class Assessment:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """All columns, as the only release has them; none unless it is the only one."""
+        """All columns as the only release has them; empty if there is not exactly one release."""
         return columns_of(self.plan, self.configurations[0]) if len(self.releases) == 1 else ()
 
     @property
     def binned(self) -> tuple[str, ...]:
-        """The columns looked at that are discretised, so that even the table as it is was measured on their bins."""
+        """The measured columns that the plan discretises; even the table as it is was measured on their bins."""
         columns = {*self.plan.quasi_identifiers, *self.plan.sensitive}
         return tuple(each.name for each in self.plan.attributes if each.discretization and each.name in columns)
 
     @property
     def unmasked_name(self) -> str:
-        """What the table before any masking is called."""
+        """The name of the table before any masking."""
         return f"table as it is{IN_BINS if self.binned else ''}"
 
     @property
     def unmasked_id(self) -> str:
-        """What stands for the table before any masking where releases have their ids."""
+        """The text that stands for the table before any masking where releases have their ids."""
         return "(as it is, in bins)" if self.binned else "(as it is)"
 
 
@@ -172,25 +172,25 @@ def assess(
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _all: None,
 ) -> Assessment:
-    """Measures the table and all releases of the plan.
+    """Measure the table and all releases of the plan.
 
     Args:
-        table: A file, or what else `open_table` opens.
-        plan: What it says of the table.
-        configuration: The id of the only one to measure.
-        require: Privacy by name that each release is to hold besides what it promises; without configurations the
-            table as it is has to.
-        delimiter: Between the fields of a CSV table.
-        memory_limit: What reading may hold in memory.
-        progress: Is told how many releases are measured, and how many there are.
+        table: A file, or anything else that `open_table` opens.
+        plan: The plan of the table.
+        configuration: The id of the only configuration to measure.
+        require: Privacy by name that each release must reach besides its promise; without configurations, the table
+            as it is must reach it.
+        delimiter: Separator of the fields of a CSV table.
+        memory_limit: Memory that reading may use.
+        progress: Called with (done, total), counting releases.
 
     Raises:
-        PlanError: For an unknown configuration or name of privacy.
-        TableError: For a table that does not fit the plan.
+        PlanError: A configuration or a privacy criterion is unknown.
+        TableError: The table does not fit the plan.
     """
     for name in require or {}:
         if name not in CRITERIA:
-            raise PlanError(f"no privacy is called {name!r}; there is {', '.join(CRITERIA)}")
+            raise PlanError(f"unknown privacy criterion {name!r}; use one of {', '.join(CRITERIA)}")
     chosen = _chosen(plan, configuration)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         privacy_table = PrivacyTable.of(CountedTable.of(opened, plan), plan)

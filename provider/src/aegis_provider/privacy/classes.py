@@ -1,4 +1,4 @@
-"""Equivalence classes: the records that nobody tells apart by their masked quasi-identifiers."""
+"""Equivalence classes: records that nobody can tell apart by their masked quasi-identifiers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from aegis_provider.counting.counts import Counts, Places
 
 _LARGEST_KEY = 2**62
 
-# Up to so many possible keys for each row, counting them all is quicker than sorting the rows.
+# With at most this many possible keys for each row, counting all keys is quicker than sorting the rows.
 _KEYS_PER_ROW = 8
 
 
@@ -22,8 +22,8 @@ class SensitiveCounts:
     Attributes:
         classes, values, counts: (cells,) `counts[i]` records of class `classes[i]` have value `values[i]`; ascending by
             class, then by value in the domain's order.
-        whole: (values,) how many records of the whole table have each value: what a class is compared with, before
-            anything is suppressed.
+        whole: (values,) how many records of the whole table have each value before anything is suppressed. Classes
+            are compared with these.
     """
 
     classes: Places
@@ -38,7 +38,7 @@ class Classes:
 
     Attributes:
         sizes: (classes,) how many records are in each, at least 1.
-        sensitive: Of every sensitive attribute.
+        sensitive: The counts of every sensitive attribute.
     """
 
     sizes: Counts
@@ -49,13 +49,13 @@ class Classes:
 
     @property
     def records(self) -> int:
-        """How many there are in all classes."""
+        """The number of records in all classes."""
         return int(self.sizes.sum())
 
     def without(self, broken: NDArray[np.bool_]) -> "Classes":
-        """The classes that are left when those marked in `broken`, (classes,), are suppressed.
+        """Return the classes that remain when those marked in `broken`, (classes,), are suppressed.
 
-        They are still compared with the whole table, so that a class that held a promise holds it now.
+        They are still compared with the whole table, so a class that kept a promise still keeps it.
         """
         left = ~broken
         numbers = np.cumsum(left) - 1
@@ -69,14 +69,14 @@ def classes_of(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
 ) -> Classes:
-    """The equivalence classes of the records, their values masked by `mappings`.
+    """Return the equivalence classes of the records after masking their values by `mappings`.
 
     Args:
-        records: The distinct ones.
-        mappings: (values,) for the domain of a column the place of each value's masked value, from 0; a column without
-            stays as it is.
-        quasi_identifiers, sensitive: Columns of `records` that the release has; without a quasi-identifier all records
-            are one class.
+        records: The distinct records.
+        mappings: By column, (values,) the place of each value's masked value, from 0; a column without a mapping stays
+            as it is.
+        quasi_identifiers, sensitive: Columns of `records` in the release. Without a quasi-identifier, all records are
+            one class.
     """
     groups, size = class_of_each(records, mappings, quasi_identifiers)
     sizes = np.bincount(groups, records.counts, size).astype(np.int64)
@@ -87,7 +87,7 @@ def classes_of(
 def class_of_each(
     records: DistinctRecords, mappings: Mapping[str, Places], quasi_identifiers: Sequence[str]
 ) -> tuple[Places, int]:
-    """(combinations,) the number of the class that each combination of values is in, and how many classes there are."""
+    """Return (combinations,) the number of each combination's class, and how many classes there are."""
     keys, size = np.zeros(len(records.counts), dtype=np.intp), 1
     for name in quasi_identifiers:
         column, radix = _column(records, mappings, name)
@@ -98,7 +98,7 @@ def class_of_each(
 
 
 def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str) -> tuple[Places, int]:
-    """(combinations,) the places of the masked values of a column, and the number of masked values."""
+    """Return (combinations,) the places of the masked values of a column, and the number of masked values."""
     place = records.columns.index(name)
     codes = records.codes[:, place]
     if name not in mappings:
@@ -108,7 +108,7 @@ def _column(records: DistinctRecords, mappings: Mapping[str, Places], name: str)
 
 
 def _renumbered(keys: Places, size: int) -> tuple[Places, int]:
-    """Keys below `size` as 0, 1, ... without gaps, in the same order, and how many differ."""
+    """Renumber keys below `size` as 0, 1, ... without gaps, in the same order; also return how many differ."""
     if size > _KEYS_PER_ROW * len(keys):
         occurring, places = np.unique(keys, return_inverse=True)
         return places, len(occurring)
@@ -125,7 +125,7 @@ def _counted(groups: Places, classes: int, counts: Counts, column: Places, value
 
 
 def _summed(keys: Places, size: int, counts: Counts) -> tuple[Places, Counts]:
-    """The keys that occur, ascending, each with the sum of its counts."""
+    """Return the keys that occur, ascending, each with the sum of its counts."""
     if size > _KEYS_PER_ROW * len(keys):
         occurring, places = np.unique(keys, return_inverse=True)
         return occurring, np.bincount(places, counts).astype(np.int64)

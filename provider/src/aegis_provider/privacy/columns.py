@@ -1,4 +1,4 @@
-"""What each column of a plan is taken for, what a configuration makes of it, and a plan that says no more than that."""
+"""The role of each column of a plan, what a configuration makes of it, and plans that consist of roles only."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, 
 class Column:
     """A column in a release.
 
-    `role`: what it is taken for. `masking`: its id, empty for the label, which is never masked. `becomes`: what the
-    masking makes of the values, for people.
+    `role`: its role in the plan. `masking`: the id of its masking, empty for the label, which is never masked.
+    `becomes`: what the masking makes of the values, for people.
     """
 
     name: str
@@ -23,14 +23,14 @@ class Column:
 
 
 def roles_of(plan: Plan, configurations: Sequence[Configuration]) -> dict[str, str]:
-    """What every column of the plan is taken for; of those for neither, how many of the configurations share them."""
+    """Return the role of every column of the plan; for those without one, how many configurations share them."""
     roles = dict.fromkeys(plan.quasi_identifiers, "quasi-identifier") | dict.fromkeys(plan.sensitive, "sensitive")
     others = [name for name in plan.columns if name not in roles]
     return roles | {name: _neither(name, configurations) for name in others}
 
 
 def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
-    """The columns of the plan as the configuration masks them: quasi-identifiers, sensitive attributes, all others."""
+    """Return the plan's columns as the configuration masks them: quasi-identifiers, sensitive attributes, others."""
     attributes = {each.name: each for each in plan.attributes}
     return tuple(
         Column(name, role, configuration.maskings.get(name, ""), _becomes(attributes.get(name), configuration))
@@ -39,7 +39,10 @@ def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
 
 
 def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
-    """`age-10, zip-2; without income`: the ids of its maskings, with their attributes where several have that id."""
+    """Return the ids of its maskings, `age-10, zip-2; without income`.
+
+    An id that several attributes have comes with its attribute.
+    """
     ids = Counter(masking.id for attribute in plan.attributes for masking in attribute.maskings)
     masked = {name: choice for name, choice in configuration.maskings.items() if choice not in {IDENTITY, DROP}}
     dropped = [name for name, choice in configuration.maskings.items() if choice == DROP]
@@ -49,7 +52,7 @@ def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
 
 
 def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Plan:
-    """A plan without maskings and configurations, to measure a table as it is, such as one that is masked already.
+    """Return a plan without maskings and configurations, to measure a table as it is, such as an already masked one.
 
     Raises:
         PlanError: A column is named twice, or none is named.
@@ -57,10 +60,10 @@ def plan_of_roles(quasi_identifiers: Sequence[str], sensitive: Sequence[str]) ->
     columns = [*quasi_identifiers, *sensitive]
     for place, name in enumerate(columns):
         if name in columns[:place]:
-            raise PlanError(f"{name!r} is named twice: a column is a quasi-identifier or sensitive, once")
+            raise PlanError(f"{name!r} is named twice; name each column once, as a quasi-identifier or as sensitive")
     if not columns:
-        raise PlanError("no column is named: say which are quasi-identifiers, and which are sensitive")
-    # Every plan has a label, which columns are counted with; of which column it is makes no difference to privacy.
+        raise PlanError("no column is named; say which are quasi-identifiers and which are sensitive")
+    # Every plan needs a label to count columns with. For privacy it does not matter which column is the label.
     label = columns[-1]
     attributes = tuple(Attribute(name, None, ()) for name in columns[:-1] or columns)
     return Plan("the columns named", label, attributes, (), {}, tuple(sensitive), tuple(quasi_identifiers))

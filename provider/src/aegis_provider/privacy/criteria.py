@@ -1,8 +1,8 @@
-"""The criteria of privacy, a record for each: how it is measured, what merging does to it, and what it means.
+"""The registry of privacy criteria: how each is measured, what merging does to it, and what it means.
 
-Which criteria there are, in which order, and whether more of each is more private or less, is the contract's to say
-(`aegis_sdk.wire.PRIVACY_CRITERIA`), since what configurations vouch for travels in entries. `q`: the distribution of a
-sensitive attribute in an equivalence class; `p`: in the whole table.
+The contract (`aegis_sdk.wire.PRIVACY_CRITERIA`) lists the criteria in order and says whether more or less of each is
+more private, since entries contain what configurations vouch for. `q`: the distribution of a sensitive attribute in an
+equivalence class; `p`: in the whole table.
 """
 
 from math import exp
@@ -18,7 +18,7 @@ from aegis_sdk.wire import PRIVACY_CRITERIA
 
 
 def _shares(classes: Classes, counts: SensitiveCounts) -> tuple[Numbers, Numbers]:
-    """(cells,) of every cell its share of its class, `q`, and its value's of the whole table, `p`."""
+    """Return (cells,) the share of every cell in its class, `q`, and of its value in the whole table, `p`."""
     q = counts.counts / classes.sizes[counts.classes]
     p = counts.whole / counts.whole.sum()
     return q, p[counts.values]
@@ -54,7 +54,7 @@ def _equal_t(classes: Classes, counts: SensitiveCounts) -> Numbers:
 def _ordered_t(classes: Classes, counts: SensitiveCounts) -> Numbers:
     """t-closeness, ordered distance (Li et al. 2007): `sum_i |Q_i - P_i| / (m - 1)`, `Q` and `P` cumulative.
 
-    Between two values of a class `Q` does not change while `P` rises, so that each such stretch is a closed sum.
+    Between two values of a class, `Q` does not change while `P` rises, so each such stretch is a closed sum.
     """
     values = len(counts.whole)
     if values == 1:
@@ -70,18 +70,18 @@ def _ordered_t(classes: Classes, counts: SensitiveCounts) -> Numbers:
 
 
 def _stretch(below: Numbers, level: Numbers, start: NDArray[np.intp], end: NDArray[np.intp]) -> Numbers:
-    """`sum |level - below[i]|` of `start <= i < end`, for ascending `below`."""
+    """Return `sum |level - below[i]|` over `start <= i < end`, for ascending `below`."""
     sums = np.append(0.0, np.cumsum(below))
     turn = np.clip(np.searchsorted(below, level), start, end)
     under = level * (turn - start) - (sums[turn] - sums[start])
     over = (sums[end] - sums[turn]) - level * (end - turn)
-    # A sum of nothing may come out as less, by rounding.
+    # Rounding may make an empty sum negative.
     stretch: Numbers = np.maximum(under + over, 0.0)
     return stretch
 
 
 def _alpha(classes: Classes, counts: SensitiveCounts) -> Numbers:
-    """(alpha, k)-anonymity (Wong et al. 2006), of every value of the attribute: `max q`."""
+    """(alpha, k)-anonymity (Wong et al. 2006), for every value of the attribute: `max q`."""
     q, _ = _shares(classes, counts)
     return _largest_of(classes, counts, q)
 
@@ -93,25 +93,25 @@ def _beta(classes: Classes, counts: SensitiveCounts) -> Numbers:
 
 
 def _delta_disclosure(classes: Classes, counts: SensitiveCounts) -> Numbers:
-    """delta-disclosure (Brickell and Shmatikov 2008): `max |ln(q / p)|`, of the values that a class has.
+    """delta-disclosure (Brickell and Shmatikov 2008): `max |ln(q / p)|` over the values that a class has.
 
-    In the paper a value that a class lacks makes delta infinite, as it would be of nearly every table. Such values are
-    left out here, as in pycanon; they still show in `l` and `t`.
+    In the paper, a value that a class lacks makes delta infinite, which would happen in nearly every table. Such values
+    are left out here, as in pycanon. They still affect `l` and `t`.
     """
     q, p = _shares(classes, counts)
     return _largest_of(classes, counts, np.abs(np.log(q / p)))
 
 
-#: What entropy l-diversity of one value may come to by rounding.
+#: Rounding may raise the entropy l-diversity of a single value up to this.
 _MORE_THAN_ONE = 1 + 1e-9
 
-# What merging does. A coarser class is a union of finer ones. Where it has fewer than `k` records or than `l` values,
-# so has each of those. `entropy_l`, `t`, `ordered_t`, `alpha` and `beta` are quasi-convex in the class's
-# distribution, which is a mean of those of the finer ones, so it is no worse than the worst (Machanavajjhala et al.
-# 2007; Li et al. 2007; Cao and Karras 2012). `delta_disclosure` passes over a value that a class lacks, until a union
-# has it. Sensitive values that merge leave `k` as it is and bring distributions nearer (`t`, `beta`), but are fewer
-# (`l`, `entropy_l`) and more frequent (`alpha`), and of another order (`ordered_t`). `epsilon` holds of whatever is
-# made of a release.
+# What merging does. A coarser class is a union of finer ones. If it has fewer than `k` records or `l` values, so has
+# each finer class. `entropy_l`, `t`, `ordered_t`, `alpha` and `beta` are quasi-convex in the class's distribution. The
+# distribution of a union is a mean of those of the finer classes, so the union is no worse than the worst of them
+# (Machanavajjhala et al. 2007; Li et al. 2007; Cao and Karras 2012). `delta_disclosure` ignores a value that a class
+# lacks until a union has it. Merging sensitive values leaves `k` as it is and brings distributions nearer (`t`,
+# `beta`), but makes the values fewer (`l`, `entropy_l`) and more frequent (`alpha`), and changes their order
+# (`ordered_t`). `epsilon` holds for anything made from a release.
 _CRITERIA = (
     Criterion(
         name="k",
@@ -130,11 +130,11 @@ _CRITERIA = (
     Criterion(
         name="l",
         word="distinct l-diversity",
-        meaning="how many sensitive values the least diverse class has. With 1, who finds the class knows the value of "
-        "all in it, however large it is. More is better. (Machanavajjhala et al. 2007)",
+        meaning="how many sensitive values the least diverse class has. With 1, anyone who finds the class knows the "
+        "value of everyone in it, however large it is. More is better. (Machanavajjhala et al. 2007)",
         axis="l: distinct sensitive values in every equivalence class, at least",
         consequence=lambda reached: (
-            "who finds a person's class may learn the value for certain"
+            "someone who finds a person's class may learn the value for certain"
             if reached == 1
             else f"at least {reached:g} values are possible for every record"
         ),
@@ -146,10 +146,10 @@ _CRITERIA = (
         name="entropy_l",
         word="entropy l-diversity",
         meaning="how many equally frequent sensitive values would be as hard to guess as those of the least diverse "
-        "class: as l, with rare values counted for less. More is better. (Machanavajjhala et al. 2007)",
+        "class: like l, but rare values count for less. More is better. (Machanavajjhala et al. 2007)",
         axis="entropy l: effective number of sensitive values in every class, at least",
         consequence=lambda reached: (
-            "in some class there is nothing left to guess: all its records have one value"
+            "some class leaves nothing to guess: all its records have one value"
             if reached < _MORE_THAN_ONE
             else f"guessing a value is as hard as among {reached:.3g} equally frequent ones"
         ),
@@ -171,8 +171,8 @@ _CRITERIA = (
     Criterion(
         name="ordered_t",
         word="t-closeness, ordered",
-        meaning="the same where the values have an order, as amounts do: a change to a neighbouring value counts for "
-        "less than one across the whole range. It means nothing of values without an order. Less is better. "
+        meaning="t-closeness for values that have an order, such as amounts: a change to a neighbouring value counts "
+        "for less than one across the whole range. It means nothing for values without an order. Less is better. "
         "(Li et al. 2007)",
         axis="ordered t: largest distance of a class's sensitive values from the table's",
         consequence=lambda reached: f"values are moved by up to {Share(reached)} of their range on average",
@@ -207,8 +207,8 @@ _CRITERIA = (
     Criterion(
         name="delta_disclosure",
         word="delta-disclosure",
-        meaning="how much more or less likely a sensitive value of a class is there than in the whole table, as a "
-        "natural logarithm: 0.7 is a factor of two. Less is better. (Brickell and Shmatikov 2008)",
+        meaning="how much more or less likely a sensitive value of a class is in that class than in the whole table, "
+        "as a natural logarithm: 0.7 is a factor of two. Less is better. (Brickell and Shmatikov 2008)",
         axis="delta: largest log ratio of a sensitive value's share in a class to the table's",
         consequence=lambda reached: (
             f"a value can be {exp(reached):.3g} times more or less likely in a class than in the whole table"
@@ -219,8 +219,9 @@ _CRITERIA = (
     Criterion(
         name="epsilon",
         word="differential privacy",
-        meaning="the privacy budget: by how much, as a natural logarithm, one person's record can change how likely "
-        "any release is. A mechanism has it, not a table: who vouches for it knows why. Less is better. (Dwork 2006)",
+        meaning="the privacy budget: how much one person's record can change the likelihood of any release, as a "
+        "natural logarithm. A mechanism has it, not a table, so whoever vouches for it must know why. Less is better. "
+        "(Dwork 2006)",
         axis="epsilon: privacy budget of differential privacy",
         consequence=lambda reached: f"one record makes any release at most {exp(reached):.3g} times as likely",
         survives_merged_classes=True,
@@ -232,4 +233,4 @@ CRITERIA: Final[dict[str, Criterion]] = {each.name: each for each in _CRITERIA}
 """The registry, by name, in the contract's order."""
 
 if list(CRITERIA) != list(PRIVACY_CRITERIA):
-    raise ImportError(f"records of {', '.join(CRITERIA)}, where the contract has {', '.join(PRIVACY_CRITERIA)}")
+    raise ImportError(f"the registry has {', '.join(CRITERIA)}, but the contract has {', '.join(PRIVACY_CRITERIA)}")

@@ -1,4 +1,4 @@
-"""What there is to know of a criterion of privacy."""
+"""The record of a privacy criterion."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,27 +14,28 @@ from aegis_sdk.wire import PRIVACY_CRITERIA
 
 Numbers: TypeAlias = NDArray[np.float64]
 
-# Entropies and distances are sums of fractions: what differs by less is rounding.
+# Entropies and distances are sums of fractions: smaller differences are rounding.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Criterion:
-    """A criterion of privacy. One with neither `of_sizes` nor `of_values` is vouched for and never measured.
+    """A privacy criterion. One with neither `of_sizes` nor `of_values` is vouched for and never measured.
 
     Attributes:
-        name: As the contract has it.
-        word: What the literature calls it.
-        meaning: For someone who decides by it and does not compute it.
-        axis: The meaning in a few words, beside the numbers of a figure.
-        consequence: What it means for the worst class that a release reaches a number.
-        of_sizes: (classes,) the number of each class, from (classes,) their sizes.
-        of_values: (classes,) the number of each class, from how often it has each value of a sensitive attribute.
-        is_whole: Whether it counts something, so that there is nothing between two whole numbers.
+        name: Its name in the contract.
+        word: Its name in the literature.
+        meaning: An explanation for someone who decides by it but does not compute it.
+        axis: The meaning in a few words, for the axis of a figure.
+        consequence: Says what a reached number means for the worst class.
+        of_sizes: Computes (classes,) the number of each class from (classes,) their sizes.
+        of_values: Computes (classes,) the number of each class from how often it has each value of a sensitive
+            attribute.
+        is_whole: Whether its numbers are whole.
         compares: Whether it compares a class with the whole table.
         survives_merged_classes: Whether a union of classes is never worse than the worst of them. If not, a search
             has to look at every combination of maskings.
-        survives_merged_values: Whether a class is never worse for sensitive values that are made one.
+        survives_merged_values: Whether merging sensitive values never makes a class worse.
     """
 
     name: str
@@ -51,17 +52,17 @@ class Criterion:
 
     @property
     def at_least(self) -> bool:
-        """Whether it promises at least a number, and not at most one: more is more private."""
+        """Whether it promises at least a number, not at most one: more is more private."""
         return PRIVACY_CRITERIA[self.name] == "higher"
 
     @property
     def sign(self) -> str:
-        """Between the name and a promise."""
+        """The sign between the name and a promise."""
         return ">=" if self.at_least else "<="
 
     @property
     def is_measured(self) -> bool:
-        """Whether a table shows it."""
+        """Whether it can be measured in a table."""
         return self.of_sizes is not None or self.of_values is not None
 
     @property
@@ -74,7 +75,7 @@ class Criterion:
         return self.is_measured and (bool(classes.sensitive) or not self.needs_sensitive)
 
     def by_class(self, classes: Classes) -> Numbers:
-        """(classes,) its number for each class; of several sensitive attributes the worst counts."""
+        """Return (classes,) its number for each class; of several sensitive attributes, the worst counts."""
         if self.of_sizes is not None:
             return self.of_sizes(classes.sizes)
         if self.of_values is None or not classes.sensitive:
@@ -85,12 +86,12 @@ class Criterion:
         return reduce(np.minimum if self.at_least else np.maximum, numbers)
 
     def reached(self, classes: Classes) -> int | float:
-        """What the worst of the classes does, of which there is at least one."""
+        """Return the number of the worst class; there must be at least one class."""
         numbers = self.by_class(classes)
         worst = float(numbers.min() if self.at_least else numbers.max())
         return int(worst) if self.is_whole else worst
 
     def held(self, values: Numbers | np.float64, limit: float) -> NDArray[np.bool_]:
-        """(values,) which of them keep the promise `limit`; rounding breaks none."""
+        """Return (values,) which values keep the promise `limit`; rounding breaks none."""
         slack = _ROUNDING * max(1.0, abs(limit))
         return np.asarray(values >= limit - slack if self.at_least else values <= limit + slack)

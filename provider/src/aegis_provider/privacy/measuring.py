@@ -1,4 +1,4 @@
-"""What equivalence classes reach of each criterion, and which of them break a promise."""
+"""The privacy that equivalence classes reach by each criterion, and the classes that break a promise."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,18 +10,18 @@ from aegis_provider.privacy.criteria import CRITERIA
 
 
 def measured_names() -> tuple[str, ...]:
-    """The criteria that a table shows whether it meets."""
+    """Return the names of the criteria that can be measured in a table."""
     return tuple(name for name, each in CRITERIA.items() if each.is_measured)
 
 
 def measure_privacy(classes: Classes, names: Sequence[str] | None = None) -> dict[str, int | float]:
-    """The numbers by name that the classes reach: what the worst of them does.
+    """Return the numbers that the classes reach, by name: those of the worst class.
 
-    Only `k` without a sensitive attribute, and nothing without records.
+    Without a sensitive attribute, only `k` is measured. Without records, nothing is.
 
     Args:
-        classes: Those of a release.
-        names: Of the criteria to measure; by default all.
+        classes: The classes of a release.
+        names: The names of the criteria to measure; by default all.
     """
     if not len(classes):
         return {}
@@ -30,9 +30,10 @@ def measure_privacy(classes: Classes, names: Sequence[str] | None = None) -> dic
 
 
 def breaks(classes: Classes, promise: Mapping[str, float]) -> NDArray[np.bool_]:
-    """(classes,) which classes break a promise; `promise`: privacy by name.
+    """Return (classes,) which classes break a promise; `promise`: privacy by name.
 
-    Nothing breaks what a table cannot show (`epsilon`), nor what would need a sensitive attribute where there is none.
+    Nothing breaks a promise that a table cannot show (`epsilon`), or one that needs a sensitive attribute when there
+    is none.
     """
     broken = np.zeros(len(classes), dtype=np.bool_)
     for name, limit in promise.items():
@@ -43,5 +44,5 @@ def breaks(classes: Classes, promise: Mapping[str, float]) -> NDArray[np.bool_]:
 
 
 def holds(name: str, reached: float, limit: float) -> bool:
-    """Whether a criterion that reaches this number keeps the promise `limit`; rounding breaks none."""
+    """Return whether a criterion that reaches this number keeps the promise `limit`; rounding breaks none."""
     return bool(CRITERIA[name].held(np.float64(reached), limit))

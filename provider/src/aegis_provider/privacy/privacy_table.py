@@ -1,4 +1,4 @@
-"""What a table releases by each configuration of its plan, as far as privacy goes."""
+"""The equivalence classes that each configuration of a plan releases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ class PrivacyTable:
     """The distinct records of a table, and what each masking of its plan makes of their values.
 
     Attributes:
-        plan: What it says of the table.
-        records: The distinct ones.
-        mappings: By attribute and masking id, (values,) the place of each value's masked value; a masking that is left
-            to chance, or was made elsewhere, has none.
+        plan: The plan of the table.
+        records: The distinct records.
+        mappings: By attribute and masking id, (values,) the place of each value's masked value. A masking that is left
+            to chance or was made elsewhere has none.
     """
 
     plan: Plan
@@ -30,11 +30,11 @@ class PrivacyTable:
 
     @classmethod
     def of(cls, counted: CountedTable, plan: Plan) -> "PrivacyTable":
-        """Reads the table once more.
+        """Read the table once more.
 
         Raises:
             PlanError: The plan has no quasi-identifiers and no sensitive attributes.
-            TableError: As `CountedTable.of` and `masked_domains` do.
+            TableError: As for `CountedTable.of` and `masked_domains`.
         """
         columns = [*plan.quasi_identifiers, *plan.sensitive]
         if not columns:
@@ -49,16 +49,16 @@ class PrivacyTable:
         return cls(plan, records, mappings)
 
     def unmasked(self) -> Classes:
-        """The classes of the table as it is."""
+        """Return the classes of the table as it is."""
         return classes_of(self.records, {}, self.plan.quasi_identifiers, self.plan.sensitive)
 
     def left_to_chance(self, configuration: Configuration) -> list[str]:
-        """The columns whose masking is left to chance, so that only the masked table shows what becomes of them."""
+        """Return the columns whose masking is left to chance; only the masked table shows what becomes of them."""
         elsewhere = self.masked_elsewhere(configuration)
         return [name for name in self._unmapped(configuration) if name not in elsewhere]
 
     def masked_elsewhere(self, configuration: Configuration) -> list[str]:
-        """The columns that another table has masked, which alone shows what becomes of them."""
+        """Return the columns that were masked in another table; only that table shows what becomes of them."""
         elsewhere = {
             (each.name, masking.id)
             for each in self.plan.attributes
@@ -69,7 +69,7 @@ class PrivacyTable:
         return [name for name in self._unmapped(configuration) if (name, chosen[name]) in elsewhere]
 
     def masked(self, configuration: Configuration) -> Classes:
-        """The classes of all records as the configuration masks them, before any is suppressed.
+        """Return the classes of all records as the configuration masks them, before any is suppressed.
 
         Raises:
             PlanError: A masking is left to chance or was made elsewhere.
@@ -79,7 +79,7 @@ class PrivacyTable:
             why = f"leaves {', '.join(chance)} to chance" if chance else f"has {', '.join(elsewhere)} masked elsewhere"
             raise PlanError(
                 f"{self.plan.source}: {configuration.id} {why}; "
-                "measure the masked table, by --quasi-identifiers and --sensitive"
+                "measure the masked table with --quasi-identifiers and --sensitive"
             )
         chosen = {name: self.mappings[name, choice] for name, choice in self._masked(configuration).items()}
         shared = [name for name in self.records.columns if configuration.maskings.get(name) != DROP]
@@ -88,10 +88,10 @@ class PrivacyTable:
         return classes_of(self.records, chosen, quasi_identifiers, sensitive)
 
     def released(self, configuration: Configuration) -> Classes:
-        """The classes that the release has: where it leaves records out, without those that break its promise.
+        """Return the classes of the release. If it leaves records out, those that break its promise are missing.
 
         Raises:
-            PlanError: As `masked` does.
+            PlanError: As for `masked`.
         """
         classes = self.masked(configuration)
         if configuration.suppressed is None:
@@ -102,6 +102,6 @@ class PrivacyTable:
         return [name for name, choice in self._masked(configuration).items() if (name, choice) not in self.mappings]
 
     def _masked(self, configuration: Configuration) -> dict[str, str]:
-        """The masking of each column that the configuration masks; the label is never masked."""
+        """Return the masking of each column that the configuration masks; the label is never masked."""
         choices = {name: configuration.maskings.get(name, IDENTITY) for name in self.records.columns}
         return {name: choice for name, choice in choices.items() if choice not in {IDENTITY, DROP}}

@@ -1,5 +1,5 @@
-"""What a person reads: one model of a report, rendered as text and as a page of HTML, and the figures on it.
+"""Reports for people: one model of a report, rendered as text and as an HTML page, and the figures on it.
 
-All that draws needs the extra `plots` (jinja2, matplotlib), so nothing of it is imported before it is asked for:
-`report.page`, `report.charts` and `report.plots`.
+`report.page`, `report.charts` and `report.plots` draw. They need the extra `plots` (jinja2, matplotlib), so they are
+imported only when asked for.
 """

@@ -1,4 +1,4 @@
-"""How the charts of a report are drawn, whatever they are about. Needs the extra `plots` (matplotlib)."""
+"""Drawing of the charts of any report. Needs the extra `plots` (matplotlib)."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,12 +14,12 @@ _SHORT = 28
 
 
 def drawn(chart: Bars | Curves) -> Figure:
-    """The chart; draw within `page.drawing`."""
+    """Draw the chart; call this within `page.drawing`."""
     return _bars(chart) if isinstance(chart, Bars) else _curves(chart)
 
 
 def legend_above(figure: Figure) -> None:
-    """The legend of the figure's first axes, above them, where no bar and no line can be."""
+    """Put the legend of the figure's first axes above them, where no bar or line can be."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     columns = 3 if all(len(label) < _SHORT for label in labels) else 2
     figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
@@ -48,7 +48,7 @@ def _bars(chart: Bars) -> Figure:
 
 
 def _length(length: float, *, shares: bool) -> str:
-    """The number beside a bar."""
+    """Return the number beside a bar."""
     if not length:
         return ""
     return str(Share(length)) if shares else f"{length:,.0f}"

@@ -26,18 +26,18 @@ _WIDE = "#d3e5f1"
 
 
 def disclosure_report(disclosure: Disclosure, *, in_full: bool = False) -> Report:
-    """The report: small counts, what follows from all tables together, how near the truth that is, and every table.
+    """Report small counts, what all tables together determine, how near the truth that is, and every table.
 
     Args:
-        disclosure: What was found.
-        in_full: Whether a terminal, too, is to show every table.
+        disclosure: The results.
+        in_full: Whether the text report also shows every table.
     """
     sections = [
         Section("Small counts", list(_small(disclosure))),
         Section("What all tables say together", list(_linked(disclosure))),
     ]
     if any(each.compared for each in disclosure.attributes):
-        sections.append(Section("Beside the truth", list(_truth(disclosure))))
+        sections.append(Section("Compared with the truth", list(_truth(disclosure))))
     sections += [
         Section("Every table by itself, the smallest counts first", list(_tables(disclosure, in_full=in_full))),
         Section("What the numbers mean", [Terms(TERMS)]),
@@ -51,7 +51,7 @@ def _summary(disclosure: Disclosure) -> Iterator[str]:
     counted = f"{disclosure.records} records{declared and f' ({declared})'}, label {shown(disclosure.label)}"
     yield f"{disclosure.entry}: {counted}"
     certain = sum(disclosure.small_and_certain.values())
-    limits = ", as far as bounds were found" if disclosure.unfinished else ""
+    limits = ", as far as bounds were computed" if disclosure.unfinished else ""
     smallest = _smallest("in a table", ((each.name, each.smallest) for each in disclosure.attributes))
     small = f"counts below {disclosure.below} that are certain, in a table or by difference"
     yield f"{small}: {certain or 'none'}{limits}.{smallest}"
@@ -60,32 +60,32 @@ def _summary(disclosure: Disclosure) -> Iterator[str]:
     derived = sum(each.linked.derived_below for each in disclosure.attributes)
     hidden = _smallest("in no table", ((each.name, each.linked.derived) for each in disclosure.attributes))
     yield (
-        f"From all tables of an attribute together, {exact:,} of {cells:,} cells ({Share(exact / cells)}) follow "
-        f"exactly. {derived:,} of them are of 1 to {disclosure.below - 1} records and stand in no table: only "
+        f"All tables of an attribute together determine {exact:,} of {cells:,} cells ({Share(exact / cells)}) "
+        f"exactly. {derived:,} of them count 1 to {disclosure.below - 1} records and appear in no table: only "
         f"differences of tables give them away.{hidden}{_one_label(disclosure)}"
     )
     yield from _reservations(disclosure)
 
 
 def _reservations(disclosure: Disclosure) -> Iterator[str]:
-    """Why more may follow than is said, or less."""
+    """Say why more or less may be known than reported."""
     if disclosure.unfinished:
         names = ", ".join(map(shown, disclosure.unfinished))
-        yield f"bounds stopped early, so that more may follow (--seconds): {names}"
+        yield f"bounds stopped early, so more cells may be determined exactly (see --seconds): {names}"
     tables = [table for _, table in _all_tables(disclosure)]
     changed = sum(not each.is_plain for each in tables)
     if changed:
-        epsilon = f", epsilon {disclosure.epsilon:g} in all" if disclosure.epsilon is not None else ""
-        yield f"declared not to be the counts of the provider's table: {changed} of {len(tables)} tables{epsilon}"
+        epsilon = f", epsilon {disclosure.epsilon:g} in total" if disclosure.epsilon is not None else ""
+        yield f"declared to differ from the counts of the provider's table: {changed} of {len(tables)} tables{epsilon}"
     if any(each.declared.noise is not None for each in tables):
         yield (
-            "of a table with noise nothing follows for certain: each of its counts may be off by any number of "
-            "records, only large ones are improbable"
+            "a table with noise determines nothing for certain: each of its counts may be off by any number of "
+            "records, though large errors are improbable"
         )
 
 
 def _smallest(where: str, cells: Iterable[tuple[str, Cell | None]]) -> str:
-    """A sentence on the smallest of these counts, which stand beside their attribute's name; none if there is none."""
+    """Return a sentence on the smallest of these counts, given with their attributes; empty if there are none."""
     known = [(name, cell) for name, cell in cells if cell is not None]
     if not known:
         return ""
@@ -100,7 +100,7 @@ def _one_label(disclosure: Disclosure) -> str:
         return ""
     groups = sum(each.linked.alike for each in disclosure.attributes)
     largest = _counted(*max(known, key=lambda item: item[1].count))
-    alike = f"In {groups} group{'s' * (groups != 1)} of values all records have one label value for certain"
+    alike = f"In {groups} group{'s' * (groups != 1)} of values, all records certainly have the same label value"
     return f" {alike}; the largest: {largest}."
 
 
@@ -109,7 +109,7 @@ def _counted(name: str, cell: Cell) -> str:
 
 
 def _where(cell: Cell | None) -> str:
-    """The values and the label value of a cell: `[5,7) x poor`."""
+    """Return the values and the label value of a cell: `[5,7) x poor`."""
     return "-" if cell is None else " x ".join(shown(each, _WORDS) for each in cell.place)
 
 
@@ -122,12 +122,16 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
     attributes = _worst(disclosure, lambda each: each.below + each.linked.derived_below)
     series = {
         (f"counts of {few} in its tables", GOOD): [each.below for each in attributes],
-        (f"counts of {few} in no table, that follow", BAD): [each.linked.derived_below for each in attributes],
+        (f"counts of {few} in no table, but determined exactly", BAD): [
+            each.linked.derived_below for each in attributes
+        ],
     }
-    caption = f"Small counts that are published, and that differences of tables give away.{_of_all(disclosure)}"
+    caption = (
+        f"Small counts that are published, and small counts that differences of tables give away.{_of_all(disclosure)}"
+    )
     yield Bars([each.name for each in attributes], series, "counts", caption, shares=False)
     small = f"below {disclosure.below}"
-    header = ("attribute", "tables", "smallest", small, "smallest that follows", "where", "by difference")
+    header = ("attribute", "tables", "smallest", small, "smallest exact", "where", "by difference")
     rows = [
         (
             shown(each.name),
@@ -141,8 +145,11 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
         for each in disclosure.attributes
     ]
     yield TextTable(header, rows)
-    yield f"smallest, {small}: of the counts above 0 in its tables, without noise, rounding and chance"
-    yield f"by difference: how many of {few} stand in no table and follow all the same; the smallest of each attribute:"
+    yield f"smallest, {small}: among the counts above 0 in its tables that have no noise, rounding or chance"
+    yield (
+        f"by difference: how many counts of {few} appear in no table but are determined exactly; "
+        "the smallest of each attribute:"
+    )
     derived = [
         (shown(each.name), cell.count, _where(cell), "smaller than any in its tables" if each.given_away else "")
         for each in disclosure.attributes
@@ -154,12 +161,13 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
 def _linked(disclosure: Disclosure) -> Iterator[Part]:
     yield _known_within(disclosure)
     within = sorted({0, *disclosure.attributes[0].linked.within} - {0})
-    header = ("attribute", "groups", "of one label", "cells", "follow", "empty", "in a table")
+    header = ("attribute", "groups", "of one label", "cells", "exact", "empty", "in a table")
     rows = [_linked_row(each, within) for each in disclosure.attributes]
     yield TextTable((*header, *(f"within {k}" for k in within), "bounds"), rows)
-    yield "groups: of values that no masking tells apart; of one label: whose records certainly have one value of it"
-    yield "cells: each group with each label value; follow: cells determined exactly by all tables combined"
-    yield "empty, in a table: the cells that follow and have no record, or stand in a table as they are"
+    yield "groups: sets of values that no masking tells apart"
+    yield "of one label: groups whose records certainly all have the same label value"
+    yield "cells: each group with each label value; exact: cells determined exactly by all tables combined"
+    yield "empty, in a table: exact cells that have no record, or that appear in a table as they are"
     yield "within k: share of the cells that are known to within k records, up or down"
 
 
@@ -179,7 +187,7 @@ def _linked_row(attribute: AttributeDisclosure, within: Sequence[int]) -> tuple[
 
 
 def _known_within(disclosure: Disclosure) -> Bars:
-    """How well the cells of each attribute are known from all its tables together, the best known first."""
+    """Draw how well the cells of each attribute are known from all its tables together, the best known first."""
     attributes = _worst(disclosure, lambda each: each.linked.share_within(disclosure.within))
     linked = [each.linked for each in attributes]
     ks = sorted(linked[0].within)
@@ -210,14 +218,14 @@ def _truth(disclosure: Disclosure) -> Iterator[Part]:
         ("pooled reconstruction, from all tables", BAD): [known.pooled.values for _, known in nearest],
     }
     axis = "share of the records that would have to move (total variation distance, by single values)"
-    caption = f"How far from the true joint counts someone gets by the entry.{_of_all(disclosure)}"
+    caption = f"How far someone who has only the entry is from the true joint counts.{_of_all(disclosure)}"
     yield Bars([name for name, _ in nearest], series, axis, caption)
-    header = ("attribute", "all tables, of groups", "margins, of groups", "all tables, of values", "margins, of values")
+    header = ("attribute", "all tables, by groups", "margins, by groups", "all tables, by values", "margins, by values")
     rows = [
         (
             shown(name),
             *map(Share, (known.pooled.atoms, known.margins.atoms, known.pooled.values, known.margins.values)),
-            "" if known.converged else "did not converge: one that does may be nearer",
+            "" if known.converged else "did not converge: a converged one may be nearer",
         )
         for name, known in compared
     ]
@@ -254,7 +262,7 @@ def _tables(disclosure: Disclosure, *, in_full: bool) -> Iterator[Part]:
     more = f"the first {_MOST_TABLES} of {len(tables)}" if len(tables) > _MOST_TABLES else ""
     yield TextTable(header, rows, more, most=None if in_full else _TABLES)
     if disclosure.pairs:
-        yield "each table of pairs is looked at by itself: what they say together with others is not found out"
+        yield "each table of pairs is examined on its own: what it says together with other tables is not computed"
 
 
 def _order(table: PublishedTable) -> float:
@@ -262,14 +270,14 @@ def _order(table: PublishedTable) -> float:
 
 
 def _all_tables(disclosure: Disclosure) -> list[tuple[str, PublishedTable]]:
-    """Every table that was looked at, with what it is of."""
+    """Return every examined table, with the name of what it counts."""
     of_attributes = ((each.name, table) for each in disclosure.attributes for table in each.tables)
     of_pairs = (("pairs", table) for table in disclosure.pairs)
     return list(chain([(disclosure.label, disclosure.histogram)], of_attributes, of_pairs))
 
 
 def _worst(disclosure: Disclosure, exposure: Callable[[AttributeDisclosure], float]) -> Sequence[AttributeDisclosure]:
-    """The attributes that are most exposed, these first."""
+    """Return the most exposed attributes, the worst first."""
     return sorted(disclosure.attributes, key=exposure, reverse=True)[:_ROWS]
 
 
@@ -279,7 +287,7 @@ def _of_all(disclosure: Disclosure) -> str:
 
 
 def disclosure_document(disclosure: Disclosure) -> dict[str, Any]:
-    """All of it, as JSON values."""
+    """Return the disclosure as JSON values."""
     attributes = [_attribute_document(each) for each in disclosure.attributes]
     return {**asdict(disclosure), "attributes": attributes, "small_and_certain": dict(disclosure.small_and_certain)}
 

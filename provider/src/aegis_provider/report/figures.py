@@ -1,7 +1,7 @@
-"""The figures of an entry and of an advice about it: a record of each, and what all of them are drawn from.
+"""The registry of the figures of an entry and of an advice about it, and the data that they are drawn from.
 
-A figure is a module that has a `Drawing`, and its record here: then `aegis plot --figure NAME` draws it, and the page
-of all figures has a section of it.
+To add a figure, write a module that has a `Drawing`, and add its record here. Then `aegis plot --figure NAME` draws it,
+and the page of all figures has a section for it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +21,13 @@ _ASK = "aegis advise ENTRY_ID --measure mutual_information --limit 1000000 --jso
 
 @dataclass(frozen=True)
 class Subject:
-    """What a figure is drawn of.
+    """The data that a figure is drawn from.
 
     Attributes:
-        entry: As it is published.
-        advice: About the entry; some figures need none.
-        privacy: The name of the criterion to set utility against; by default the first that varies.
-        attributes: The names of those to show; by default all.
+        entry: The entry as it is published.
+        advice: Advice about the entry; some figures need none.
+        privacy: The name of the criterion to plot utility against; by default the first that varies.
+        attributes: The names of the attributes to show; by default all.
     """
 
     entry: EntryDocument
@@ -40,10 +40,10 @@ class Subject:
         """The advice.
 
         Raises:
-            PlotError: There is none.
+            PlotError: There is no advice.
         """
         if self.advice is None:
-            raise PlotError(f"this figure needs an advice: run `{_ASK}` and say --advice advice.json")
+            raise PlotError(f"this figure needs an advice: run `{_ASK}` and give --advice advice.json")
         return self.advice
 
 
@@ -53,11 +53,11 @@ class Drawing:
 
     Attributes:
         figure: The figure.
-        parts: Its section of the page: the figure, and what it shows in words.
-        is_possible: Whether there is anything to draw of a subject that has an advice, if the figure needs one.
+        parts: Its section of the page: the figure and an explanation in words.
+        is_possible: Whether there is anything to draw. The subject has an advice if the figure needs one.
 
     Raises:
-        PlotError: By `figure` and `parts`, where there is nothing to draw.
+        PlotError: From `figure` and `parts`, if there is nothing to draw.
     """
 
     figure: "Callable[[Subject], Figure]"
@@ -67,13 +67,13 @@ class Drawing:
 
 @dataclass(frozen=True)
 class EntryFigure:
-    """A figure among others.
+    """The record of a figure.
 
     Attributes:
         name: What `aegis plot --figure` calls it.
-        heading: Of its section on the page.
-        drawing: Where its `Drawing` is, as "module:NAME": it needs matplotlib, and its name does not.
-        needs_advice: Whether nothing can be drawn of an entry alone.
+        heading: The heading of its section on the page.
+        drawing: Where its `Drawing` is, as "module:NAME". Only loading it needs matplotlib.
+        needs_advice: Whether it cannot be drawn from an entry alone.
     """
 
     name: str
@@ -82,7 +82,7 @@ class EntryFigure:
     needs_advice: bool = False
 
     def load(self) -> Drawing:
-        """Imports how it is drawn."""
+        """Import the figure's drawing."""
         module, _, name = self.drawing.partition(":")
         return cast("Drawing", getattr(import_module(module), name))
 
@@ -96,7 +96,7 @@ _FIGURES = (
         "frontier", "Utility against privacy", "aegis_provider.report.plots.frontier:DRAWING", needs_advice=True
     ),
     EntryFigure("costs", "What each masking costs", "aegis_provider.report.plots.costs:DRAWING", needs_advice=True),
-    EntryFigure("lattice", "Which masking follows from which", "aegis_provider.report.plots.hasse:DRAWING"),
+    EntryFigure("lattice", "Which masking can be computed from which", "aegis_provider.report.plots.hasse:DRAWING"),
 )
 
 FIGURES: Final[dict[str, EntryFigure]] = {each.name: each for each in _FIGURES}
@@ -104,5 +104,5 @@ FIGURES: Final[dict[str, EntryFigure]] = {each.name: each for each in _FIGURES}
 
 
 def default_figure(advice: Advice | None) -> str:
-    """The name of the first figure that can be drawn with the advice, or without one."""
+    """Return the name of the first figure that can be drawn with the advice, or without one."""
     return next(each.name for each in FIGURES.values() if advice is not None or not each.needs_advice)

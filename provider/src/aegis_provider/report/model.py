@@ -1,21 +1,21 @@
-"""What a report consists of. `report.text` and `report.page` render any, and know nothing of what it is about."""
+"""The parts of a report. `report.text` and `report.page` render any report, whatever it is about."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-# Told apart by the colour-blind, and in grey.
+# Colours that remain distinct to the colour-blind and in grey.
 BAD, GOOD, OTHER, NEUTRAL = "#d55e00", "#0072b2", "#56b4e9", "#b8b8b8"
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Rows under a header; numbers stand to the right.
+    """Rows under a header; numbers are right-aligned.
 
     Attributes:
         header: The names of the columns.
-        rows: Of as many cells.
-        caption: What else is to be known of it.
+        rows: The rows, with one cell for each column.
+        caption: What else readers should know about it.
         wide: How many of the last columns only a page has room for.
         most: How many rows a terminal has room for; by default all.
     """
@@ -28,7 +28,7 @@ class TextTable:
 
 
 class Term(NamedTuple):
-    """A word or a number, and what it means for someone who decides by it and does not compute it."""
+    """A word or a number, and what it means to someone who decides by it but does not compute it."""
 
     word: str
     meaning: str
@@ -36,7 +36,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Terms:
-    """What each of some words or numbers means, at the length that only a page has room for."""
+    """Explanations of words or numbers, at a length that only a page has room for."""
 
     pairs: Sequence[Term]
 
@@ -55,11 +55,11 @@ class Bars:
 
     Attributes:
         groups: Their names.
-        series: Name and colour of a series to (groups,) its lengths.
+        series: (groups,) the lengths of each series, by its name and colour.
         axis: What the lengths are.
         caption: The sentence below it.
-        stacked: Whether the bars of a group are one, in parts, and all of them as long as the axis.
-        shares: Whether lengths are shares, told in percent, or counts.
+        stacked: Whether the bars of a group are stacked into one that is as long as the axis.
+        shares: Whether lengths are shares, shown in percent, and not counts.
     """
 
     groups: Sequence[str]
@@ -72,7 +72,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Curve:
-    """(points,) heights of a line; of several of one name the legend has the first."""
+    """(points,) heights of a line. If several curves have one name, the legend shows the first."""
 
     name: str
     colour: str
@@ -86,7 +86,7 @@ class Curves:
 
     Attributes:
         numbers: From left to right.
-        curves: The later ones over others.
+        curves: The lines; later ones are drawn over earlier ones.
         axes: What the numbers and the shares are.
         caption: The sentence below it.
     """
@@ -101,12 +101,12 @@ Figure: TypeAlias = Plot | Bars | Curves
 """A picture, which only a page has room for."""
 
 Part: TypeAlias = str | TextTable | Terms | Figure
-"""A part of a section; a text is a paragraph, or a line of text."""
+"""A part of a section; a string is a paragraph of a page, or a line of text."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading and the parts below it."""
 
     heading: str
     parts: Sequence[Part]
@@ -114,7 +114,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A title, what is to be known first, and the sections."""
+    """A title, a summary and the sections."""
 
     title: str
     summary: Sequence[str]

@@ -30,7 +30,7 @@ _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """The style of all figures; draw within it, and turn the figure into SVG or a file there too."""
+    """Set the style of all figures. Draw them, and turn them into SVG or files, within this context."""
     style = mpl.rc_context(
         {
             "axes.axisbelow": True,
@@ -52,16 +52,17 @@ def drawing() -> Iterator[None]:
 
 
 def figure_svg(figure: mpl_figure.Figure) -> str:
-    """The figure as an `<svg>` element: texts stay texts, escaped."""
+    """Return the figure as an `<svg>` element in which texts stay texts, escaped."""
     file = StringIO()
     figure.savefig(file, format="svg", metadata=_NO_METADATA)
     svg = file.getvalue()
-    # Nothing refers to a group, and the other ids are digests of what they name: a page may hold several figures.
+    # A page may have several figures, so ids must differ. Nothing refers to the ids of groups, and all other ids are
+    # digests of what they name.
     return re.sub(r'<g id="[^"]*"', "<g", svg[svg.index("<svg") :])
 
 
 def write_page(path: Path, report: Report) -> None:
-    """Writes the report as one HTML file, whole or not at all.
+    """Write the report as one HTML file, whole or not at all.
 
     Raises:
         OutputError: The file cannot be written.
@@ -71,7 +72,7 @@ def write_page(path: Path, report: Report) -> None:
 
 
 def render_page(report: Report) -> str:
-    """The page as one self-contained HTML document in UTF-8; fractions have at most four significant digits."""
+    """Return the page as one self-contained HTML document in UTF-8; fractions have up to four significant digits."""
     folder = FileSystemLoader(Path(__file__).parent)
     environment = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters |= {"cell": _cell, "as_svg": _as_svg}
@@ -90,7 +91,7 @@ def _as_svg(figure: Figure) -> Markup:
     else:
         with drawing():
             svg = figure_svg(drawn(figure))
-    # The one text that is not escaped: matplotlib escapes what it writes.
+    # The only text that is not escaped here, because matplotlib escapes what it writes.
     return Markup(svg)  # noqa: S704 - see above
 
 

@@ -27,7 +27,7 @@ _CURVES = 100
 _ROWS = 30
 _CRITERIA = ("k", "l", "t")
 _BANDS: Final = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
-"""Sizes of equivalence classes that are told together: the least and the most of each."""
+"""Sizes of equivalence classes that are reported together: the least and the most of each band."""
 _RISKY: Final = {
     ("alone", "#d55e00"): (1, 1),
     ("in a class of 2 to 4: risk above 1 in 5", "#f0b27a"): (2, 4),
@@ -37,16 +37,19 @@ _RISKY: Final = {
 
 
 def risk_report(assessment: Assessment, table: str) -> Report:
-    """The report: of one release in detail, of several beside each other, of the table where there is none.
+    """Report one release in detail, several side by side, or the table if there is no release.
 
     Args:
-        assessment: What was measured.
-        table: Its name.
+        assessment: The measurements.
+        table: The table's name.
     """
     only = assessment.releases[0] if len(assessment.releases) == 1 else None
     title = f"Privacy of {table}" + (f", as {only.id} masks it" if only else "")
-    looked_at = f"By {assessment.plan.source}. Who knows other attributes of a person than these is a greater danger."
-    sections = [Section("What was looked at", [looked_at, _columns(assessment)])]
+    looked_at = (
+        f"According to {assessment.plan.source}. Someone who knows other attributes of a person than these is a "
+        "greater danger."
+    )
+    sections = [Section("What was examined", [looked_at, _columns(assessment)])]
     if len(assessment.releases) > 1:
         sections.append(Section("The configurations", list(_configurations(assessment))))
     else:
@@ -79,14 +82,14 @@ def _tally(assessment: Assessment) -> str:
     broken = [each.id for each in assessment.releases if each.broken]
     unknown = sum(each.holds is None for each in assessment.releases)
     held = sum(bool(each.verdicts and each.holds) for each in assessment.releases)
-    tally = f"Of {len(assessment.releases)} configurations, {held} hold what they promise and {len(broken)} break it."
+    tally = f"Of {len(assessment.releases)} configurations, {held} keep their promise and {len(broken)} break it."
     tally += f" These break it: {', '.join(broken)}." if broken else ""
-    return tally + (f" Of {unknown} this cannot be told here." if unknown else "")
+    return tally + (f" For {unknown} this cannot be checked here." if unknown else "")
 
 
 def _columns(assessment: Assessment) -> TextTable:
-    """What becomes of each column in the only release; without one, what each is taken for."""
-    header = ("column", "taken for", "masking", "the values become")
+    """Show what becomes of each column in the only release; if there is none, show each column's role."""
+    header = ("column", "role", "masking", "the values become")
     if not assessment.columns:
         roles = roles_of(assessment.plan, assessment.configurations)
         return TextTable(header[:2], [(shown(name), role) for name, role in roles.items()])
@@ -107,8 +110,8 @@ def _configurations(assessment: Assessment) -> Iterator[Part]:
         rows.append(_release_row(release, release.id, maskings_in_short(assessment.plan, configuration)))
     yield TextTable(header, rows, wide=1)
     if assessment.binned:
-        yield f"in bins: the plan's, of the numbers of {', '.join(assessment.binned)}"
-    yield "alone: share of the records that no other agrees with on all quasi-identifiers"
+        yield f"in bins: the numbers of {', '.join(assessment.binned)} are in the plan's bins"
+    yield "alone: share of the records that agree with no other on all quasi-identifiers"
     yield f"{left_out}: share of the records to suppress so that the others have k={_USUAL_K}"
 
 
@@ -134,7 +137,7 @@ def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Sect
     if measured.sizes is not None and measured.risk is not None:
         yield Section(f"Equivalence classes, {name}", list(_classes(measured.sizes, compared)))
         table = _suppression_table(measured.sizes)
-        yield Section(f"To suppress, {name}", [table, _suppression_curves(assessment)])
+        yield Section(f"Records to suppress, {name}", [table, _suppression_curves(assessment)])
 
 
 def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]:
@@ -149,12 +152,12 @@ def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]
     header = ("criterion", "reached", "promised", "in the worst class")
     yield TextTable(header, rows) if rows else "Nothing could be measured."
     if release.unmeasured:
-        yield f"Whether this is held cannot be told here: {', '.join(release.unmeasured)}."
+        yield f"Cannot be checked here: {', '.join(release.unmeasured)}."
     if assessment.plan.sensitive and not any(each.maskings for each in assessment.plan.attributes):
         names = ", ".join(name for name, each in CRITERIA.items() if each.compares)
         yield (
-            f"{names}: against this table. With its plan, a release is compared with the whole table, before anything "
-            "is suppressed, so that they may differ a little."
+            f"{names}: compared with this table. With its plan, a release is compared with the whole table before "
+            "anything is suppressed, so these numbers may differ slightly."
         )
 
 
@@ -168,7 +171,7 @@ def _risk(compared: Mapping[str, ReleasePrivacy]) -> Iterator[Part]:
 
 
 def _risks(risk: Risk) -> dict[str, Share]:
-    """By name; the average prosecutor risk and the marketer risk are one number: classes over records."""
+    """Return the risks by name. The average prosecutor risk and the marketer risk are equal: classes over records."""
     above = {f"records with a risk above 1 in {round(1 / each)}": share for each, share in risk.above.items()}
     shares = {"prosecutor, highest": risk.highest, "prosecutor, average; marketer": risk.average, **above}
     return {name: Share(share) for name, share in {**shares, "records alone in their class": risk.unique_share}.items()}
@@ -182,12 +185,12 @@ def _classes(sizes: ClassSizes, compared: Mapping[str, ReleasePrivacy]) -> Itera
     rows = [(name, *sizes.within(*band)) for name, band in bands.items()]
     yield TextTable(("records in each", "classes", "records"), [row for row in rows if row[1]])
     shares = {name: {band: _share(each.sizes, *bands[band]) for band in bands} for name, each in compared.items()}
-    caption = "How many records share their quasi-identifiers with how many. Larger classes are safer."
+    caption = "How many records are in equivalence classes of each size. Larger classes are safer."
     yield _beside("share of the records, by the size of their equivalence class", shares, caption)
 
 
 def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str) -> Bars:
-    """Shares of the table as it is, the first of `compared`, and perhaps of a release."""
+    """Draw shares of the table as it is, the first of `compared`, beside those of a release if there is one."""
     series = {
         (name, colour): list(shares.values())
         for (name, shares), colour in zip(compared.items(), (BAD, GOOD), strict=False)
@@ -196,19 +199,19 @@ def _beside(axis: str, compared: Mapping[str, Mapping[str, float]], caption: str
 
 
 def _classes_of_all(assessment: Assessment) -> Bars:
-    """Which share of the records is in small classes: of the table as it is, and of the configurations, worst first."""
+    """Draw the share of records in small classes: of the table as it is, and of the configurations, worst first."""
     measured = [each for each in assessment.releases if each.risk is not None]
     worst = sorted(measured, key=_exposed, reverse=True)[:_ROWS]
     releases = [assessment.as_it_is, *worst]
     series = {named: [_share(each.sizes, *band) for each in releases] for named, band in _RISKY.items()}
     few = f" These are the worst {_ROWS} of {len(measured)}." if len(measured) > _ROWS else ""
-    caption = f"How many records are in small classes, the configuration with most at risk first.{few}"
+    caption = f"How many records are in small classes. The configuration with most records at risk comes first.{few}"
     names = [assessment.unmasked_id, *(each.id for each in worst)]
     return Bars(names, series, "share of the records", caption, stacked=True)
 
 
 def _exposed(release: ReleasePrivacy) -> tuple[float, ...]:
-    """What releases are compared by: the shares of their records that are at a risk, the highest risk first."""
+    """Return the sort key of a release: the shares of its records at each risk."""
     return tuple(_share(release.sizes, 1, most) for most in (4, 19, 1))
 
 
@@ -226,7 +229,7 @@ def _suppression_curves(assessment: Assessment) -> Curves:
     curves = [Curve(name, colour, _left_out(each.sizes, _DRAWN_KS), width) for each in measured[:_CURVES]]
     curves.append(Curve(assessment.unmasked_name, BAD, _left_out(assessment.as_it_is.sizes, _DRAWN_KS)))
     first = f" The first {_CURVES} configurations." if len(measured) > _CURVES else ""
-    caption = f"How many records have to be left out so that all others have k-anonymity.{first}"
+    caption = f"How many records must be suppressed so that all others have k-anonymity.{first}"
     return Curves(_DRAWN_KS, curves, ("k", "share to suppress"), caption)
 
 
@@ -237,14 +240,14 @@ def _share(sizes: ClassSizes | None, least: int, most: int | None) -> float:
 
 
 def _left_out(sizes: ClassSizes | None, ks: Sequence[int]) -> list[Share]:
-    """For each k, the share of the records to suppress."""
+    """Return for each k the share of the records to suppress."""
     if sizes is None or not sizes.records:
         return [Share(0)] * len(ks)
     return [Share(records / sizes.records) for records in sizes.suppressed_for(ks).tolist()]
 
 
 def risk_document(assessment: Assessment, *, in_full: bool) -> dict[str, Any]:
-    """All that was measured, as JSON values. `in_full`: with the class sizes."""
+    """Return the measurements as JSON values; `in_full` adds the class sizes."""
     releases = [
         _release_document(release, in_full=in_full) | {"maskings": dict(configuration.maskings)}
         for release, configuration in zip(assessment.releases, assessment.configurations, strict=True)
@@ -260,7 +263,7 @@ def risk_document(assessment: Assessment, *, in_full: bool) -> dict[str, Any]:
 
 
 def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, Any]:
-    """`holds` is null where it cannot be told."""
+    """Return a release as JSON values; `holds` is null if it cannot be checked."""
     measured = release.sizes is not None
     return {
         "id": release.id or None,

@@ -7,7 +7,7 @@ from aegis_sdk.cli.terminal import aligned
 
 
 def text_lines(report: Report) -> Iterator[str]:
-    """Lines of text: the summary, and each section that has anything but figures and terms, after an empty line."""
+    """Yield the summary, then each section that has more than figures and terms, after an empty line."""
     yield from report.summary
     for section in report.sections:
         lines = [line for part in section.parts for line in _part_lines(part)]

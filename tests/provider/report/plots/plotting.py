@@ -1,4 +1,4 @@
-"""Entries and advices for plots, in the size that a test needs."""
+"""Small entries and advice documents to plot in tests."""
 
 import numpy as np
 from matplotlib.collections import PathCollection
@@ -8,7 +8,7 @@ from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, Advice, EntryDocument
 
 
 def entry_of(privacy, **fields):
-    """The contract's example with these configurations: by id, what is vouched for each."""
+    """Return the contract's example with these configurations: by id, what each vouches for."""
     configurations = [
         {"id": name, "maskings": {"age": "age-2"}, **({"privacy": vouched} if vouched else {})}
         for name, vouched in privacy.items()
@@ -17,7 +17,7 @@ def entry_of(privacy, **fields):
 
 
 def advice_of(utilities, reference=1.0, **fields):
-    """An advice that ranks these configurations, by how far their utilities are from the reference."""
+    """Return an advice that ranks these configurations by how far their utilities are from the reference."""
     ranking = [
         {"configuration": name, "utility": utility, "deviation": abs(reference - utility)}
         for name, utility in sorted(utilities.items(), key=lambda item: abs(reference - item[1]))
@@ -27,13 +27,13 @@ def advice_of(utilities, reference=1.0, **fields):
     return Advice.model_validate({**EXAMPLE_ADVICE, **given})
 
 
-#: All but c3 stand on the frontier by k, c2 and c4 at one place.
+#: All but c3 are on the frontier by k; c2 and c4 are the same point.
 PRIVACY = {"c1": {"k": 1}, "c2": {"k": 5}, "c3": {"k": 4}, "c4": {"k": 5}, "c5": {"k": 100}}
 UTILITIES = {"c1": 0.9, "c2": 0.5, "c3": 0.4, "c4": 0.5, "c5": 0.1}
 
 
 def many(number, name="k"):
-    """That many configurations, the more useful the less private as a rule."""
+    """Return that many configurations; less private ones are usually more useful."""
     random = np.random.default_rng(7)
     privacy = np.maximum(1, (3000 ** random.random(number)).astype(int))
     utilities = random.random(number) ** 0.3 * (1 - np.log(privacy) / np.log(6000))
@@ -52,7 +52,7 @@ def steps_of(figure):
 
 
 def ticks_of(figure):
-    """Where the ticks of the x axis stand, and their labels."""
+    """Return the places of the ticks of the x axis, and their labels."""
     axis = figure.axes[0].xaxis
     return list(zip(axis.get_majorticklocs().tolist(), axis.get_majorticklabels(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Utility against privacy, read back from the figure, and the frontier against its definition."""
+"""Utility against privacy, read back from the figure, and the frontier compared with its definition."""
 
 from itertools import pairwise
 
@@ -75,7 +75,7 @@ class TestFrontier:
         assert len(points_of(figure)) == 4
         assert note_of(figure).split("; ") == [
             "5 of 7 configurations",
-            "required were k=5",
+            "required: k=5",
             "the advice ranks 6 of 7: ask with --limit 1000000 for all",
             "1 vouch for no k",
         ]
@@ -170,10 +170,10 @@ class TestFrontier:
         assert axes.get_xscale() == "linear"
         assert [each.get_text() for each in axes.get_legend().get_texts()] == ["configuration", "best ranked"]
         several = frontier(entry_of(PRIVACY), advice_of(UTILITIES)).axes[0].get_legend().get_texts()
-        assert "frontier: no other of the entry is better in both" in [each.get_text() for each in several]
+        assert "frontier: no other in the entry is better in both" in [each.get_text() for each in several]
 
     def test_a_page_says_whose_frontier_it_is(self):
-        assert "the frontier is that of those it holds" in page(entry_of(PRIVACY), advice_of(UTILITIES))
+        assert "that of the configurations in the entry" in page(entry_of(PRIVACY), advice_of(UTILITIES))
 
     def test_configurations_may_be_a_table_of_columns(self):
         table = {

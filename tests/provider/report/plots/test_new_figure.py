@@ -1,4 +1,4 @@
-"""A figure that has a module and a record in the registry is drawn by the command, as an image and on the page."""
+"""The command draws any figure that has a module and a record in the registry, as an image and on the page."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ main()
 
 @pytest.fixture
 def plot(tmp_path):
-    """Runs `aegis plot` with one figure more; its exit code, stdout and stderr."""
+    """Run `aegis plot` with one more figure; return its exit code, stdout and stderr."""
     (tmp_path / "label_figure.py").write_text(MODULE)
     (tmp_path / "entry.json").write_text(json.dumps(EXAMPLE_ENTRY))
 

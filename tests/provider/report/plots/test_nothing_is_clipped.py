@@ -1,4 +1,4 @@
-"""No word of a figure of an entry ends at the edge of the picture."""
+"""The edge of the picture cuts off no word of a figure."""
 
 import pytest
 from matplotlib.text import Text
@@ -11,7 +11,7 @@ LONG = "a-name-of-an-entry-that-is-as-long-as-names-of-entries-may-well-be"
 
 
 def clipped(figure):
-    """The words, but for ticks out of range, which are not drawn."""
+    """Return the words, except ticks out of range, which are not drawn."""
     figure.draw_without_rendering()
     ticks = {label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels()}
     words = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text() and each not in ticks]

@@ -146,7 +146,7 @@ class TestLattice:
         assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
 
     def advised(self, knowledge="joint", maskings=None, **fields):
-        """The diagram of the entry with an advice, and by masking the colour of its box."""
+        """Return the diagram of the entry with an advice, and the colour of each masking's box."""
         deviations = {"fine": 0.0, "coarse": 0.1} if maskings is None else maskings
         scores = {
             name: {"utility": 0.2 - deviation, "deviation": deviation, "source": "counts"}
@@ -243,7 +243,7 @@ class Reader(HTMLParser):
 class TestFiles:
     @pytest.fixture
     def hostile(self):
-        """An entry all of whose names are hostile, and an advice about it."""
+        """Return an entry with only hostile names, and an advice about it."""
         text = json.dumps([EXAMPLE_ENTRY, advice_of({"c01": 0.4, "c02": 0.1}).model_dump(mode="json")])
         for name in ("age-2", "age", "c01", "c02", "Self-rated health"):
             text = text.replace(f'"{name}"', json.dumps(f"{HOSTILE} {name} 日本"))

@@ -3,8 +3,8 @@
     frontier(entry, advice, "k").savefig("frontier.png", dpi=150)
     write_page(Path("plot.html"), entry, advice)
 
-Needs the extra `plots` (jinja2, matplotlib). Everything raised here is a `PlotError`, whose text is one line. Which
-figures there are stands in `report.figures`.
+Needs the extra `plots` (jinja2, matplotlib). Everything raised here is a `PlotError`, whose text is one line.
+`report.figures` lists the figures.
 """
 
 from aegis_provider.errors import PlotError

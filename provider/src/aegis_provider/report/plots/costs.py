@@ -36,14 +36,14 @@ _MOST_NAMES = 8
 
 @dataclass(frozen=True)
 class _Row:
-    """A bar, or the heading of an attribute (no `cost`).
+    """A bar, or the heading of an attribute, which has no `cost`.
 
     Attributes:
-        name: At the left.
-        beside: What stands beside it.
-        known: Whether `whole` is, or only what the published tables tell.
-        cost: What is lost.
-        whole: All that there is to lose.
+        name: The text at the left.
+        beside: The text beside the bar or the name.
+        known: Whether all that the attribute tells is known, not only what the published tables tell.
+        cost: The deviation.
+        whole: The reference utility: all that can be lost.
         is_best: Whether the best configuration has this masking.
     """
 
@@ -57,19 +57,19 @@ class _Row:
 
 @drawing()
 def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None = None) -> Figure:
-    """A bar for every scored masking: its deviation, by attribute, the attribute with most to lose first.
+    """Draw the deviation of every scored masking as a bar, by attribute, the attribute with most to lose first.
 
-    Behind each bar stands the reference utility of the attribute, where more utility is better: all that a masking can
-    lose. It is hatched where the unmasked joint counts are not known: then more may be lost, and the bounds of it stand
-    there. The maskings of the best configuration are marked.
+    If more utility is better, the reference utility of the attribute is drawn behind each bar: all that a masking can
+    lose. It is hatched if the unmasked joint counts are not known. Then more may be lost, and the bounds are shown.
+    The maskings of the best configuration are marked.
 
     Args:
-        entry: As it is published.
-        advice: About it.
-        attributes: The names of those to show; by default all.
+        entry: The entry as it is published.
+        advice: Advice about the entry.
+        attributes: The names of the attributes to show; by default all.
 
     Raises:
-        PlotError: The advice scores none of them.
+        PlotError: The advice scores no masking of these attributes.
     """
     chosen = _chosen(advice, attributes)
     rows = list(
@@ -87,7 +87,7 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
 def _chosen(advice: Advice, attributes: Sequence[str] | None) -> list[AttributeAdvice]:
     scored = [each for each in advice.attributes or () if each.maskings and (not attributes or each.name in attributes)]
     if not scored:
-        raise PlotError("the advice scores no masking of these attributes; ask again, with --json")
+        raise PlotError("the advice scores no masking of these attributes; ask again with --json")
     refuse_vast(score.deviation for each in scored for score in each.maskings.values())
     refuse_vast(each.reference_utility for each in scored)
     return sorted(scored, key=lambda each: max(score.deviation for score in each.maskings.values()), reverse=True)
@@ -100,7 +100,7 @@ def _rows(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, who
         cheapest_first = sorted(each.maskings.items(), key=lambda item: item[1].deviation)
         whole = each.reference_utility if whole_known else None
         for masking, score in cheapest_first[:MOST_MASKINGS]:
-            # A share of what is known would pass for a share of all.
+            # A share of what is known would be mistaken for a share of the whole.
             share = f"  {score.deviation / whole:.0%}" if whole and known else ""
             beside = stated_deviation(each, masking) + share
             is_best = best.get(each.name) == masking
@@ -108,7 +108,7 @@ def _rows(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, who
 
 
 def _of_what_is_known(attribute: AttributeAdvice) -> str:
-    """What stands beside the name of an attribute whose unmasked joint counts are not known."""
+    """Return the text beside the name of an attribute whose unmasked joint counts are not known."""
     bounds = utility_bounds(attribute)
     between = f" ({bounds})" if bounds.far_apart else ""
     return f"of what is known: {attribute.reference_utility:.3g}{between}"
@@ -132,14 +132,14 @@ def _bars(axes: Axes, rows: Sequence[_Row]) -> None:
 
 
 def _kept(*, known: bool) -> dict[str, Any]:
-    """How the bar of all that there is to lose is filled."""
+    """Return the fill of the bar that shows all that can be lost."""
     return (
         {"color": PALE} if known else {"facecolor": "white", "edgecolor": "#c3cbd6", "hatch": "/////", "linewidth": 0}
     )
 
 
 def _names(axes: Axes, rows: Sequence[_Row]) -> None:
-    """Names of maskings beside their bars, those of attributes in bold above them."""
+    """Write the names of maskings beside their bars, and those of attributes in bold above them."""
     axes.set_yticks(range(len(rows)), [row.name for row in rows])
     for tick, row in zip(axes.get_yticklabels(), rows, strict=True):
         tick.set_fontsize(10 if row.cost is None else 9)
@@ -172,23 +172,23 @@ def _left_out(attributes: Sequence[AttributeAdvice]) -> str:
 def _unknown(rows: Sequence[_Row]) -> str:
     if all(row.known for row in rows):
         return ""
-    return "of what is known: unmasked joint counts are not, so more may be lost; in brackets what is certain"
+    return "of what is known: unmasked joint counts are not known, so more may be lost; in brackets: certain bounds"
 
 
 def _parts(subject: Subject) -> Iterator[Part]:
     entry, advice, attributes = subject.entry, subject.answer, subject.attributes
     yield (
-        "Of each attribute, how far every masking is from its reference utility: what the unmasked attribute tells of "
-        "the label, or as much of that as is known. A long bar costs much; where all bars are short the attribute "
-        "tells little in any case, if its joint counts are known."
+        "For each attribute, the bars show how far every masking is from the reference utility: what the unmasked "
+        "attribute tells about the label, or as much of that as is known. A long bar means a high cost. If all bars "
+        "are short and the joint counts are known, the attribute tells little in any case."
     )
     yield Plot(figure_svg(costs(entry, advice, attributes)), "Deviation of every masking, by attribute.")
     chosen = [each for each in advice.attributes or () if not attributes or each.name in attributes]
     if unknown := [each.name for each in chosen if each.maskings and not reference_known(each)]:
         yield (
-            f"The unmasked joint counts of {some(unknown, _MOST_NAMES)} are not known. Their reference utility is only "
-            "what the published tables tell: the attribute may tell more, and each masking may lose more than its bar "
-            "shows. Numbers in brackets enclose the true one for certain."
+            f"The unmasked joint counts of {some(unknown, _MOST_NAMES)} are not known. The reference utility is only "
+            "what the published tables tell. The attribute may tell more, and each masking may lose more than its bar "
+            "shows. The true number certainly lies between the numbers in brackets."
         )
 
 

@@ -46,12 +46,12 @@ class Scored:
 
 
 def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
-    """The first name of privacy by which configurations differ; where they differ by none, the first vouched for.
+    """Return the first privacy criterion by which configurations differ, or else the first vouched for.
 
-    They are those that the advice ranks, or else all.
+    The configurations are those that the advice ranks; without advice, all.
 
     Raises:
-        PlotError: Nothing is vouched for.
+        PlotError: No configuration vouches for any privacy.
     """
     vouched = {name: numbers for name in PRIVACY_CRITERIA if (numbers := vouched_for(entry, name))}
     if not vouched:
@@ -62,13 +62,13 @@ def best_promise(entry: EntryDocument, advice: Advice | None = None) -> str:
 
 
 def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
-    """The configurations of the ranking, best first, that vouch for that privacy.
+    """Return the configurations of the ranking, best first, that vouch for that privacy.
 
     Raises:
         PlotError: The advice has no ranking, ranks what the entry does not have, or nothing is left.
     """
     if not advice.ranking:
-        raise PlotError("the advice has no ranking; ask again, with --limit 1000000 --json")
+        raise PlotError("the advice has no ranking; ask again with --limit 1000000 --json")
     known, vouched = set(ids_of(entry)), vouched_for(entry, privacy)
     for row in advice.ranking:
         if row.configuration not in known:
@@ -85,10 +85,10 @@ def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
 
 
 def pareto(configurations: Sequence[Scored], privacy: str) -> list[Scored]:
-    """The Pareto frontier, from the least private to the most: nothing else is as private and loses as little, and
-    better in one of the two.
+    """Return the Pareto frontier, from the least private to the most private.
 
-    What loses less is what has the smaller deviation, as in the ranking. Equally good ones stand on it together.
+    For a configuration on it, no other is at least as private, loses at most as much, and is better in one of the two.
+    As in the ranking, a smaller deviation means a smaller loss. Equally good configurations are on it together.
     """
     sign = 1 if CRITERIA[privacy].at_least else -1
     most_private_first = sorted(configurations, key=lambda each: (-sign * each.privacy, each.deviation))
@@ -109,14 +109,14 @@ Upward: TypeAlias = Callable[[Scored], float]
 
 @drawing()
 def frontier(entry: EntryDocument, advice: Advice, privacy: str | None = None) -> Figure:
-    """Every ranked configuration by the privacy that is vouched for (rightwards) and its utility (better is upwards).
+    """Draw every ranked configuration by the privacy it vouches for (to the right) and its utility (better is up).
 
-    Where the ranking by deviation is not one by utility, the upward axis is the deviation, so that the best stands
-    always on the frontier.
+    If the ranking by deviation is not one by utility, the upward axis is the deviation, so the best is always on the
+    frontier.
 
     Args:
-        entry: As it is published.
-        advice: About it.
+        entry: The entry as it is published.
+        advice: Advice about the entry.
         privacy: The name of a criterion, by default that of `best_promise`.
 
     Raises:
@@ -154,7 +154,7 @@ def _out_of_order(points: Sequence[Scored]) -> bool:
 
 
 def _scatter(axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upward: Upward) -> None:
-    """All points pale, the frontier as steps: up to a point's privacy, its utility can be had."""
+    """Draw all points pale, and the frontier as steps: a point's utility is available up to its privacy."""
     many = len(points) > _MANY
     axes.scatter(
         [each.privacy for each in points],
@@ -174,7 +174,7 @@ def _scatter(axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upwar
         linewidth=1.6,
         marker="o",
         markersize=6,
-        label="frontier: no other of the entry is better in both" if _is_line(edge) else "_nolegend_",
+        label="frontier: no other in the entry is better in both" if _is_line(edge) else "_nolegend_",
     )
     best = points[0]
     axes.plot([best.privacy], [upward(best)], "*", color=VERMILION, markersize=17, zorder=4, label="best ranked")
@@ -208,12 +208,12 @@ def _axes(axes: Axes, points: Sequence[Scored], privacy: str, advice: Advice, up
 
 
 def _notes(entry: EntryDocument, advice: Advice, points: Sequence[Scored], privacy: str) -> Iterator[str]:
-    """What is to be known of how many configurations stand in the figure."""
+    """Yield notes on how many configurations the figure shows."""
     ranked = len(advice.ranking or ())
     considered = advice.considered or ranked
     yield f"{len(points)} of {len(ids_of(entry))} configurations"
     if required := advice.request.get("require"):
-        yield f"required were {', '.join(f'{name}={number:g}' for name, number in required.items())}"
+        yield f"required: {', '.join(f'{name}={number:g}' for name, number in required.items())}"
     if ranked < considered:
         yield f"the advice ranks {ranked} of {considered}: ask with --limit 1000000 for all"
     if len(points) < ranked:
@@ -221,7 +221,7 @@ def _notes(entry: EntryDocument, advice: Advice, points: Sequence[Scored], priva
 
 
 def _labels(figure: Figure, axes: Axes, points: Sequence[Scored], edge: Sequence[Scored], upward: Upward) -> None:
-    """The names of what stands on the frontier, the best and the ends first, as far as they have room."""
+    """Write the names of the configurations on the frontier as far as they fit, the best and the ends first."""
     best = points[0]
     places = [list(group) for _, group in groupby(edge, key=lambda each: (each.privacy, each.deviation))]
     labels = [_label(group, upward) for group in places if best not in group]
@@ -243,10 +243,11 @@ def _parts(subject: Subject) -> Iterator[Part]:
     entry, advice = subject.entry, subject.answer
     privacy = subject.privacy or best_promise(entry, advice)
     yield (
-        "Each point is a configuration: to the right it is more private, upwards more useful. Of the configurations of "
-        "this entry that are ranked, none lies above and to the right of the frontier. Choose on it: every other one "
-        "gives away one of the two for nothing. An entry may hold only some of all configurations that its maskings "
-        "allow, such as the minimal ones for what was required; the frontier is that of those it holds."
+        "Each point is a configuration. Points further to the right are more private, and higher points are more "
+        "useful. No ranked configuration of this entry lies above and to the right of the frontier. Choose one on the "
+        "frontier: any other gives up privacy or utility for nothing. An entry may contain only some of the "
+        "configurations that its maskings allow, such as the minimal ones for the requirements. The frontier is that "
+        "of the configurations in the entry."
     )
     yield Plot(
         figure_svg(frontier(entry, advice, privacy)),

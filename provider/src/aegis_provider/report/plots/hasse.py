@@ -1,4 +1,4 @@
-"""The maskings of each attribute as a Hasse diagram: what is above is a function of what is below."""
+"""The maskings of each attribute as a Hasse diagram: a masking is a function of those below it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from aegis_provider.report.plots.style import INK, LONGEST_NAME, few, left_out, 
 from aegis_sdk.reading import lattice_of, shown, unit_of
 from aegis_sdk.wire import Advice, Attribute, EntryDocument
 
-# Inches, but for the size of the type.
+# Inches, except for font sizes.
 _WIDE = 9.6
 _MARGIN = 0.3
 _HEAD = 0.95
@@ -34,12 +34,12 @@ _POINTS = 9
 _TITLE_POINTS = 13
 
 _NAMES = 3
-_RULE = "a masking is a function of what is below and joined to it"
+_RULE = "a masking is a function of every masking below that is joined to it"
 
 
 @dataclass(frozen=True)
 class _Box:
-    """A node as it is drawn: its lines of text, how wide it is, and what its maskings lose (0 to 1, if known)."""
+    """A node as it is drawn: its lines of text, its width, and what its maskings lose (0 to 1, if known)."""
 
     lines: tuple[str, ...]
     width: float
@@ -62,12 +62,12 @@ class _Panel:
 
     @property
     def step(self) -> float:
-        """From one layer to the next."""
+        """The distance from one layer to the next."""
         return max(box.height for box in self.boxes) + _BETWEEN_LAYERS
 
     @property
     def inner_width(self) -> float:
-        """Of the diagram itself."""
+        """The width of the diagram itself."""
         return max(map(self.layer_width, self.drawn.layers))
 
     @property
@@ -81,7 +81,7 @@ class _Panel:
         return _NAME + layers * self.step
 
     def width_of(self, key: int) -> float:
-        """Of a node, or of the bend of an edge."""
+        """Return the width of a node, or of the bend of an edge."""
         return self.boxes[key].width if key < len(self.boxes) else _BEND
 
     def layer_width(self, layer: Sequence[int]) -> float:
@@ -90,11 +90,11 @@ class _Panel:
 
 @drawing()
 def lattice(entry: EntryDocument, advice: Advice | None = None, attributes: Sequence[str] | None = None) -> Figure:
-    """The Hasse diagram of the maskings of each attribute, finer ones below coarser ones.
+    """Draw the Hasse diagram of the maskings of each attribute, finer ones below coarser ones.
 
-    Maskings that group the values alike stand in one box; those that have no mapping stand aside, dashed. With an
-    advice a box is the darker the more of the attribute's reference utility its masking loses, and grey where that
-    is not known. `attributes`: their names; by default all of the entry.
+    Maskings that group the values alike share a box. Those without a mapping stand aside, dashed. With an advice, a
+    box is darker the more of the attribute's reference utility its masking loses, and grey if that is not known.
+    `attributes`: the names of those to draw; by default all of the entry.
     """
     chosen = [each for each in entry.attributes if not attributes or each.name in attributes]
     panels = [_panel(each, losses_of(advice, each.name)) for each in few(chosen)]
@@ -146,13 +146,13 @@ def _box(
 
 
 def _named(masking: str, unit: str | None) -> str:
-    """The id, and of a level of a hierarchy of dates its unit."""
+    """Return the masking's id, and its unit if it is a level of a hierarchy of dates."""
     name = shown(masking, LONGEST_NAME)
     return name if unit is None or unit in name else f"{name}: {shown(unit, LONGEST_NAME)}"
 
 
 def _shelves(panels: Sequence[_Panel]) -> list[list[_Panel]]:
-    """The panels in rows, as many in each as fit, in their order."""
+    """Arrange the panels in rows, as many in each as fit, in their order."""
     rows: list[list[_Panel]] = [[]]
     for panel in panels:
         used = sum(each.width + _BETWEEN_PANELS for each in rows[-1])
@@ -163,7 +163,7 @@ def _shelves(panels: Sequence[_Panel]) -> list[list[_Panel]]:
 
 
 def _draw(axes: Axes, panel: _Panel, left: float, top: float, *, advised: bool) -> None:
-    """The panel with its upper left corner there."""
+    """Draw the panel with its upper left corner at this place."""
     axes.text(left, top, panel.name, fontsize=_POINTS + 3, fontweight="bold", color=INK, va="top")
     bottom = top - _NAME - len(panel.drawn.layers) * panel.step + panel.step / 2
     places = dict(_places(panel, left, bottom))
@@ -177,7 +177,7 @@ def _draw(axes: Axes, panel: _Panel, left: float, top: float, *, advised: bool) 
 
 
 def _places(panel: _Panel, left: float, bottom: float) -> Iterator[tuple[int, tuple[float, float]]]:
-    """The middle of every node and bend, each layer centred."""
+    """Yield the middle of every node and bend, with each layer centred."""
     for rank, layer in enumerate(panel.drawn.layers):
         x = left + (panel.inner_width - panel.layer_width(layer)) / 2
         for key in layer:
@@ -204,23 +204,23 @@ def _row_width(row: Sequence[_Panel]) -> float:
 
 
 def _heading_widths(entry: EntryDocument, advice: Advice | None, notes: str) -> list[float]:
-    """Inches of each line of the heading, and of the notes at the foot."""
+    """Return the width in inches of each line of the heading, and of the notes at the foot."""
     texts = [text_width(_title(entry), _TITLE_POINTS, bold=True), text_width(_RULE, _POINTS + 0.5)]
     return [*texts, text_width(notes, _POINTS), key_width(advice) if advice is not None else 0.0]
 
 
 def _title(entry: EntryDocument) -> str:
-    return shown(f"Which masking follows from which: {entry.name}", 70)
+    return shown(f"Which masking can be computed from which: {entry.name}", 70)
 
 
 def _notes(entry: EntryDocument, note: str) -> str:
-    """What dashes mean, if there are any, and what is left out."""
+    """Say what dashes mean, if there are any, and what is left out."""
     unknown = any(each.mapping is None for attribute in entry.attributes for each in attribute.maskings)
     return "; ".join([*(["dashed: without a mapping"] if unknown else []), *([note] if note else [])])
 
 
 def _heading(axes: Axes, height: float, entry: EntryDocument, advice: Advice | None, notes: str) -> None:
-    """The title, what the boxes mean, and what is left out."""
+    """Write the title, what the boxes mean, and what is left out."""
     axes.text(_MARGIN, height - 0.2, _title(entry), fontsize=_TITLE_POINTS, fontweight="bold", color=INK, va="top")
     axes.text(_MARGIN, height - 0.5, _RULE, fontsize=_POINTS + 0.5, color="#555555", va="top")
     if advice is not None:
@@ -234,15 +234,16 @@ def _figure(subject: Subject) -> Figure:
 
 def _parts(subject: Subject) -> Iterator[Part]:
     yield (
-        "A masking stands above those that it can be computed from: it tells no more than they do, and is as private "
-        "or more. Maskings in one box group the values alike. Where no way leads up from one to another, neither can "
-        "be computed from the other."
+        "A masking stands above those it can be computed from: it tells no more than they do, and is at least as "
+        "private. Maskings in one box group the values alike. If no path leads up from one to another, neither can be "
+        "computed from the other."
     )
     if subject.advice is not None:
         yield (
-            "The darker a box, the more of the reference utility of its attribute is lost; to drop the attribute loses "
-            "all of it. Of a grey box that is not known: no configuration that was asked about uses it, or the "
-            "unmasked joint counts are not known, and it may lose little or much of what they would tell."
+            "The darker a box, the more of the reference utility of its attribute is lost. Dropping the attribute "
+            "loses all of it. Grey means that the loss is not known: no configuration that was asked about uses the "
+            "masking, or the unmasked joint counts are not known and it may lose little or much of what they would "
+            "tell."
         )
     yield Plot(figure_svg(_figure(subject)), "The Hasse diagram of the maskings of every attribute.")
 

@@ -1,4 +1,4 @@
-"""Labels beside points and ticks at numbers, as many as have room, none over another."""
+"""Labels beside points and ticks at numbers: as many as fit without overlap."""
 
 from bisect import bisect, insort
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-# Where a label may stand, in points from its point: above to the right, where a frontier has nothing, before all else.
+# Places of a label, as offsets from its point in points. Above to the right comes first: a frontier has nothing there.
 _PLACES = ((7, 5, "left", "bottom"), (8, 0, "left", "center"), (0, 9, "center", "bottom"))
 # Pixels around a point, and around a line.
 _ROOM = 5
@@ -35,7 +35,7 @@ class PointLabel:
 def label_points(
     figure: Figure, axes: Axes, labels: Sequence[PointLabel], points: Sequence[tuple[float, float]]
 ) -> None:
-    """Writes the labels that fit, the first ones before others.
+    """Write the labels that fit, the first ones before others.
 
     `points`: the corners of a line that falls in steps to the right, in data coordinates. A label that would lie over
     another one, over the line or outside the axes is left out.
@@ -85,9 +85,9 @@ def _annotation(axes: Axes, label: PointLabel, offset: tuple[int, int], horizont
 
 
 def tick_numbers(figure: Figure, axes: Axes, numbers: Sequence[float], first: Iterable[float]) -> None:
-    """Puts the ticks of the x axis at these numbers: at the ends, then at the `first` of them, then at others that fit.
+    """Put the ticks of the x axis at these numbers: at the ends, then at the `first` of them, then at others that fit.
 
-    A tick whose number would run into one that stands already is left out.
+    A tick whose number would overlap an earlier one is left out.
     """
     figure.draw_without_rendering()  # lays the figure out, so that pixels are known
     ends = [min(numbers), max(numbers)]
@@ -104,7 +104,7 @@ def _number(number: float) -> str:
 
 
 def _that_fit(numbers: Sequence[float], places: Sequence[float]) -> Iterator[float]:
-    """`numbers` in the order in which they are wanted, and where they stand, in pixels."""
+    """Yield the numbers that fit. `numbers` come in order of priority, `places` are where they stand, in pixels."""
     taken: list[tuple[float, float]] = []
     for number, place in zip(numbers, places, strict=True):
         half = (len(_number(number)) * _DIGIT + _BETWEEN) / 2

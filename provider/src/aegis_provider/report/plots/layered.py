@@ -1,4 +1,4 @@
-"""A lattice in layers: where its nodes stand, and through where its edges run (Sugiyama, Tagawa & Toda 1981)."""
+"""A lattice in layers: the places of its nodes and the paths of its edges (Sugiyama, Tagawa & Toda 1981)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,10 @@ class Layered:
 
 
 def layered(lattice: Lattice) -> Layered:
-    """Every node one layer above the highest that it covers; within layers few edges cross (barycentres, by sweeps)."""
+    """Place every node one layer above the highest that it covers.
+
+    Sweeps sort the layers by barycentres, so that few edges cross.
+    """
     ranks = _ranks(lattice)
     layers: list[list[int]] = [[] for _ in range(max(ranks) + 1)]
     for node, rank in enumerate(ranks):
@@ -40,7 +43,7 @@ def layered(lattice: Lattice) -> Layered:
 
 
 def _ranks(lattice: Lattice) -> list[int]:
-    """By node, the length of the longest way up to it; edges come in an order in which their lower ends are done."""
+    """Return for each node the length of the longest path up to it."""
     ranks = [0] * len(lattice.nodes)
     for finer, coarser in sorted(lattice.covers):
         ranks[coarser] = max(ranks[coarser], ranks[finer] + 1)
@@ -48,7 +51,7 @@ def _ranks(lattice: Lattice) -> list[int]:
 
 
 def _untangle(layers: list[list[int]], chains: Sequence[tuple[int, ...]]) -> None:
-    """Sorts each layer by the mean place of its neighbours in the layer before, upwards and downwards in turn."""
+    """Sort each layer by the mean place of its neighbours in the layer before, upwards and downwards in turn."""
     links = [link for chain in chains for link in pairwise(chain)]
     below: dict[int, list[int]] = {}
     above: dict[int, list[int]] = {}
@@ -63,7 +66,7 @@ def _untangle(layers: list[list[int]], chains: Sequence[tuple[int, ...]]) -> Non
 
 
 def _sort(moved: list[int], fixed: Sequence[int], neighbours: Mapping[int, Sequence[int]]) -> None:
-    """A place is counted from the middle of its layer, since layers stand centred."""
+    """Sort by barycentres. Places count from the middle of a layer, because layers are centred."""
     places = {key: place - (len(fixed) - 1) / 2 for place, key in enumerate(fixed)}
     middle = (len(moved) - 1) / 2
     own = {key: place - middle for place, key in enumerate(moved)}

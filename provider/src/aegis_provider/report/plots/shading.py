@@ -1,4 +1,4 @@
-"""How dark the maskings of an attribute are drawn: the more of what it tells they lose, the darker."""
+"""The shade of each masking of an attribute: darker the more it loses of what the attribute tells."""
 
 from collections.abc import Mapping
 
@@ -24,11 +24,12 @@ _SHADES = colormaps["Blues"]
 
 
 def losses_of(advice: Advice | None, attribute: str) -> Mapping[str, float]:
-    """By masking, the share that it loses of the reference utility of its attribute: 0 nothing, 1 all.
+    """Return for each masking the share that it loses of its attribute's reference utility: 0 is nothing, 1 is all.
 
-    `identity` loses nothing, and `drop` all that there is, asked or not. Left out are maskings that may lose little or
-    much of what the unmasked attribute tells, which the advice does not know. By errors, of which less is better, it is
-    not known what all would be: then it is the share of the most that a masking of the attribute loses.
+    `identity` loses nothing and `drop` loses everything, whether they were asked about or not. Maskings are left out if
+    the advice does not know what the unmasked attribute tells and they may lose little or much of it. For errors, where
+    less is better, the whole that can be lost is not known. The shares are then of the largest loss of a masking of the
+    attribute.
     """
     scored = next((each for each in (advice.attributes if advice else None) or () if each.name == attribute), None)
     if scored is None or advice is None:
@@ -49,7 +50,7 @@ def _share(deviation: float, whole: float) -> float:
 
 
 def _is_certain(attribute: AttributeAdvice, score: MaskingScore) -> bool:
-    """Whether the masking's share is much the same, whatever the unmasked attribute tells within its bounds."""
+    """Return whether the masking's share is much the same whatever the unmasked attribute tells within its bounds."""
     if reference_known(attribute):
         return True
     most = utility_bounds(attribute).most
@@ -58,24 +59,24 @@ def _is_certain(attribute: AttributeAdvice, score: MaskingScore) -> bool:
 
 
 def fill_of(loss: float | None, *, advised: bool) -> str | tuple[float, float, float, float]:
-    """White where nothing was asked, grey where what is lost is not known."""
+    """Return the colour of a box: white without an advice, grey if the loss is not known."""
     if loss is None:
         return _UNKNOWN if advised else "white"
     return _SHADES(loss * _DARKEST)
 
 
 def ink_on(loss: float | None) -> str:
-    """The colour of text on that fill."""
+    """Return the colour of text on that fill."""
     return "white" if loss is not None and loss > _WHITE_ON else INK
 
 
 def key_width(advice: Advice) -> float:
-    """Inches that `draw_key` takes."""
+    """Return the width of the key that `draw_key` draws, in inches."""
     return _before_unknown(advice) + _SWATCH + _SPACE + text_width(_NOT_KNOWN, _POINTS)
 
 
 def draw_key(axes: Axes, left: float, middle: float, advice: Advice) -> None:
-    """The shades from nothing lost to all of it, and that of what is not known; in inches, as the axes are."""
+    """Draw the shades from no loss to full loss, and that of an unknown loss; the axes are in inches."""
     for place, loss in enumerate(_KEY):
         _swatch(axes, left + place * _SWATCH, middle, f"{loss:.0%}", loss)
     _word(axes, left + len(_KEY) * _SWATCH + _SPACE, middle, _whole(advice))
@@ -85,12 +86,12 @@ def draw_key(axes: Axes, left: float, middle: float, advice: Advice) -> None:
 
 
 def _whole(advice: Advice) -> str:
-    """What the shares of the key are shares of."""
+    """Say what the shares of the key are shares of."""
     return "of the most that a masking loses" if advice.better == "lower" else "of its attribute's utility lost"
 
 
 def _before_unknown(advice: Advice) -> float:
-    """Inches from the left of the key to the swatch of what is not known."""
+    """Return the inches from the left of the key to the swatch for "not known"."""
     return len(_KEY) * _SWATCH + _SPACE + text_width(_whole(advice), _POINTS) + _SWATCH
 
 

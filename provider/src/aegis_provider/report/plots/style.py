@@ -14,7 +14,7 @@ from aegis_provider.privacy import CRITERIA
 from aegis_sdk.reading import shown
 from aegis_sdk.wire import Advice, Attribute
 
-# Colours that people of any colour vision tell apart (Okabe & Ito 2008).
+# Colours that people with any colour vision can tell apart (Okabe & Ito 2008).
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9a9a9a", "#1a1a1a"
 PALE = "#e9edf2"
 
@@ -26,7 +26,7 @@ _POINTS_PER_INCH = 72
 
 
 def text_width(text: str, points: float, *, bold: bool = False) -> float:
-    """Inches of a text, by the control points of its outline: no less than it takes."""
+    """Return the width of a text in inches, by the control points of its outline: never too little."""
     if not text:
         return 0.0
     font = FontProperties(weight="bold" if bold else "normal")
@@ -35,37 +35,37 @@ def text_width(text: str, points: float, *, bold: bool = False) -> float:
 
 
 def privacy_of(name: str) -> str:
-    """What the name of privacy means, and whether more of it is more private or less."""
+    """Return what the criterion means, and whether more or less of it is more private."""
     criterion = CRITERIA[name]
     return f"{criterion.axis} ({'more' if criterion.at_least else 'less'} is more private)"
 
 
 def refuse_vast(numbers: Iterable[float]) -> None:
-    """Refuses what no axis could hold beside others.
+    """Reject numbers too large for an axis.
 
     Raises:
         PlotError: A number is too large.
     """
     for number in numbers:
         if abs(number) > _VAST:
-            raise PlotError(f"{number:g} is too large a number to draw; was the file changed?")
+            raise PlotError(f"{number:g} is too large to draw; was the file changed?")
 
 
 def measure_of(advice: Advice) -> str:
-    """The measure that was asked for, in words, with its unit."""
+    """Return the measure that was asked for, in words, with its unit."""
     unit = f" ({advice.unit})" if advice.unit else ""
     return shown(f"{str(advice.request.get('measure', 'measure')).replace('_', ' ')}{unit}", LONGEST_NAME)
 
 
 def few(attributes: Sequence[Attribute]) -> list[Attribute]:
-    """As many attributes and maskings as a figure has room for, the first ones."""
+    """Return the first attributes and maskings, as many as a figure has room for."""
     return [
         each.model_copy(update={"maskings": each.maskings[:MOST_MASKINGS]}) for each in attributes[:MOST_ATTRIBUTES]
     ]
 
 
 def left_out(attributes: Sequence[Attribute]) -> str:
-    """What `few` leaves out, as a sentence; empty where it leaves out nothing."""
+    """Say what `few` leaves out; empty if it leaves out nothing."""
     limits = []
     if len(attributes) > MOST_ATTRIBUTES:
         limits.append(f"the first {MOST_ATTRIBUTES} of {len(attributes)} attributes")
@@ -75,7 +75,7 @@ def left_out(attributes: Sequence[Attribute]) -> str:
 
 
 def entitle(figure: Figure, title: str, *notes: str) -> None:
-    """A title over the whole figure, to the left, and below it what else is to be known."""
+    """Put a title above the whole figure, to the left, and the notes below the figure."""
     figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", color=INK)
     note = "; ".join(filter(None, notes))
     if note:
@@ -83,13 +83,13 @@ def entitle(figure: Figure, title: str, *notes: str) -> None:
 
 
 def legend_above(axes: Axes, handles: Sequence[Artist] | None = None) -> None:
-    """What the colours mean, between the title and the axes, where nothing else is drawn."""
+    """Put the legend between the title and the axes, where nothing else is drawn."""
     chosen = axes.get_legend_handles_labels()[0] if handles is None else handles
     axes.legend(handles=chosen, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(chosen), frameon=False, fontsize=9)
 
 
 def quiet(axes: Axes) -> None:
-    """A light grid behind everything, and no more ink than needed."""
+    """Draw a light grid behind everything, with no more ink than needed."""
     axes.set_axisbelow(True)
     axes.tick_params(length=0, colors="#333333")
     for spine in axes.spines.values():

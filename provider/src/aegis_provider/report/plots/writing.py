@@ -1,4 +1,4 @@
-"""Figures of an entry as files: an image of one, or a page of all that there is something to draw of."""
+"""Figures of an entry as files: an image of one figure, or a page of all that can be drawn."""
 
 import math
 import warnings
@@ -28,10 +28,10 @@ def write_image(
     privacy: str | None = None,
     attributes: Sequence[str] | None = None,
 ) -> None:
-    """Writes the figure of that name as PNG, whole or not at all.
+    """Write the figure of that name as PNG, whole or not at all.
 
     Raises:
-        PlotError: There is nothing to draw of.
+        PlotError: There is nothing to draw.
         OutputError: The file cannot be written.
     """
     with _any_script(), drawing(), written_whole(path) as part:
@@ -46,7 +46,7 @@ def write_page(
     privacy: str | None = None,
     attributes: Sequence[str] | None = None,
 ) -> None:
-    """Writes the page of all figures, whole or not at all.
+    """Write the page of all figures, whole or not at all.
 
     Raises:
         PlotError: As `page` does.
@@ -57,7 +57,7 @@ def write_page(
 
 
 def drawable(entry: EntryDocument, advice: Advice | None) -> list[str]:
-    """The names of the figures that there is something to draw of."""
+    """Return the names of the figures that can be drawn."""
     return [each.name for each in FIGURES.values() if each.is_possible(Subject(entry, advice))]
 
 
@@ -67,13 +67,13 @@ def page(
     privacy: str | None = None,
     attributes: Sequence[str] | None = None,
 ) -> str:
-    """One HTML document of every figure that there is something to draw of, each with what it shows in words.
+    """Return one HTML document with every figure that can be drawn, each with an explanation in words.
 
     Args:
-        entry: As it is published.
-        advice: About it.
-        privacy: The name of the criterion to set utility against.
-        attributes: The names of those to show.
+        entry: The entry as it is published.
+        advice: Advice about the entry.
+        privacy: The name of the criterion to plot utility against.
+        attributes: The names of the attributes to show.
 
     Raises:
         PlotError: A figure cannot be drawn.
@@ -92,7 +92,7 @@ def _sections(subject: Subject) -> Iterator[Section]:
 
 def _about(entry: EntryDocument, advice: Advice) -> str:
     others = len(advice.tied or ()) - 1
-    tied = f" ({others} other{'s' * (others != 1)} as good)" if others > 0 else ""
+    tied = f" ({others} other{'s' * (others != 1)} equally good)" if others > 0 else ""
     return (
         f"{advice.configuration}{tied} is the best of {advice.considered} configurations by {measure_of(advice)}; the "
         f"ranking is {advice.ranking_basis}. The table has {entry.records:,} records and the label {entry.label.name}."
@@ -100,14 +100,14 @@ def _about(entry: EntryDocument, advice: Advice) -> str:
 
 
 def _dots_per_inch(figure: Figure) -> float:
-    """Fewer for a figure so large that its image would fill the memory."""
+    """Return the resolution of an image, lower for a figure whose image would fill the memory."""
     width, height = figure.get_size_inches()
     return min(_DOTS_PER_INCH, math.sqrt(_MOST_DOTS / (width * height)))
 
 
 @contextmanager
 def _any_script() -> Iterator[None]:
-    """Names in scripts that the font lacks are drawn as boxes in an image, and by the browser's fonts on a page."""
+    """Silence warnings about glyphs that the font lacks: an image shows boxes, and a page uses the browser's fonts."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
