@@ -1,4 +1,4 @@
-"""`aegis-server`: what an operator runs. Every option has an environment variable `AEGIS_...`."""
+"""The operator's command `aegis-server`. Each setting is also an environment variable `AEGIS_...`."""
 
 import asyncio
 import os
@@ -34,12 +34,12 @@ cli = typer.Typer(
 keys = typer.Typer(help="API keys.", no_args_is_help=True, rich_markup_mode=None)
 cli.add_typer(keys, name="keys")
 
-#: The advisor's arrays are small: one thread for each process is fastest, and leaves the cores to the workers.
+#: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 DataDir = Annotated[
     Path | None,
-    typer.Option(envvar="AEGIS_DATA_DIR", help="Where the embedded PostgreSQL keeps its files."),
+    typer.Option(envvar="AEGIS_DATA_DIR", help="Directory of the embedded PostgreSQL's files."),
 ]
 
 
@@ -47,15 +47,15 @@ DataDir = Annotated[
 def serve(
     host: Annotated[str | None, typer.Option(envvar="AEGIS_HOST", help="Address to listen on.")] = None,
     port: Annotated[
-        int | None, typer.Option(envvar="AEGIS_PORT", help="Port to listen on; 0 takes a free one.")
+        int | None, typer.Option(envvar="AEGIS_PORT", help="Port to listen on; 0 picks a free one.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(envvar="AEGIS_WORKERS", help="Workers beside the API.")] = None,
+    workers: Annotated[int | None, typer.Option(envvar="AEGIS_WORKERS", help="Number of workers to start.")] = None,
     data_dir: DataDir = None,
     example: Annotated[
-        Path | None, typer.Option(envvar="AEGIS_EXAMPLE", help="Entry file to name in the printed curl lines.")
+        Path | None, typer.Option(envvar="AEGIS_EXAMPLE", help="Entry file to use in the printed curl commands.")
     ] = None,
 ) -> None:
-    """The database (embedded unless AEGIS_DATABASE_URL is set), migrations, the API and its workers, until SIGTERM."""
+    """Run the database (embedded unless AEGIS_DATABASE_URL is set), migrations, API and workers until SIGTERM."""
     settings = _settings(host=host, port=port, workers=workers, data_dir=data_dir)
     log.configure(settings.log_level)
     _refuse_taken_port(settings.host, settings.port)
@@ -79,7 +79,7 @@ def serve(
 
 @cli.command(hidden=True)
 def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> None:
-    """The API alone, as `serve` starts it."""
+    """Run the API alone, as `serve` starts it."""
     settings = _settings()
     log.configure(settings.log_level)
     run(settings, example)
@@ -87,8 +87,8 @@ def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> N
 
 @cli.command()
 def worker(data_dir: DataDir = None) -> None:
-    """One more worker, on any machine that reaches the database."""
-    from app.jobs.worker import run_worker  # noqa: PLC0415 -- it brings the advisor along
+    """Run one more worker, on any machine that can reach the database."""
+    from app.jobs.worker import run_worker  # noqa: PLC0415 -- it imports the advisor
 
     os.environ.update(_ONE_THREAD)
     settings = _settings(data_dir=data_dir)
@@ -102,13 +102,13 @@ def worker(data_dir: DataDir = None) -> None:
 @cli.command()
 def migrate(
     data_dir: DataDir = None,
-    draft: Annotated[str | None, typer.Option(help="Write a revision with this message instead.")] = None,
+    draft: Annotated[str | None, typer.Option(help="Then write a draft revision with this message.")] = None,
     first_key_file: Annotated[
         Path | None,
-        typer.Option(envvar="AEGIS_FIRST_KEY_FILE", help="Create an operator's key into this file, if none ever was."),
+        typer.Option(envvar="AEGIS_FIRST_KEY_FILE", help="File for an operator's key, if no key was ever created."),
     ] = None,
 ) -> None:
-    """Bring the database to the newest revision. Safe to run at any time, by many at once."""
+    """Bring the database to the newest revision. Safe to run at any time, also several times at once."""
     with _database(_settings(data_dir=data_dir)) as url:
         migrations.upgrade(url)
         if draft is not None:
@@ -120,10 +120,10 @@ def migrate(
 @cli.command()
 def openapi(
     *,
-    check: Annotated[bool, typer.Option("--check", help="Only say whether the committed file is up to date.")] = False,
-    path: Annotated[Path, typer.Option(help="The file.")] = Path("openapi/openapi.json"),
+    check: Annotated[bool, typer.Option("--check", help="Only check that the committed file is up to date.")] = False,
+    path: Annotated[Path, typer.Option(help="File to write or check.")] = Path("openapi/openapi.json"),
 ) -> None:
-    """Write the OpenAPI document; needs no database."""
+    """Write the OpenAPI document. Needs no database."""
     import json  # noqa: PLC0415 -- this command only
 
     document = json.dumps(create_app(Settings(database_url=None)).openapi(), indent=2, ensure_ascii=False) + "\n"
@@ -135,16 +135,16 @@ def openapi(
 
 @keys.command("create")
 def create_key(
-    tenant: Annotated[str, typer.Option(help="Name of the tenant; made if it is new.")],
+    tenant: Annotated[str, typer.Option(help="Name of the tenant, created if it is new.")],
     role: Annotated[Role, typer.Option(help="What the key may do.")],
     expires_days: Annotated[
-        int | None, typer.Option(min=1, max=36_500, help="Days until it expires; never by default.")
+        int | None, typer.Option(min=1, max=36_500, help="Days until the key expires; by default, it never does.")
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Create a key and print it: it is shown this once, and stored as a hash.
+    """Create a key and print it. It is never shown again, since only its hash is stored.
 
-    A running service in development mode asks for keys after its next start.
+    A service that runs in development mode requires keys only after a restart.
     """
     lifetime = None if expires_days is None else timedelta(days=expires_days)
     with _database(_settings(data_dir=data_dir)) as url:
@@ -154,7 +154,7 @@ def create_key(
 
 @keys.command("list")
 def list_keys(data_dir: DataDir = None) -> None:
-    """Every key ever created: prefix, tenant, role, and whether it is valid."""
+    """List every key ever created: prefix, tenant, role, and whether it is valid."""
     with _database(_settings(data_dir=data_dir)) as url:
         migrations.upgrade(url)
         for key in asyncio.run(_with_keyring(url, Keyring.all)):
@@ -163,17 +163,17 @@ def list_keys(data_dir: DataDir = None) -> None:
 
 @keys.command("revoke")
 def revoke_key(
-    prefix: Annotated[str, typer.Argument(help="The key's readable prefix, `aegis_1a2b3c4d`.")],
+    prefix: Annotated[str, typer.Argument(help="Readable prefix of the key, such as `aegis_1a2b3c4d`.")],
     data_dir: DataDir = None,
 ) -> None:
-    """Revoke a key; it is refused from now on."""
+    """Revoke a key. The service refuses it from now on."""
     with _database(_settings(data_dir=data_dir)) as url:
         migrations.upgrade(url)
         asyncio.run(_with_keyring(url, lambda keyring: keyring.revoke(prefix)))
 
 
 def _settings(**options: object) -> Settings:
-    """The settings of the environment, with the options that were given over them; a line for each fault."""
+    """The settings of the environment, overridden by the given options; exit with a message if one is invalid."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     try:
         return Settings(**given)
@@ -183,7 +183,7 @@ def _settings(**options: object) -> Settings:
 
 @contextmanager
 def _database(settings: Settings) -> Iterator[str]:
-    """The URL of the database: the one that is set, the embedded one that runs, or that one started for a while."""
+    """The URL of the database: the one that is set, or the embedded one, started for the block unless it runs."""
     url = running_url(settings.data_dir) if settings.database_url is None else None
     if url is not None:
         yield url
@@ -194,7 +194,7 @@ def _database(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def _own_database(settings: Settings) -> Iterator[str]:
-    """The URL of the database that is set, or of an embedded one that runs as long as the block."""
+    """The URL of the database that is set, or of an embedded one that runs during the block."""
     if settings.database_url is not None:
         yield settings.database_url
         return
@@ -203,7 +203,7 @@ def _own_database(settings: Settings) -> Iterator[str]:
 
 
 def _refuse_taken_port(host: str, port: int) -> None:
-    """Say so before anything is started; the API itself would, after all the rest."""
+    """Exit if the port is taken, before anything is started; the API itself would notice only after the rest."""
     try:
         socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
@@ -211,7 +211,7 @@ def _refuse_taken_port(host: str, port: int) -> None:
 
 
 async def _with_keyring(url: str, work: Callable[[Keyring], Awaitable[T]]) -> T:
-    """Do something with the keyring in one transaction."""
+    """Run `work` with the keyring in one transaction."""
     database = Database(url, pool_size=1)
     try:
         async with database.transaction() as session:
@@ -221,12 +221,12 @@ async def _with_keyring(url: str, work: Callable[[Keyring], Awaitable[T]]) -> T:
 
 
 async def _create_first_key(keyring: Keyring, path: Path) -> None:
-    """An operator's key into a file that only its owner reads, unless a key was ever created."""
+    """Create an operator's key in a file that only its owner can read, unless a key was ever created."""
     if await keyring.any_created():
         return
     key = await keyring.create(DEFAULT_TENANT, Role.OPERATOR)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        # A file that was there before may be open to others.
+        # Others may be able to read a file that existed before.
         os.fchmod(file.fileno(), 0o600)
         file.write(key + "\n")
 
@@ -247,7 +247,7 @@ def _fail(message: str) -> NoReturn:
 
 
 def main() -> NoReturn:
-    """Run a command; what an operator can mend is one line and exit code 2."""
+    """Run a command. An error that the operator can correct is one line, with exit code 2."""
     try:
         cli(auto_envvar_prefix="AEGIS")
     except (EmbeddedPostgresError, OpenDoorError, RefusalError) as error:

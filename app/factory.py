@@ -1,4 +1,4 @@
-"""Wires services to the stores of one session."""
+"""Connects services to the stores of one session."""
 
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -23,17 +23,17 @@ class Factory:
         self._queue = queue
 
     def keyring(self) -> Keyring:
-        """API keys."""
+        """The service for API keys."""
         return Keyring(KeyStore(self._session))
 
     def catalogue(self) -> CatalogueService:
-        """Entries."""
+        """The service for entries."""
         return CatalogueService(
             EntryStore(self._session), ContentStore(self._session), JobQueue(self._queue, self._session)
         )
 
     def advice(self) -> AdviceService:
-        """Questions and answers."""
+        """The service for questions and answers."""
         return AdviceService(
             EntryStore(self._session),
             ContentStore(self._session),
@@ -52,7 +52,7 @@ class Factory:
         )
 
     def references(self) -> ReferenceService:
-        """References."""
+        """The service for references."""
         return ReferenceService(
             ContentStore(self._session),
             ReferenceStore(self._session),

@@ -1,4 +1,4 @@
-"""Logging: one JSON object per line on standard error. Nothing here ever logs a key, a body or a count."""
+"""Logging: one JSON object per line on standard error. No key, body or count is ever logged."""
 
 import logging
 import sys
@@ -9,7 +9,7 @@ from structlog.types import EventDict, Processor
 
 
 def _name_exception(_logger: object, _method: str, event: EventDict) -> EventDict:
-    """An exception as its class and the places it went through. Not its text: that may quote a count or a key."""
+    """Log only the class of an exception and its stack: its text may quote counts or keys."""
     given = event.pop("exc_info", None)
     error = sys.exc_info()[1] if given is True else given[1] if isinstance(given, tuple) else given
     if isinstance(error, BaseException):
@@ -26,12 +26,12 @@ _SHARED: list[Processor] = [
     _name_exception,
 ]
 
-#: Libraries that log a line for every job or statement: their warnings are enough.
+#: Libraries that log a line for every job or statement; only their warnings are logged.
 _TALKATIVE = ("procrastinate", "sqlalchemy", "alembic", "httpx", "uvicorn")
 
 
 def configure(level: str) -> None:
-    """Send all logging of this process, our own and the libraries', through one formatter."""
+    """Send all logging of this process, including that of libraries, through one formatter."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

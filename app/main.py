@@ -1,4 +1,4 @@
-"""The application: `create_app` builds it, without a database until it starts."""
+"""The application. `create_app` builds it; it needs a database only when it starts."""
 
 import asyncio
 import sys
@@ -25,24 +25,24 @@ from app.settings import Settings
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 _DESCRIPTION = (
-    "Picks the masking configuration of a table that loses least predictive utility, from summaries, "
+    "Picks the masking configuration of a table that loses the least predictive utility, from summaries, "
     "without ever seeing a record."
 )
 
 
 class OpenDoorError(Exception):
-    """Nobody has a key yet, and the service was told to listen where others can reach it."""
+    """No key exists yet, and the service was told to listen where others can reach it."""
 
     def __init__(self, host: str) -> None:
         super().__init__(
             f"no API key was ever created, so everybody would be let in: listen on 127.0.0.1 instead of {host}, "
             "or create a key first, on the same database: aegis-server keys create --tenant NAME --role operator "
-            "(with the --data-dir of this service, if it has one)"
+            "(with the same --data-dir as this service, if it has one)"
         )
 
 
 def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | None = None) -> FastAPI:
-    """The application for `settings`; `on_ready` is awaited when it can answer."""
+    """Build the application for `settings`; `on_ready` is awaited when it is ready to answer."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -67,16 +67,16 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
     errors.register(app)
     for router in registry.ROUTERS:
         app.include_router(router)
-    # FastAPI's documented way to have a say in the document.
+    # FastAPI's documented way to change the document.
     app.openapi = lambda: openapi(app, registry.ROUTERS)  # type: ignore[method-assign]
     return app
 
 
 async def refuse_open_door(keyring: Keyring, host: str) -> bool:
-    """Whether this is development mode: no key was ever created.
+    """Whether the service is in development mode, which means that no key was ever created.
 
     Raises:
-        OpenDoorError: it is, and others can reach `host`.
+        OpenDoorError: it is in development mode, and others can reach `host`.
     """
     development_mode = not await keyring.any_created()
     if development_mode and host not in _LOOPBACK:
@@ -86,10 +86,10 @@ async def refuse_open_door(keyring: Keyring, host: str) -> bool:
 
 @asynccontextmanager
 async def running_state(settings: Settings) -> AsyncIterator[State]:
-    """Connections and child processes for as long as the block runs.
+    """Connections and child processes for the duration of the block.
 
     Raises:
-        OpenDoorError: nobody has a key yet, and others can reach the host.
+        OpenDoorError: no key exists yet, and others can reach the host.
     """
     if settings.database_url is None:
         message = "the API needs a database: set AEGIS_DATABASE_URL, or use `aegis-server serve`"
@@ -112,14 +112,14 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 development_mode=development_mode,
             )
-        # Cancelled halfway, it would leave a process that nobody knows.
+        # Cancelling the start of the child could leave a process behind, so wait for it.
         await asyncio.wait([warming])
     finally:
         await database.close()
 
 
 def run(settings: Settings, example: str = "") -> None:
-    """Serve until SIGTERM, and say when it can be used; `example` is an entry file to name in the curl lines."""
+    """Serve until SIGTERM. When ready, print curl commands, with `example` as the entry file."""
 
     async def greet() -> None:
         host, port = listening.getsockname()[:2]
@@ -135,7 +135,7 @@ def run(settings: Settings, example: str = "") -> None:
         server_header=False,
         timeout_graceful_shutdown=5,
     )
-    # Bound before it starts: what the greeting says is true, and port 0 has become a number.
+    # The socket is bound before the start, so that the greeting is true and port 0 has become a number.
     listening = config.bind_socket()
     listening.listen()
     uvicorn.Server(config).run(sockets=[listening])
@@ -153,6 +153,6 @@ Aegis listens on {url}
   ENTRY=$(curl -s {json_header} --data-binary @{example} {url}/v1/entries | {find_id})
   curl -s {json_header} -d '{{"measure": "mutual_information", "limit": 3}}' {url}/v1/entries/$ENTRY/advice
 
-Where API keys have been created, add -H "Authorization: Bearer $AEGIS_API_KEY". Ctrl-C stops it.
+If API keys exist, add -H "Authorization: Bearer $AEGIS_API_KEY". Ctrl-C stops the service.
 
 """

@@ -1,4 +1,4 @@
-"""Every setting of the service, each an environment variable `AEGIS_...`."""
+"""The settings of the service, each an environment variable `AEGIS_...`."""
 
 from pathlib import Path
 from typing import Literal
@@ -10,26 +10,26 @@ MEBIBYTE = 2**20
 
 
 class Settings(BaseSettings):
-    """How one process of the service behaves; see docs/operations.md."""
+    """Settings of one process of the service; see docs/operations.md."""
 
     model_config = SettingsConfigDict(env_prefix="AEGIS_")
 
     database_url: str | None = Field(
         default=None,
-        description="PostgreSQL to use; without it the embedded server is started in `data_dir`.",
+        description="URL of the PostgreSQL database; without it, an embedded server is started in `data_dir`.",
     )
-    data_dir: Path = Field(default=Path(".aegis/data"), description="Where the embedded PostgreSQL keeps its files.")
-    host: str = Field(default="127.0.0.1", description="Address to listen on; anything but loopback needs a key first.")
-    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    workers: int = Field(default=1, ge=0, description="Worker processes that `serve` starts beside the API.")
+    data_dir: Path = Field(default=Path(".aegis/data"), description="Directory of the embedded PostgreSQL's files.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on; any but loopback requires a key.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one.")
+    workers: int = Field(default=1, ge=0, description="Number of workers that `serve` starts beside the API.")
     max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
-    pool_size: int = Field(default=10, ge=1, description="Database connections that a process keeps open.")
+    pool_size: int = Field(default=10, ge=1, description="Number of database connections that a process keeps open.")
     job_seconds: int = Field(default=3600, ge=1, description="Seconds after which a worker gives up a computation.")
     reconstruction_seconds: float = Field(
-        default=60.0, gt=0, description="Seconds after which the reconstruction of an attribute ends where it is."
+        default=60.0, gt=0, description="Seconds after which the reconstruction of an attribute stops as it is."
     )
     min_cell: int | None = Field(
-        default=None, ge=2, description="Uploads with a count below this, but for 0, are refused with 422."
+        default=None, ge=2, description="Uploads with a count below this, except 0, are refused with 422."
     )
     require_noise: bool = Field(default=False, description="Uploads with a count table without noise are refused.")
     max_epsilon: float | None = Field(
@@ -37,4 +37,4 @@ class Settings(BaseSettings):
         gt=0,
         description="Uploads whose noise spends a larger epsilon, or that lack noise, are refused.",
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Lowest level to log.")

@@ -1,4 +1,4 @@
-"""Alembic's side of the catalogue: always online, one migration at a time."""
+"""Alembic's environment for the catalogue: migrations run online, one at a time."""
 
 from alembic import context
 from sqlalchemy import create_engine, text
@@ -8,19 +8,19 @@ from sqlalchemy.schema import SchemaItem
 from app.catalog.session import dialect_url
 from app.catalog.tables import Base
 
-#: Any number: the advisory lock that keeps two migrating processes apart.
+#: The advisory lock (an arbitrary number) that keeps two processes from migrating at once.
 _LOCK = 6_120_901
 
 
 def is_ours(item: SchemaItem, name: str | None, kind: str, *_: object) -> bool:
-    """Procrastinate's tables come and go with its own revisions; `alembic check` leaves them alone."""
+    """Whether an item is the catalogue's. Procrastinate's tables have revisions of their own, so Alembic skips them."""
     table = getattr(item, "table", None)
     owner = name if kind == "table" else getattr(table, "name", None)
     return not (owner or "").startswith("procrastinate_")
 
 
 def migrate(connection: Connection) -> None:
-    """Run the wanted revisions on `connection`, waiting for another process that migrates already."""
+    """Run the requested revisions on `connection`, after any other process that is migrating."""
     context.configure(connection=connection, target_metadata=Base.metadata, include_object=is_ours, compare_type=True)
     with context.begin_transaction():
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})

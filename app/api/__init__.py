@@ -1,1 +1,1 @@
-"""HTTP: paths, bodies, headers, status codes. The only room that knows FastAPI and the wire contract."""
+"""HTTP: paths, bodies, headers, status codes. The only package that knows FastAPI and the wire contract."""

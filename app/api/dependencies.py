@@ -1,4 +1,4 @@
-"""What routes ask for: what the process holds, the caller, services in a transaction, bodies, preconditions."""
+"""Dependencies of routes: the state of the process, the caller, services in a transaction, bodies, preconditions."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from app.services.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Made when the process starts, found at `request.app.state.aegis`."""
+    """The state of the process: made when it starts, and kept at `request.app.state.aegis`."""
 
     database: Database
     queue: App
@@ -34,7 +34,7 @@ class State:
 
 
 def get_state(request: Request) -> State:
-    """What the process holds."""
+    """The state of the process."""
     state: State = request.app.state.aegis
     return state
 
@@ -43,16 +43,16 @@ StateDependency = Annotated[State, Depends(get_state)]
 
 
 async def get_caller(state: StateDependency, authorization: Annotated[str | None, Header()] = None) -> Caller:
-    """Who asks: the holder of the key, or in development mode everybody.
+    """The caller: the holder of the key, or the developer in development mode.
 
-    A transaction of its own: none must stay open while a body is uploaded.
+    This has a transaction of its own, since none must stay open while a body is uploaded.
     """
     if state.development_mode:
         return DEVELOPER
     scheme, _, key = (authorization or "").partition(" ")
     if scheme.lower() != "bearer" or not key.strip():
         raise UnknownKeyError(
-            "Send an API key: 'Authorization: Bearer KEY' (the command aegis takes it from AEGIS_API_KEY)."
+            "Send an API key: 'Authorization: Bearer KEY' (the command aegis reads the key from AEGIS_API_KEY)."
         )
     async with state.database.transaction() as session:
         return await Factory(session, state.queue).keyring().caller(key.strip())
@@ -62,7 +62,7 @@ CallerDependency = Annotated[Caller, Depends(get_caller)]
 
 
 async def get_publisher(caller: CallerDependency) -> Caller:
-    """A caller that may publish; asked before the body is read."""
+    """The caller, if it may publish; checked before the body is read."""
     require_publisher(caller)
     return caller
 
@@ -71,22 +71,22 @@ PublisherDependency = Annotated[Caller, Depends(get_publisher)]
 
 
 async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
-    """Services in one transaction, begun by their first statement, committed before the answer is sent."""
+    """Services in one transaction. Their first statement begins it, and it is committed before the answer is sent."""
     async with state.database.transaction() as session:
         yield Factory(session, state.queue)
 
 
-# With the default scope the commit would come after the answer: a failed one would still have said 201.
+# With the default scope the commit would come after the answer, so a failed commit would still have answered 201.
 FactoryDependency = Annotated[Factory, Depends(get_factory, scope="function")]
 
 
 async def get_body(state: StateDependency, request: Request) -> bytes:
-    """The body as bytes, refused when it is too large or not declared as JSON."""
+    """The body as bytes; refused if it is too large or not declared as JSON."""
     return await read_body(request, state.max_body_bytes)
 
 
 async def get_small_body(state: StateDependency, request: Request) -> bytes:
-    """The same for what is small by nature."""
+    """The body of a request that is always small, with a lower limit."""
     return await read_body(request, min(SMALL_BODY, state.max_body_bytes))
 
 
@@ -97,19 +97,19 @@ Precondition = Callable[[Head], bool]
 
 
 def etag(head: Head) -> str:
-    """The entity tag of an entry: its version and the beginning of its digest."""
+    """The entity tag of an entry: its version and the first 16 digits of its digest."""
     return f'"{head.version}-{head.digest.removeprefix("sha256:")[:16]}"'
 
 
 def get_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:
-    """Whether a head is what the caller has seen, by `If-Match`."""
+    """A check, by `If-Match`, whether a head is the one that the caller has seen."""
     if if_match is None:
-        raise PreconditionRequiredError("Say which version you change: If-Match with the ETag of the entry.")
+        raise PreconditionRequiredError("Say which version to change: send If-Match with the ETag of the entry.")
     return _matcher(if_match)
 
 
 def get_optional_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:
-    """The same where `If-Match` may be left out."""
+    """The same check if `If-Match` is optional: without it, every head passes."""
     return _matcher("*" if if_match is None else if_match)
 
 
@@ -122,5 +122,5 @@ def _matcher(if_match: str) -> Precondition:
         return lambda _head: True
     tags = {tag.strip() for tag in if_match.split(",")}
     if not all(len(tag) > 1 and tag.removeprefix("W/").startswith('"') and tag.endswith('"') for tag in tags):
-        raise MalformedRequestError(f"If-Match holds entity tags in double quotes, or *; not {if_match!r}.")
+        raise MalformedRequestError(f"If-Match must be * or entity tags in double quotes, not {if_match!r}.")
     return lambda head: etag(head) in tags

@@ -1,4 +1,4 @@
-"""How operations describe themselves in the OpenAPI document: bodies, answers and problems by reference."""
+"""The OpenAPI document: operations describe their bodies, answers and problems by reference."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
@@ -22,7 +22,7 @@ _ALWAYS = (401, 503)
 
 
 def body(model: type[BaseModel]) -> dict[str, Any]:
-    """`openapi_extra` of an operation that takes a `model`."""
+    """The `openapi_extra` of an operation whose body is a `model`."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": _Reference(model)}}}}
 
 
@@ -33,7 +33,7 @@ def answers(
     *refusals: int,
     headers: tuple[str, ...] = (),
 ) -> dict[int | str, dict[str, Any]]:
-    """`responses` of an operation: what it answers, and with which problems besides those that any may have."""
+    """The `responses` of an operation: its answer, and its problems besides those that all operations share."""
     content = {} if model is None else {"content": {"application/json": {"schema": _Reference(model)}}}
     success: dict[str, Any] = {"description": description, **content}
     if headers:
@@ -43,7 +43,7 @@ def answers(
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """`responses` of an operation: the problems that it may answer with."""
+    """The `responses` of an operation for the problems that it may answer with."""
     return {status: _problem(status) for status in sorted(set(statuses))}
 
 
@@ -53,7 +53,7 @@ def _problem(status: int) -> dict[str, Any]:
 
 
 class _Reference(dict[str, str]):
-    """A reference to the schema of a model, which it remembers, so that the document can have that schema."""
+    """A reference to the schema of a model. It keeps the model, so that its schema can be added to the document."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         super().__init__({"$ref": _TEMPLATE.format(model=model.__name__)})
@@ -61,7 +61,7 @@ class _Reference(dict[str, str]):
 
 
 def _drop_validation_errors(document: dict[str, Any]) -> None:
-    """Take out FastAPI's own form of a validation error, which is never sent: problems are."""
+    """Remove FastAPI's own form of validation errors: the service never sends it, but sends problems."""
     for unused in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(unused, None)
     for operation in (operation for operations in document["paths"].values() for operation in operations.values()):
@@ -70,7 +70,7 @@ def _drop_validation_errors(document: dict[str, Any]) -> None:
 
 
 def _models(routers: Sequence[APIRouter]) -> list[tuple[type[BaseModel], Literal["validation", "serialization"]]]:
-    """The wire models that operations refer to; what these contain comes along. One that is sent is read strictly."""
+    """The wire models that operations refer to; nested models follow by themselves. Requests are read strictly."""
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     requests = {reference.model for route in routes for reference in _references(route.openapi_extra)}
     answered = {reference.model for route in routes for reference in _references(route.responses)}
@@ -90,11 +90,11 @@ def _references(described: object) -> Iterator[_Reference]:
 
 
 def openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]:
-    """The whole document: what FastAPI says of the routes, with the schemas of the wire models and the key's scheme.
+    """The whole document: FastAPI's description of the routes, the schemas of the wire models and the key's scheme.
 
     Args:
-        app: the application that answers them.
-        routers: that it was given.
+        app: the application.
+        routers: the routers that it includes.
     """
     document = get_openapi(
         title=app.title,

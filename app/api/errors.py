@@ -1,4 +1,4 @@
-"""Every refusal as `application/problem+json` (RFC 9457): the one table from error to status."""
+"""Error answers as `application/problem+json` (RFC 9457), with the only table from error to status."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,19 +32,19 @@ class MalformedRequestError(RefusalError):
 
 
 class PreconditionRequiredError(RefusalError):
-    """A change needs to say which version it changes."""
+    """A change does not say which version it changes."""
 
     code = "precondition_required"
 
 
 class BodyTooLargeError(RefusalError):
-    """The body is over the limit."""
+    """The body is larger than the limit."""
 
     code = "too_large"
 
 
 class InterruptedCheckError(RefusalError):
-    """The process that checked a document died, of this document or of another cause."""
+    """The process that checked a document died, because of the document or for another reason."""
 
     code = "interrupted"
 
@@ -55,7 +55,7 @@ class MediaTypeError(RefusalError):
     code = "unsupported_media_type"
 
 
-#: Status and title of each error.
+#: The status and title of each error.
 STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     MalformedRequestError: (400, "Malformed request"),
     UnknownKeyError: (401, "Not authenticated"),
@@ -71,10 +71,10 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     DatabaseUnavailableError: (503, "Database unavailable"),
 }
 
-#: What a client needs besides the problem itself.
+#: Headers that a client needs besides the problem itself, by status.
 _HEADERS: Mapping[int, Mapping[str, str]] = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}
 
-#: Slugs of the refusals that the framework makes.
+#: Codes of the refusals that the framework makes, by status.
 _FRAMEWORK_CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -88,7 +88,7 @@ def problem(
     faults: Sequence[Fault] = (),
     **members: Any,  # noqa: ANN401 -- extension members
 ) -> JSONResponse:
-    """A problem as an answer; the first hundred faults are shown."""
+    """Return a problem as an answer, with at most the first hundred faults."""
     errors = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults[:FAULTS_SHOWN]]
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     body |= {"instance": request.url.path, "code": code, "errors": errors, **members}
@@ -106,7 +106,7 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
 def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for this class only
     faults = [Fault(pointer_of(line["loc"][1:]), line["msg"]) for line in error.errors()]
-    return problem(request, 422, "Invalid", "invalid", "A parameter cannot be used.", faults=faults)
+    return problem(request, 422, "Invalid", "invalid", "A parameter of the request is invalid.", faults=faults)
 
 
 def _refused_by_framework(request: Request, error: Exception) -> JSONResponse:
@@ -120,13 +120,13 @@ def _refused_by_framework(request: Request, error: Exception) -> JSONResponse:
 
 
 def _failed(request: Request, error: Exception) -> JSONResponse:
-    # The class and the path tell what to look for; a message could carry a count.
+    # The class and the path are logged, not the message, which could contain a count.
     _log.error("unexpected error", error=type(error).__name__, path=request.url.path, exc_info=error)
-    return problem(request, 500, "Internal error", "internal", "The service failed; its log says more.")
+    return problem(request, 500, "Internal error", "internal", "The service failed; see its log.")
 
 
 def register(app: FastAPI) -> None:
-    """Answer every error with a problem."""
+    """Have the application answer every error with a problem."""
     app.add_exception_handler(RefusalError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid_parameter)
     app.add_exception_handler(HTTPException, _refused_by_framework)

@@ -1,4 +1,4 @@
-"""A validated entry as the domain has it: the contract's models become frozen values with arrays."""
+"""Conversion of a validated entry into the domain's form: the models become frozen values with arrays."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from app.domain.published import ConfigurationColumns, DisclosureControl, Publis
 
 
 def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:
-    """The entry of a model and the document that it was read from."""
+    """Convert a validated model, and the document that it was read from, into a published entry."""
     control = entry.disclosure_control or wire.DisclosureControl()
     return PublishedEntry(
         name=entry.name,
@@ -34,7 +34,7 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
 def _evidence(entry: wire.EntryDocument) -> tuple[AttributeEvidence, ...]:
     histogram = np.asarray(entry.label.histogram, dtype=np.int64)
     about_label = _perturbation(entry.label.noise, entry.label.rounded_to)
-    # Where the label's counts are inexact, so is their sum: that a masking counts as many then says something.
+    # If the label's counts are inexact, so is their sum: a masking that counts all records then adds information.
     records = entry.records if about_label.is_none else None
     return tuple(
         AttributeEvidence(

@@ -1,8 +1,8 @@
-"""The paths of the service: a router for each kind of thing, in the order in which the OpenAPI document lists them.
+"""The routers of the service, in the order of the OpenAPI document.
 
-A new route is a function in one of these routers, or in a new one with a record here. Its answer is a model of
-`aegis_sdk.wire`; what it decides is a method of a service. The OpenAPI document follows (`make openapi`); the
-table of `docs/api.md` wants a row that says who may.
+To add a route, write a function in one of these routers, or in a new router that you add to `ROUTERS`. Its answer is a
+model of `aegis_sdk.wire`, and its decisions belong in a method of a service. Then run `make openapi`, and add a row to
+the table in `docs/api.md` that says who may use it.
 """
 
 from fastapi import APIRouter

@@ -1,4 +1,4 @@
-"""Entries on their way in: parsed with arrays for counts, validated, turned into what the domain knows. In a child."""
+"""Uploaded entries: a child process parses them with arrays for counts, validates and converts them."""
 
 from math import prod
 from types import GenericAlias
@@ -20,34 +20,34 @@ from app.process.child import ChildProcess
 from app.services.policy import NO_POLICY, Policy
 from app.services.publications import publication_of
 
-#: Seconds after which an entry that is still being checked is refused; 64 MiB of honest ones take four.
+#: Seconds after which an entry that is still being checked is refused; an ordinary entry of 64 MiB takes four.
 DEADLINE = 120.0
 
 
 async def read_publication_in(child: ChildProcess, body: bytes, policy: Policy = NO_POLICY) -> Publication:
-    """`read_publication` in a child process.
+    """Run `read_publication` in a child process.
 
     Raises:
-        InvalidDocumentError: also for an entry that takes too long.
-        InterruptedCheckError: the process died meanwhile.
+        InvalidDocumentError: as in `read_publication`, or the entry takes too long.
+        InterruptedCheckError: the process died.
     """
     try:
         return await child.run(read_publication, body, policy)
     except TimeoutError:
-        detail = f"Checking this entry takes more than {DEADLINE:g} s: publish fewer maskings, or smaller domains."
+        detail = f"Checking this entry takes more than {DEADLINE:g} s. Publish fewer maskings or smaller domains."
         raise InvalidDocumentError(detail, code="too_heavy") from None
     except BrokenWorkerProcess:
         raise InterruptedCheckError(
-            "The process that checked this entry died; nothing was stored: try again."
+            "The process that checked this entry died. Nothing was stored; try again."
         ) from None
 
 
 def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
-    """Parse an entry, validate it, check its sums and the policy, pack it. Heavy: run it in a child process.
+    """Parse an entry, validate it, check its sums and the policy, and pack it. Slow: run it in a child process.
 
     Raises:
         MalformedRequestError: the body is not JSON.
-        InvalidDocumentError: the entry breaks a rule of the contract, does not add up, or breaks the policy.
+        InvalidDocumentError: the entry breaks a rule of the contract, is inconsistent, or breaks the policy.
     """
     try:
         document, entry = wire.read_entry(body, parse_entry)
@@ -59,11 +59,11 @@ def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
 
 
 def parse_entry(body: bytes | str) -> object:
-    """The JSON value of a body, with arrays of int64 for the lists and tables of integers of an entry's attributes.
+    """Return the JSON value of a body, with int64 arrays for the integer lists and tables of an entry's attributes.
 
-    These are most of a large entry. As lists they would become millions of Python's integers, which takes several
-    times longer than all the rest of the way to arrays. What else there is, and what is no entry, is read as ever.
-    Members come in the order of the contract.
+    These make up most of a large entry. As lists they would become millions of Python integers, which takes several
+    times longer than all the other steps to arrays. Everything else, and a body that is not an entry, is parsed as
+    usual. Members come in the order of the contract.
 
     Raises:
         NotJsonError: the body is not JSON.
@@ -71,47 +71,47 @@ def parse_entry(body: bytes | str) -> object:
     try:
         return _read_object(_DECODER.decode(body), depth=1)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return read_json(body)  # which says what is wrong
+        return read_json(body)  # it reports what is wrong
 
 
 def _members_of(model: type[BaseModel], **lists: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """A struct of a model's members: lists of structs where one is named, JSON that is yet to be read elsewhere."""
+    """A struct with a model's members: lists of structs for those in `lists`, unparsed JSON for the others."""
     kinds: dict[str, Any] = dict.fromkeys(model.model_fields, msgspec.Raw)
     kinds |= {name: GenericAlias(list, (item,)) for name, item in lists.items()}
     members = [(name, kind | msgspec.UnsetType, msgspec.UNSET) for name, kind in kinds.items()]
     return msgspec.defstruct(model.__name__, members, forbid_unknown_fields=True)
 
 
-# A body is tens of megabytes, which are gone through once: all long lists of objects are found together.
+# A body can be tens of megabytes, so one pass finds all its long lists of objects.
 _MASKING = _members_of(wire.Masking)
 _ATTRIBUTE = _members_of(wire.Attribute, maskings=_MASKING)
 _ENTRY = _members_of(wire.EntryDocument, attributes=_ATTRIBUTE, pairs=_members_of(wire.PairCounts))
 _DECODER = msgspec.json.Decoder(_ENTRY)
 
-#: The members of attributes, maskings and pairs that hold counts, or indices.
+#: The members of attributes, maskings and pairs that hold counts or indices.
 _COUNTS = frozenset({"histogram", "joint", "mapping"})
 
-#: What a list or table of integers has between its brackets and commas.
+#: The bytes that a list or table of integers may have between its brackets and commas.
 _INTEGERS = b"0123456789- \t\r\n"
 
-#: What the parser of arrays makes of every integer that int64 does not hold, negative ones too.
+#: The number that the parser of arrays returns for every integer beyond int64, negative ones included.
 _SATURATED = np.iinfo(np.int64).max
 
 
 def _read_counts(raw: msgspec.Raw, depth: int) -> object:
-    """An array of a list of integers, or of a table of them with equally long rows; anything else as it is."""
+    """Return a list of integers, or a table of them with rows of equal length, as an array; parse all else as JSON."""
     text = bytes(raw)
     shape = _shape(text.translate(None, _INTEGERS))
     if shape is not None:
         numbers = np.fromstring(text.translate(None, b"[] \t\r\n"), dtype=np.int64, sep=",")
-        # Brackets around nothing look like those around one number.
+        # The brackets of an empty list look like those around one number.
         if numbers.size == prod(shape) and numbers.max(initial=0) < _SATURATED:
             return numbers.reshape(shape)
     return _read_value(raw, depth)
 
 
 def _shape(marks: bytes) -> tuple[int, ...] | None:
-    """The shape of a list or a table that has these brackets and commas; None if they are those of something else."""
+    """The shape of a list or table with these brackets and commas; None if they do not belong to one."""
     end = marks.find(b"]")
     if marks == b"[%b]" % (b"," * (end - 1)):
         return (end,)
@@ -121,7 +121,7 @@ def _shape(marks: bytes) -> tuple[int, ...] | None:
 
 
 def _read_object(members: msgspec.Struct, depth: int) -> dict[str, object]:
-    """An object whose members lie so many brackets and braces deep in the body."""
+    """Return an object whose members are nested `depth` levels deep in the body."""
     given = ((name, getattr(members, name)) for name in members.__struct_fields__)
     return {name: _read_member(name, value, depth) for name, value in given if value is not msgspec.UNSET}
 
@@ -133,7 +133,7 @@ def _read_member(name: str, value: msgspec.Raw | list[msgspec.Struct], depth: in
 
 
 def _read_value(raw: msgspec.Raw, depth: int) -> object:
-    """Any value, in as many brackets as it lies deep: how deeply a body may be nested is said of the whole body."""
+    """Parse any value. It is wrapped in `depth` brackets, so that the limit on nesting counts from the whole body."""
     value: Any = read_json(b"".join((b"[" * depth, raw, b"]" * depth)))
     for _ in range(depth):
         (value,) = value

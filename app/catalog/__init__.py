@@ -1,1 +1,1 @@
-"""Persistence: tables, and stores that translate between rows and domain values."""
+"""Persistence: tables, and stores that convert between rows and domain values."""

@@ -1,4 +1,4 @@
-"""Hearing that an advice is finished: one connection that listens for the whole process."""
+"""Announcements of finished advice: one connection listens for the whole process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -13,12 +13,12 @@ from app.catalog.stores.advice import CHANNEL
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds between attempts to reach a database that is away.
+#: Seconds between attempts to reach an unavailable database.
 _PAUSE = 1.0
 
 
 class Announcements:
-    """Wakes those who wait for an advice. They are woken too often rather than too seldom, and look for themselves."""
+    """Wakes requests that wait for an advice. It may wake them too often, so each checks the advice itself."""
 
     def __init__(self, database_url: str) -> None:
         self._url = database_url
@@ -26,7 +26,7 @@ class Announcements:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """Listen as long as the block runs."""
+        """Listen during the block."""
         task = asyncio.create_task(self._listen())
         try:
             yield
@@ -37,7 +37,7 @@ class Announcements:
 
     @contextmanager
     def attention(self) -> Iterator["Attention"]:
-        """The attention of one who waits, for as long as the block runs."""
+        """The attention of a waiting request, registered during the block."""
         attention = Attention()
         self._attentive.add(attention)
         try:
@@ -58,7 +58,7 @@ class Announcements:
             self._url, autocommit=True, connect_timeout=CONNECT_TIMEOUT
         ) as connection:
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
-            # Whatever was announced while nobody listened is lost: everybody looks once.
+            # Announcements before this point are lost, so every waiting request checks once.
             for attention in self._attentive:
                 attention.call()
             async for notification in connection.notifies():
@@ -71,14 +71,14 @@ class Announcements:
 
 
 class Attention:
-    """Waits to be called about one advice. It may be called for nothing: who waits looks for himself."""
+    """Waits for a call about one advice. A call may be spurious, so the waiting request checks the advice itself."""
 
     def __init__(self) -> None:
         self.advice_id: str | None = None
         self._called = asyncio.Event()
 
     def turn_to(self, advice_id: str) -> None:
-        """From now on, be called about this advice."""
+        """Wait for calls about this advice from now on."""
         self.advice_id = advice_id
 
     def call(self) -> None:
@@ -86,7 +86,7 @@ class Attention:
         self._called.set()
 
     async def wait(self, seconds: float) -> None:
-        """Until called, or until the time is over."""
+        """Wait until called, at most this many seconds."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._called.wait(), seconds)
         self._called.clear()

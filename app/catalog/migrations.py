@@ -8,7 +8,7 @@ from alembic.config import Config
 from app.catalog.session import clear_errors
 
 _HERE = Path(__file__).resolve()
-#: A wheel carries the revisions inside the package; a checkout has them at its top.
+#: A wheel has the revisions inside the package; a checkout has them in its root directory.
 _LOCATIONS = (_HERE.parents[1] / "migrations", _HERE.parents[2] / "migrations")
 
 
@@ -21,10 +21,10 @@ def configuration(database_url: str) -> Config:
 
 
 def upgrade(database_url: str) -> None:
-    """Bring the database to the newest revision; nothing happens when it is there.
+    """Bring the database to the newest revision, if it is not there yet.
 
     Raises:
-        DatabaseUnavailableError: the database is away.
+        DatabaseUnavailableError: the database cannot be reached.
     """
     with clear_errors():
         command.upgrade(configuration(database_url), "head")

@@ -1,4 +1,4 @@
-"""The job queue: Procrastinate on the catalogue's own database, so that a job is enqueued with what it is about."""
+"""The job queue: Procrastinate on the catalogue's database, so that one transaction stores data and adds its job."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ _GIVE_UP = text("UPDATE procrastinate_jobs SET queueing_lock = NULL WHERE queuei
 
 
 def queue_app(database_url: str) -> App:
-    """Procrastinate on `database_url`; opened by workers only, since enqueueing uses the session's connection."""
+    """Procrastinate on `database_url`. Only workers open it, since enqueueing uses the session's connection."""
     return App(
         connector=PsycopgConnector(
             conninfo=database_url, kwargs={"connect_timeout": CONNECT_TIMEOUT}, min_size=1, max_size=4
@@ -29,17 +29,17 @@ def queue_app(database_url: str) -> App:
 
 
 class JobQueue:
-    """Enqueues jobs in a session's transaction: they exist if and only if it commits."""
+    """Enqueues jobs in a session's transaction: the jobs exist if and only if it commits."""
 
     def __init__(self, app: App, session: AsyncSession) -> None:
         self._app = app
         self._session = session
 
     async def reconstruct(self, version_id: int, chunks: Sequence[Sequence[int]]) -> None:
-        """Compute the references of a version, those of each chunk of attributes by a job of its own.
+        """Enqueue jobs that compute the references of a version, one for each chunk of attributes.
 
-        Each job has a claim on its attributes, by its queueing lock, until it ends or gives them up. Answers go first,
-        then versions of few chunks: who waits for little does not wait for much.
+        By its queueing lock, each job claims its attributes until it ends or gives them up. Answers are computed first,
+        then versions with few chunks, so that small requests do not wait for large ones.
         """
         for chunk in chunks:
             await self._defer(
@@ -51,15 +51,15 @@ class JobQueue:
             )
 
     async def claimed(self, version_id: int) -> frozenset[int]:
-        """The attributes of a version whose references a job is going to compute, or computes now."""
+        """The attributes of a version whose references a job is computing or will compute."""
         return frozenset((await self._session.execute(_CLAIMED, {"claims": _claims(version_id)})).scalars())
 
     async def give_up(self, version_id: int, chunk: Sequence[int]) -> None:
-        """End the claim on a chunk before its job ends: as soon as the transaction commits, it may be enqueued anew."""
+        """End the claim on a chunk before its job ends, so that it can be enqueued again after the commit."""
         await self._session.execute(_GIVE_UP, {"claim": _claim(version_id, chunk)})
 
     async def advise(self, advice_id: str) -> None:
-        """Answer an advice."""
+        """Enqueue the job that answers an advice."""
         await self._defer(ADVICE_TASK, advice_id=advice_id)
 
     async def _defer(self, task: str, *, priority: int = 0, claim: str | None = None, **arguments: JSONValue) -> None:
@@ -73,5 +73,5 @@ def _claims(version_id: int) -> str:
 
 
 def _claim(version_id: int, chunk: Sequence[int]) -> str:
-    """Claims of a version never overlap, so that the first attribute tells them apart."""
+    """The claim on a chunk. Chunks of a version never overlap, so the first attribute identifies each."""
     return f"{_claims(version_id)}{chunk[0]}"

@@ -1,4 +1,4 @@
-"""The database as the rest of the service sees it: sessions, and one error when it is away."""
+"""Database sessions for the rest of the service, and one error for all failures to reach the database."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -13,26 +13,26 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 
 from app.domain.errors import DatabaseUnavailableError
 
-#: Seconds after which an unreachable host counts as away.
+#: Seconds after which a host counts as unreachable.
 CONNECT_TIMEOUT = 5
 
 _AWAY = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError, OSError)
 
 
 def dialect_url(url: str) -> str:
-    """A libpq URL as SQLAlchemy wants it: with psycopg as the driver.
+    """Convert a libpq URL into SQLAlchemy's form, with psycopg as the driver.
 
     Raises:
-        DatabaseUnavailableError: it is no URL.
+        DatabaseUnavailableError: the URL is invalid.
     """
     try:
         return make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
     except ArgumentError:
-        raise DatabaseUnavailableError("The database's URL has the form postgresql://USER@HOST/DATABASE.") from None
+        raise DatabaseUnavailableError("The database URL must have the form postgresql://USER@HOST/DATABASE.") from None
 
 
 class StatementFailedError(Exception):
-    """A statement failed. Says how, and not what the driver says: that quotes the row, which a log must not."""
+    """A statement failed. The message leaves out the driver's, which quotes the row: logs must not contain rows."""
 
     def __init__(self, error: DBAPIError) -> None:
         cause = error.orig
@@ -43,11 +43,11 @@ class StatementFailedError(Exception):
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """DatabaseUnavailableError for all that a database causes by being away, StatementFailedError for the rest."""
+    """Turn errors of reaching the database into DatabaseUnavailableError, all others into StatementFailedError."""
     try:
         yield
     except _AWAY as error:
-        raise DatabaseUnavailableError("The catalogue's database cannot be reached now.") from error
+        raise DatabaseUnavailableError("The catalogue's database cannot be reached.") from error
     except DBAPIError as error:
         if error.connection_invalidated:
             raise DatabaseUnavailableError("The connection to the catalogue's database was lost.") from error
@@ -55,7 +55,7 @@ def clear_errors() -> Iterator[None]:
 
 
 async def driver_connection(session: AsyncSession) -> psycopg.AsyncConnection[Any]:
-    """The psycopg connection of a session, in the session's transaction: for what SQLAlchemy has no words for."""
+    """The psycopg connection of a session, in its transaction, for features that SQLAlchemy does not have."""
     connection = await (await session.connection()).get_raw_connection()
     return cast("psycopg.AsyncConnection[Any]", connection.driver_connection)
 
@@ -71,32 +71,32 @@ class Database:
             max_overflow=pool_size,
             pool_pre_ping=True,
             pool_timeout=5,
-            # An error that is logged names its statement; what went into it may be counts or the hash of a key.
+            # A logged error has its statement; the parameters may be counts or the hash of a key.
             hide_parameters=True,
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """A session in a transaction: committed when the block ends, rolled back when it raises.
+        """A session in a transaction, which is committed when the block ends and rolled back if it raises.
 
         Raises:
-            DatabaseUnavailableError: the database is away.
-            StatementFailedError: it refuses a statement.
+            DatabaseUnavailableError: the database cannot be reached.
+            StatementFailedError: the database refuses a statement.
         """
         with clear_errors():
             async with self._sessions() as session, session.begin():
                 yield session
 
     async def ping(self) -> None:
-        """One round trip.
+        """Make one round trip to the database.
 
         Raises:
-            DatabaseUnavailableError: the database is away.
+            DatabaseUnavailableError: the database cannot be reached.
         """
         async with self.transaction() as session:
             await session.execute(text("SELECT 1"))
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close all connections."""
         await self._engine.dispose()

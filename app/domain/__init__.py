@@ -1,1 +1,1 @@
-"""What the service speaks about: callers, entries, configurations, advice. No SQL, no HTTP."""
+"""The domain: callers, entries, configurations and advice, without SQL or HTTP."""

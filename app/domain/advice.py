@@ -1,4 +1,4 @@
-"""A question about an entry, its answer, and the references that it is computed from."""
+"""Questions about entries, their answers, and the references from which answers are computed."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from app.domain.arrays import PackedArray
 
 
 class Status(StrEnum):
-    """How far an advice is."""
+    """The status of an advice."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -22,12 +22,12 @@ class Status(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Nothing more will come of it."""
+        """Whether it will not change any more."""
         return self in (Status.SUCCEEDED, Status.FAILED)
 
 
 class ReferenceKind(StrEnum):
-    """Against what configurations are measured: one pooled reference, or each its own, as first published."""
+    """The reference: one for each attribute, pooled from all views, or one for each masking, as first published."""
 
     POOLED = "pooled"
     OWN = "own"
@@ -35,11 +35,11 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AdviceQuestion:
-    """What a consumer asks, defaults filled in; None means: all attributes, weight 1 each, nothing required.
+    """A consumer's question, with all defaults filled in; None means all attributes, weights of 1, no requirements.
 
     Attributes:
-        at_least: what a configuration has to vouch for, by guarantee, where more is better.
-        at_most: where less is.
+        at_least: the required lower limits, for privacy criteria where higher is better.
+        at_most: the required upper limits, for privacy criteria where lower is better.
     """
 
     measure: str
@@ -54,7 +54,7 @@ class AdviceQuestion:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """The question again from its fields as JSON."""
+        """Restore a question from its stored JSON."""
         names = stored["attributes"]
         return cls(
             measure=stored["measure"],
@@ -65,16 +65,16 @@ class AdviceQuestion:
             reference=ReferenceKind(stored["reference"]),
             rounding_seed=stored["rounding_seed"],
             limit=stored["limit"],
-            bias_correction=stored.get("bias_correction", False),  # older questions have none
+            bias_correction=stored.get("bias_correction", False),  # missing in older questions
         )
 
     def digest(self) -> bytes:
-        """SHA-256 of the question, (32,) bytes: equal for equal questions, whatever the order of their names."""
+        """SHA-256 of the question, 32 bytes: equal for equal questions, whatever the order of their names."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).digest()
 
 
 def _floats(numbers: Mapping[str, float] | None) -> dict[str, float] | None:
-    # PostgreSQL gives a large float back as an integer of as many digits.
+    # PostgreSQL returns a large float as an integer with as many digits.
     return None if numbers is None else {name: float(number) for name, number in numbers.items()}
 
 
@@ -88,7 +88,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many of the references that an advice needs, one for each attribute that it scores, are there."""
+    """How many references are stored of those that an advice needs, one for each attribute that it scores."""
 
     done: int
     total: int
@@ -99,7 +99,7 @@ class Advice:
     """A question with its answer.
 
     Attributes:
-        result: compressed JSON in the contract's names; None until it has succeeded.
+        result: compressed JSON with the contract's names; None until the advice has succeeded.
     """
 
     id: str
@@ -119,7 +119,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class PackedReference:
-    """A reference as it is stored: the arrays of an advisor's reference by name, its bounds and its certificate."""
+    """A reference as stored: the arrays of the advisor's reference by name, its bounds and its certificate."""
 
     attribute: int
     arrays: Mapping[str, PackedArray]

@@ -1,6 +1,6 @@
 """Count tables as bytes: the smallest integer type that holds them, lightly compressed.
 
-A row per cell stored 2.6 MB of JSON a second, jsonb 8; packed arrays 60 to 97 (docs/decisions/0005).
+Storing a row for each cell handled 2.6 MB of JSON a second, jsonb 8, packed arrays 60 to 97 (docs/decisions/0005).
 """
 
 import zlib
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Counts hardly ever repeat in longer runs: looking for matches further back takes half again the time, to find less.
+#: Counts rarely repeat in patterns: searching for matches further back takes 1.5 times as long and finds little.
 _LEVEL, _WINDOW_BITS, _MEMORY = 1, zlib.MAX_WBITS, 8
 
 
@@ -24,10 +24,10 @@ class PackedArray:
 
 
 def pack(array: NDArray[Any]) -> PackedArray:
-    """Pack `array`; integers in the smallest type that holds them, other types as they are."""
+    """Pack `array`: integers in the smallest type that holds them, other types unchanged."""
     if array.dtype.kind in "iu" and array.size:
         smallest = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
-        # Of a negative number and a large one, NumPy makes floats.
+        # For a negative number and a large one, NumPy chooses a float type.
         array = array.astype(smallest) if smallest.kind in "iu" else array
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return PackedArray(array.dtype.str, array.shape, _compress(np.ascontiguousarray(array).tobytes()))
@@ -39,6 +39,6 @@ def _compress(data: bytes) -> bytes:
 
 
 def unpack(packed: PackedArray, *, narrow: bool = False) -> NDArray[Any]:
-    """The array again; integers as int64, or as what they were packed in if `narrow`."""
+    """Unpack the array: integers as int64, or in their packed type if `narrow`."""
     array = np.frombuffer(zlib.decompress(packed.data), dtype=np.dtype(packed.dtype)).reshape(packed.shape)
     return array if narrow or array.dtype.kind not in "iu" else array.astype(np.int64)

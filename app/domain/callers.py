@@ -1,4 +1,4 @@
-"""Who asks: tenants, roles and API keys."""
+"""Callers: tenants, roles and API keys."""
 
 import hashlib
 import secrets
@@ -10,7 +10,7 @@ DEFAULT_TENANT = "default"
 
 
 class Role(StrEnum):
-    """What a key may do; an operator may do all of it, for every tenant."""
+    """The role of a key. An operator may do everything, for every tenant."""
 
     PROVIDER = "provider"
     CONSUMER = "consumer"
@@ -19,29 +19,29 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, for which tenant, in which role."""
+    """A caller: its tenant and its role."""
 
     tenant: str
     role: Role
 
     @property
     def is_operator(self) -> bool:
-        """An operator sees and changes every tenant's entries."""
+        """Whether the caller sees and may change every tenant's entries."""
         return self.role is Role.OPERATOR
 
     @property
     def may_publish(self) -> bool:
-        """Consumers read and ask; the others publish."""
+        """Whether the caller may publish; consumers may only read and ask."""
         return self.role is not Role.CONSUMER
 
 
-#: In development mode everybody is the default tenant with every role.
+#: The caller in development mode: everybody acts for the default tenant and may do everything.
 DEVELOPER = Caller(DEFAULT_TENANT, Role.OPERATOR)
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is stored: never its secret, only the readable prefix by which people name it."""
+    """A key as stored, without its secret; `prefix` is the readable part by which people refer to it."""
 
     prefix: str
     tenant: str
@@ -51,22 +51,25 @@ class ApiKey:
     revoked_at: datetime | None
 
     def is_valid(self, now: datetime) -> bool:
-        """Neither revoked nor expired at `now`."""
+        """Whether the key is neither revoked nor expired at `now`."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 _MARK, _PREFIX_BYTES = "aegis_", 4
 
-#: Characters of a key that are shown and stored: the mark and two for each byte.
+#: Number of characters of a key that are shown and stored: the mark and two for each byte.
 PREFIX_LENGTH = len(_MARK) + 2 * _PREFIX_BYTES
 
 
 def draw_key() -> tuple[str, str]:
-    """A new key and its readable prefix, `aegis_1a2b3c4d`. The rest is 256 random bits: a plain hash protects it."""
+    """A new key and its readable prefix, such as `aegis_1a2b3c4d`.
+
+    The rest of the key is 256 random bits, so a plain hash protects it.
+    """
     prefix = _MARK + secrets.token_hex(_PREFIX_BYTES)
     return f"{prefix}_{secrets.token_urlsafe(32)}", prefix
 
 
 def hash_key(key: str) -> bytes:
-    """SHA-256 of a key, (32,) bytes: what is stored and looked up in its place."""
+    """SHA-256 of a key, 32 bytes, which is stored and looked up instead of the key."""
     return hashlib.sha256(key.encode()).digest()

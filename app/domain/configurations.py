@@ -1,4 +1,4 @@
-"""Masking configurations as integer codes, and what the provider vouches for each of them."""
+"""Masking configurations as integer codes, and the privacy that the provider vouches for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from app.domain.errors import InvalidDocumentError
 
 @dataclass(frozen=True, slots=True)
 class PackedConfigurations:
-    """A configuration table as it is stored: ids as compressed JSON, codes and guarantees as packed arrays."""
+    """A configuration table as stored: ids as compressed JSON, codes and privacy as packed arrays."""
 
     ids: bytes
     codes: PackedArray
@@ -25,10 +25,10 @@ class ConfigurationTable:
     """All configurations of an entry's version, in the order given.
 
     Attributes:
-        ids: of the configurations.
-        options: for each attribute the masking ids that configurations may use, `identity` and `drop` among them.
+        ids: the ids of the configurations.
+        options: for each attribute, the masking ids that configurations may use, including `identity` and `drop`.
         codes: (configurations, attributes) indices into `options`.
-        privacy: by guarantee, a value per configuration, NaN where the provider does not vouch for one.
+        privacy: by criterion, a value for each configuration; NaN where the provider does not vouch for one.
     """
 
     ids: tuple[str, ...]
@@ -37,23 +37,23 @@ class ConfigurationTable:
     privacy: Mapping[str, NDArray[np.float64]]
 
     def meeting(self, at_least: Mapping[str, float] | None, at_most: Mapping[str, float] | None) -> NDArray[np.bool_]:
-        """Which configurations vouch for what is required: a mask (configurations,).
+        """A mask (configurations,) of those that vouch for all that is required.
 
         Args:
-            at_least: by guarantee, where more is better.
-            at_most: by guarantee, where less is.
+            at_least: lower limits by criterion, for those where higher is better.
+            at_most: upper limits by criterion, for those where lower is better.
 
         Raises:
-            InvalidDocumentError: none is left; it says how many fell to which requirement.
+            InvalidDocumentError: no configuration is left; the error counts those that fail each requirement.
         """
-        # NaN compares false both ways: what is not vouched for is never met.
+        # NaN compares false both ways, so a configuration that does not vouch for a criterion never meets it.
         met = {f"{name} >= {wanted:g}": self._vouched(name) >= wanted for name, wanted in (at_least or {}).items()}
         met |= {f"{name} <= {wanted:g}": self._vouched(name) <= wanted for name, wanted in (at_most or {}).items()}
         kept = np.logical_and.reduce([np.ones(len(self.ids), dtype=bool), *met.values()])
         if not kept.any():
             reasons = ", ".join(f"{int((~those).sum())} do not vouch for {what}" for what, those in met.items())
             raise InvalidDocumentError(
-                f"No configuration is left: of {len(self.ids)}, {reasons}.", code="no_configuration_left"
+                f"No configuration meets all requirements: of {len(self.ids)}, {reasons}.", code="no_configuration_left"
             )
         return np.asarray(kept)
 

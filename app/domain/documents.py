@@ -1,7 +1,7 @@
-"""The entry document as it is stored and handed out: its counts as packed arrays, the rest as compressed JSON.
+"""The entry document as stored: its counts as packed arrays, the rest as compressed JSON.
 
-`parts_of` takes a published document apart for storage; `attach` puts it together again: for the provider as it was
-published, for the advisor with arrays in the places of lists.
+`parts_of` splits a published document for storage, and `attach` puts it together again, with arrays instead of lists.
+The provider gets it back as published; the advisor works with the arrays.
 """
 
 import zlib
@@ -18,12 +18,12 @@ from app.domain.entries import CountKind, CountTable
 
 Document = dict[str, Any]
 
-#: The members that list configurations: kept apart, since 10^5 of them would weigh on every question.
+#: The members that list configurations, stored apart: loading 10^5 of them would slow down every question.
 CONFIGURATION_MEMBERS = ("configurations", "configuration_table")
 
 
 def compress(document: object) -> bytes:
-    """A JSON document as stored: UTF-8, zlib. Arrays are written like lists."""
+    """A JSON document as stored: UTF-8, compressed by zlib. Arrays are written as lists."""
     return zlib.compress(orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY), 1)
 
 
@@ -33,12 +33,12 @@ def decompress(stored: bytes) -> Any:  # noqa: ANN401 -- any JSON document
 
 
 def is_small(stored: bytes, limit: int) -> bool:
-    """Whether a stored document has at most `limit` bytes, found out at the cost of as many."""
+    """Whether a stored document has at most `limit` bytes; decompresses no more than these."""
     return len(zlib.decompressobj().decompress(stored, limit + 1)) <= limit
 
 
 def count_places(document: Document) -> Iterator[tuple[CountKind, int | None, int | None, Document, str]]:
-    """Every place of a document that may hold counts, but for its pairs: kind, attribute, masking, owner and member."""
+    """Every place of a document that may hold counts, except its pairs: kind, attribute, masking, owner and member."""
     yield CountKind.LABEL_HISTOGRAM, None, None, document["label"], "histogram"
     for i, attribute in enumerate(document["attributes"]):
         yield CountKind.HISTOGRAM, i, None, attribute, "histogram"
@@ -54,9 +54,9 @@ def pairs_in(document: Document) -> Sequence[Document]:
 
 
 def parts_of(document: Document) -> tuple[Document, Document]:
-    """A published document without counts, in two parts: the schema, and the configurations.
+    """Split a published document, without its counts, into two parts: the schema and the configurations.
 
-    The document itself is left as it was; what the parts share with it must not be changed.
+    The document is not changed. The parts share values with it that must not be changed.
     """
     schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
     configurations = {name: member for name, member in document.items() if name in CONFIGURATION_MEMBERS}
@@ -65,7 +65,7 @@ def parts_of(document: Document) -> tuple[Document, Document]:
 
 
 def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
-    """The document without any `histogram` or `joint`; with `keep_nulls`, without those that hold counts."""
+    """The document without any `histogram` or `joint`; with `keep_nulls`, those that are null stay."""
     bare = ("histogram", "joint")
 
     def strip(part: Mapping[str, Any]) -> Document:
@@ -82,9 +82,9 @@ def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
 
 
 def excerpt(schema: Document, places: Sequence[int]) -> Document:
-    """What `attach` needs of a schema for the attributes at `places`, in that order.
+    """The parts of a schema that `attach` needs for the attributes at `places`, in that order.
 
-    `schema` stays as it is when counts are attached; nothing else of the excerpt may be changed, since they share it.
+    Attaching counts to the excerpt leaves `schema` unchanged. All else is shared with it and must not be changed.
     """
     attributes = [dict(schema["attributes"][place]) for place in places]
     for attribute in attributes:
@@ -93,9 +93,9 @@ def excerpt(schema: Document, places: Sequence[int]) -> Document:
 
 
 def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:
-    """The document again, its counts as int64 arrays; `schema` is changed in place and returned.
+    """Put the counts back into a document, as int64 arrays; `schema` is changed in place and returned.
 
-    Where `tables` lack the counts of pairs, so does the document.
+    If `tables` lack the pair counts, so does the document.
     """
     arrays = {(table.kind, table.attribute, table.masking): unpack(table.counts) for table in tables}
     for kind, attribute, masking, owner, member in count_places(schema):
@@ -107,7 +107,7 @@ def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:
 
 
 def _attach_pairs(schema: Document, joined: NDArray[np.int64]) -> None:
-    """Cut the counts of all pairs into tables, whose sizes are those of the domains."""
+    """Cut the joined pair counts into tables with the sizes of the domains."""
     sizes = _sizes(schema)
     stop = 0
     for pair in pairs_in(schema):
@@ -117,7 +117,7 @@ def _attach_pairs(schema: Document, joined: NDArray[np.int64]) -> None:
 
 
 def _sizes(schema: Document) -> Mapping[tuple[str, str], int]:
-    """How many masked values each masking has, by the names of attribute and masking."""
+    """The number of masked values by attribute and masking id."""
     return {
         (attribute["name"], masking["id"]): len(masking["domain"])
         for attribute in schema["attributes"]
@@ -133,9 +133,9 @@ def evidence_of(document: Document, places: Iterable[int] | None = None) -> tupl
 
 
 def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairCounts, ...]:
-    """The pair counts of a stored document; with `places`, those of attributes among them.
+    """The pair counts of a stored document; with `places`, only those of attributes at these places.
 
-    Their attributes are positions in `places`, as those of the evidence are.
+    Their attributes are positions in `places`, as in the evidence.
     """
     attributes = document["attributes"]
     chosen = range(len(attributes)) if places is None else places

@@ -1,4 +1,4 @@
-"""Catalogue entries: their heads, their immutable versions, and who may see them."""
+"""Catalogue entries: heads, immutable versions, and who may see them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """An audience, with the tenants' names where it is made of some."""
+    """An audience, with the names of the tenants if it consists of some."""
 
     audience: Audience
     tenants: tuple[str, ...] = ()
@@ -27,10 +27,10 @@ class Visibility:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is known of an entry at a glance.
+    """The summary of an entry, at one version.
 
     Attributes:
-        version_id: the catalogue's own name of this version.
+        version_id: the catalogue's internal id of this version.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Head:
     created_at: datetime
 
     def is_visible_to(self, caller: Caller) -> bool:
-        """Its own tenant, operators, and whom the visibility names."""
+        """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes."""
         return (
             caller.is_operator
             or caller.tenant == self.tenant
@@ -70,7 +70,7 @@ class HeadPage:
 
 
 class CountKind(StrEnum):
-    """Where in the document a count table stands."""
+    """The member of the document that holds a count table."""
 
     LABEL_HISTOGRAM = "label_histogram"
     HISTOGRAM = "histogram"
@@ -81,14 +81,14 @@ class CountKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CountTable:
-    """Counts of an entry.
+    """A count table of an entry.
 
-    The counts of all pairs are one table: theirs in the document's order and row by row, one after another.
+    All pair counts form one table: joined in the order of the document, each row by row.
 
     Attributes:
-        kind: where in the document they stand.
-        attribute: the place of their attribute, None where there is none.
-        masking: the place of their masking, None where there is none.
+        kind: the member of the document that holds the counts.
+        attribute: the place of the attribute, None if there is none.
+        masking: the place of the masking, None if there is none.
         counts: the counts, packed.
     """
 
@@ -100,7 +100,10 @@ class CountTable:
 
 @dataclass(frozen=True, slots=True)
 class MaskingOutline:
-    """What is known of a masking, without its numbers; what was stored before it could be declared is neither."""
+    """What is known of a masking, without its counts.
+
+    Outlines stored before maskings could be perturbed or drawn lack these two fields, which are then false.
+    """
 
     id: str
     occupied: int
@@ -113,14 +116,14 @@ class MaskingOutline:
 
 @dataclass(frozen=True, slots=True)
 class AttributeOutline:
-    """What is known of an attribute, without its numbers.
+    """What is known of an attribute, without its counts.
 
     Attributes:
-        cells: of the whole table, values times labels.
-        values: how many values have records.
-        labels: how many values of the label have records.
-        joint: its unmasked joint counts are known.
-        maskings: its maskings, in order.
+        cells: number of cells of the whole table: values times label values.
+        values: number of values that have records.
+        labels: number of label values that have records.
+        joint: whether the unmasked joint counts are known.
+        maskings: the maskings, in order.
     """
 
     name: str
@@ -133,7 +136,7 @@ class AttributeOutline:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """One version of an entry as it is stored.
+    """The content of one version of an entry, as stored.
 
     Attributes:
         schema: the published document without its counts and configurations, as compressed JSON.

@@ -1,23 +1,23 @@
-"""What can be refused, and why. The API gives each a status; nothing here knows HTTP."""
+"""Refusals and their reasons. The API gives each a status; this module knows nothing of HTTP."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with a document: where (an RFC 6901 JSON Pointer) and what."""
+    """One thing that is wrong in a document: where (an RFC 6901 JSON Pointer) and what."""
 
     pointer: str
     detail: str
 
 
 def pointer(*path: str | int) -> str:
-    """The JSON Pointer of a place, given by the names and indices on the way to it."""
+    """The JSON Pointer of a place, given by the names and indices that lead to it."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
 class RefusalError(Exception):
-    """A request that the service refuses; `code` is a stable slug for programs, the text is for people."""
+    """A request that the service refuses. `code` is a stable slug for programs; the text is for people."""
 
     code = "refused"
 
@@ -33,25 +33,25 @@ class UnknownKeyError(RefusalError):
 
 
 class RoleNotAllowedError(RefusalError):
-    """The caller is known and may not do this."""
+    """The caller is known but may not do this."""
 
     code = "forbidden"
 
 
 class NotFoundError(RefusalError):
-    """There is no such thing, or none that this caller may see."""
+    """It does not exist, or this caller may not see it."""
 
     code = "not_found"
 
 
 class NameTakenError(RefusalError):
-    """The tenant has an entry of this name already: `entry_id`."""
+    """The tenant already has an entry of this name: `entry_id`."""
 
     code = "name_taken"
 
     def __init__(self, name: str, entry_id: str) -> None:
         super().__init__(
-            f"This tenant has an entry named {name!r} already; PUT /v1/entries/{entry_id} adds a version to it."
+            f"This tenant already has an entry named {name!r}. To add a version to it, use PUT /v1/entries/{entry_id}."
         )
         self.entry_id = entry_id
 
@@ -63,7 +63,7 @@ class StaleVersionError(RefusalError):
 
 
 class InvalidDocumentError(RefusalError):
-    """A well-formed document that breaks rules: every fault that was found."""
+    """A well-formed document breaks rules; `faults` lists where and how."""
 
     code = "invalid"
 
@@ -74,6 +74,6 @@ class InvalidDocumentError(RefusalError):
 
 
 class DatabaseUnavailableError(RefusalError):
-    """The catalogue cannot be reached now."""
+    """The catalogue's database cannot be reached."""
 
     code = "database_unavailable"

@@ -1,4 +1,4 @@
-"""An entry as its provider publishes it, once it is validated: counts as arrays, all else by name."""
+"""A validated entry as its provider published it: counts as arrays, all else by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class DisclosureControl:
-    """What all counts of an entry are declared to have gone through; None: nothing of that kind."""
+    """The controls declared for all counts of an entry; None for a control that was not applied."""
 
     min_cell: int | None = None
     rounded_to: int | None = None
@@ -25,13 +25,13 @@ class DisclosureControl:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfigurationColumns:
-    """The configurations of an entry, in the order given: a masking id for each attribute, by its name.
+    """The configurations of an entry, as columns in the given order.
 
     Attributes:
-        ids: of the configurations.
-        maskings: by attribute, the masking id of each configuration.
-        privacy: by guarantee, what is vouched for of each configuration, None where nothing is.
-        suppressed: the records that each configuration leaves out, None where that is not said.
+        ids: the ids of the configurations.
+        maskings: by attribute name, the masking id in each configuration.
+        privacy: by criterion, the number that the provider vouches for in each configuration, or None.
+        suppressed: the number of records that each configuration suppresses, None if it is not given.
     """
 
     ids: Sequence[str]
@@ -42,15 +42,15 @@ class ConfigurationColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountsInPlace:
-    """A count table and where it stands in the document.
+    """A count table and its place in the document.
 
     Attributes:
-        kind: which table of its owner it is.
-        attribute: the place of its attribute, None where there is none.
-        masking: the place of its masking, None where there is none.
+        kind: the member of the document that holds it.
+        attribute: the place of its attribute, None if there is none.
+        masking: the place of its masking, None if there is none.
         counts: int64, of one or two dimensions.
-        declared: how the counts are declared to differ from those of the table; None where nothing can be declared.
-        pair: its place among the pair counts, None where it is another table.
+        declared: how the counts are declared to differ from those of the table; None if nothing can be declared.
+        pair: its place among the pair counts, None for other tables.
     """
 
     kind: CountKind
@@ -62,7 +62,7 @@ class CountsInPlace:
 
     @property
     def path(self) -> Path:
-        """Where the document has it."""
+        """Its path in the document."""
         if self.pair is not None:
             return "pairs", self.pair, "joint"
         if self.attribute is None:
@@ -73,7 +73,7 @@ class CountsInPlace:
 
     @property
     def is_noisy(self) -> bool:
-        """Noise is declared, and not too little to change a count."""
+        """Whether noise is declared that is large enough to change a count."""
         return self.declared is not None and self.declared.is_noisy
 
 
@@ -85,9 +85,9 @@ class PublishedEntry:
         label: the name of the label; its counts are in the evidence.
         evidence: what is known of each attribute, at least one.
         pairs: the joint counts of pairs of masked attributes.
-        masked_records: how many records a masking counts, by the places of attribute and masking, where it says so.
-        control: what all counts are declared to have gone through.
-        document: as it was published, for its digest and for those who read it; counts are lists or arrays.
+        masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
+        control: the controls declared for all counts.
+        document: the document as published, for its digest and its readers; counts are lists or arrays.
     """
 
     name: str
@@ -105,7 +105,7 @@ class PublishedEntry:
     document: dict[str, Any]
 
     def tables(self) -> Iterator[CountsInPlace]:
-        """Every count table, those of pairs last."""
+        """Every count table, with the pair counts last."""
         first = self.evidence[0]
         label = CountKind.LABEL_HISTOGRAM
         yield CountsInPlace(label, None, None, first.label_histogram, first.label_perturbation)

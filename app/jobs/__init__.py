@@ -1,1 +1,1 @@
-"""The worker's side: load in a short transaction, compute in a child process, store in a short transaction."""
+"""Workers: load in a short transaction, compute in a child process, store in another short transaction."""

@@ -1,4 +1,4 @@
-"""The tasks that workers run. They may run more than once: what is stored already is left as it is."""
+"""The tasks that workers run. A task may run more than once, so it keeps results that are already stored."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,16 +20,16 @@ from app.services.references import ReferenceService
 
 _log = structlog.get_logger(__name__)
 
-#: A child process that died (out of memory, say) or a database that went away may not do so again; but what kills a
-#: worker every time must not go round for ever.
+#: A child process that died (for example out of memory) or a lost database connection is worth another attempt. But a
+#: job that kills its worker every time must not be repeated for ever.
 ATTEMPTS = 3
 _RETRY = RetryStrategy(max_attempts=ATTEMPTS, wait=1)
-_GIVEN_UP = Problem("internal", "The computation failed; the worker's log says more.")
+_GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
 _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
 
 
 class Tasks:
-    """What jobs do, in their three steps; never a transaction while computing."""
+    """The tasks, each in three steps: load, compute, store. No transaction is open during the computation."""
 
     def __init__(self, database: Database, queue: App, child: ChildProcess, reconstruction_seconds: float) -> None:
         self._database = database
@@ -38,12 +38,12 @@ class Tasks:
         self._seconds = reconstruction_seconds
 
     def register(self) -> None:
-        """Make the tasks known to the queue under their names."""
+        """Register the tasks with the queue under their names."""
         self._queue.task(name=REFERENCE_TASK, retry=_RETRY, pass_context=True)(self.reconstruct)
         self._queue.task(name=ADVICE_TASK, retry=_RETRY, pass_context=True)(self.advise)
 
     async def reconstruct(self, context: JobContext, version_id: int, attributes: list[int]) -> None:
-        """Compute and keep the references of some attributes of a version; the last one wakes the advice that waits."""
+        """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
         problem = await _problem(context, lambda: self._reconstruct(version_id, attributes))
         if problem is not None:
             async with self._references() as references:
@@ -53,12 +53,12 @@ class Tasks:
         async with self._references() as references:
             given = await references.load(version_id, attributes)
         computed = [] if given is None else await self._child.run(compute_references, given, self._seconds)
-        # Without references, too: another run may have died between storing them and waking anybody.
+        # Also without new references: another run may have died after storing them, before enqueueing the advice.
         async with self._references() as references:
             await references.store(version_id, attributes, computed)
 
     async def advise(self, context: JobContext, advice_id: str) -> None:
-        """Answer an advice, or say why there is no answer."""
+        """Answer an advice, or store why there is no answer."""
         problem = await _problem(context, lambda: self._answer(advice_id))
         if problem is not None:
             async with self._advice_work() as work:
@@ -87,10 +87,10 @@ class Tasks:
 
 
 async def _problem(context: JobContext, work: Callable[[], Awaitable[None]]) -> Problem | None:
-    """Why a job's work fails for good, if it does.
+    """Do a job's work; return why it has failed for good, or None if it has not.
 
     Raises:
-        Exception: what may go better at the next attempt.
+        Exception: the work failed, but the next attempt may succeed.
     """
     if context.job.attempts >= ATTEMPTS:
         return _GIVEN_UP

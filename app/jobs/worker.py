@@ -1,4 +1,4 @@
-"""A worker: fetches jobs, and sweeps up those of workers that died."""
+"""A worker: runs jobs, and recovers those of workers that died."""
 
 import asyncio
 
@@ -14,16 +14,16 @@ from app.settings import Settings
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds: how often a worker says that it lives, after how long it counts as dead, and how often all look for work.
+#: Seconds between a worker's heartbeats, until a silent worker counts as dead, and between looks for new jobs.
 HEARTBEAT = 1.0
 STALLED_AFTER = 3.0
 POLLING = 0.5
 
 
 async def run_worker(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT; the job at hand is finished first."""
+    """Work until SIGTERM or SIGINT; the current job is finished first."""
     if settings.database_url is None:
-        message = "a worker needs a database: set AEGIS_DATABASE_URL, or start it beside `aegis-server serve`"
+        message = "a worker needs a database: set AEGIS_DATABASE_URL, or start the worker beside `aegis-server serve`"
         raise ValueError(message)
     database = Database(settings.database_url, pool_size=2)
     queue = queue_app(settings.database_url)
@@ -48,12 +48,12 @@ async def run_worker(settings: Settings) -> None:
 
 
 async def sweep(queue: App) -> None:
-    """Give the jobs of dead workers to the living, for ever. Every worker does it: twice is as good as once."""
+    """Return the jobs of dead workers to the queue, for ever. Every worker does this, since repetition is harmless."""
     while True:
         await asyncio.sleep(HEARTBEAT)
         try:
             for job in await queue.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER):
                 _log.warning("job recovered", task=job.task_name, job_id=job.id)
                 await queue.job_manager.retry_job(job)
-        except Exception as error:  # noqa: BLE001 -- the database may be away: the sweep goes on when it is back
+        except Exception as error:  # noqa: BLE001 -- the sweep must go on after the database was unavailable
             _log.warning("sweep interrupted", error=type(error).__name__)

@@ -1,1 +1,1 @@
-"""Processes: the children that compute, the group that `serve` runs, the embedded PostgreSQL."""
+"""Processes: children that compute, the group that `serve` runs, and the embedded PostgreSQL."""

@@ -1,8 +1,8 @@
 """Run a command that does not outlive the process that started it.
 
-This file is also a script: it stands between the starting process and the command, takes on the account and
-the death signal, and then becomes the command (same process id). A script rather than `preexec_fn`, which
-is not safe beside threads. It imports the standard library only and costs about 20 ms.
+This file is also a script that runs between the starting process and the command. It sets the account and the death
+signal, and then becomes the command (with the same process id). It replaces `preexec_fn`, which is not safe with
+threads. It imports only the standard library and costs about 20 ms.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ def bound_command(
 ) -> list[str]:
     """The command line that runs a command as a child bound to this process.
 
-    Start it from the main thread: Linux sends the signal when the *thread* that forked ends. macOS has no such signal;
-    there the child is an ordinary one.
+    Start it from the main thread: Linux sends the signal when the *thread* that forked ends. macOS has no such signal,
+    so there the child is an ordinary one.
 
     Args:
         argv: the command; its first item is an absolute path.
-        on_parent_death: the signal that the child gets when its parent ends.
-        account: the user id and group id to become, for root only.
+        on_parent_death: the signal that the child receives when its parent ends.
+        account: the user id and group id to run as; only root may change them.
     """
     uid, gid = account or (os.geteuid(), os.getegid())
     return [
@@ -45,7 +45,7 @@ def die_with_parent(death_signal: signal.Signals) -> None:
 
 
 def _become(uid: int, gid: int) -> None:
-    """Drop to an account for good; nothing to do for the account that we are."""
+    """Switch to an account for good, unless this process already runs as it."""
     if (uid, gid) != (os.geteuid(), os.getegid()):
         os.setgroups([])
         os.setgid(gid)
@@ -55,12 +55,12 @@ def _become(uid: int, gid: int) -> None:
 def main(parent: str, death_signal: str, uid: str, gid: str, *argv: str) -> None:
     """Become `argv`, unless the parent ended before the death signal was in place."""
     _become(int(uid), int(gid))
-    # After the change of account: Linux forgets the death signal when the account changes.
+    # This comes after the change of account, because Linux clears the death signal when the account changes.
     die_with_parent(signal.Signals(int(death_signal)))
     if os.getppid() != int(parent):
         sys.exit(_CANNOT_RUN)
     try:
-        os.execv(argv[0], argv)  # noqa: S606 - no shell is the point
+        os.execv(argv[0], argv)  # noqa: S606 - runs without a shell on purpose
     except OSError as error:
         sys.stderr.write(f"cannot run {argv[0]}: {error.strerror}\n")
         sys.exit(_CANNOT_RUN)

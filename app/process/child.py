@@ -1,7 +1,7 @@
-"""A warm child process for work that would hold the interpreter's lock: a stalled event loop is a dead service.
+"""A warm child process for work that would hold the interpreter's lock and so stop the event loop.
 
-Measured: parsing a 20 MB entry in this process stopped everybody else for a second, in a thread for 0.2 to 0.9 s, in a
-child for 6 ms (docs/decisions/0004).
+Measured: parsing a 20 MB entry blocked all other requests for a second in this process, for 0.2 to 0.9 s in a thread,
+and for 6 ms in a child (docs/decisions/0004).
 """
 
 import gc
@@ -21,11 +21,11 @@ Result = TypeVar("Result")
 
 
 class ChildProcess:
-    """Runs functions one at a time in a process of their own, which is started anew if it dies.
+    """Runs functions one at a time in a separate process, which is started again if it dies.
 
     Args:
-        module: imported beforehand; it has the functions.
-        deadline: seconds after which a function is ended with its process: input can be made to take for ever.
+        module: the module with the functions, imported in advance.
+        deadline: seconds after which a function is stopped by killing the process; some input would take for ever.
     """
 
     def __init__(self, module: str, deadline: float) -> None:
@@ -35,14 +35,14 @@ class ChildProcess:
         self._limiter = CapacityLimiter(1)
 
     async def warm(self) -> None:
-        """Start it, so that the first call does not wait for its imports."""
+        """Start the process, so that the first call does not wait for its imports."""
         await self.run(_prepare, self._module)
 
     async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
-        """What `function` returns or raises. When the caller is cancelled, so is the work: the process is killed.
+        """Run `function` in the process and return its result. If the caller is cancelled, the process is killed.
 
         Raises:
-            TimeoutError: it takes longer than the deadline; the time that others take before does not count.
+            TimeoutError: the function takes longer than the deadline; waiting for earlier calls does not count.
         """
         async with self._turn:
             with fail_after(self._deadline):
@@ -58,11 +58,11 @@ def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given)
 
 @cache
 def _prepare(module: str) -> None:
-    # A worker that is killed must not leave a computation behind.
+    # A computation must not outlive a worker that is killed.
     die_with_parent(signal.SIGKILL)
-    # A document is millions of lists and no garbage: looking for some at the usual threshold takes a tenth of the time.
+    # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
     gc.set_threshold(100_000, 20, 100)
     import_module(module)
-    # Workers fill the machine; threads of linear algebra within each of them would get in each other's way. What is
-    # limited is what has been loaded, by the import.
+    # Workers already use all cores, so threads of linear algebra within them would compete. The limit applies only to
+    # libraries that are loaded, so it comes after the import.
     threadpool_limits(1)

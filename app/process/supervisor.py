@@ -1,4 +1,4 @@
-"""Runs the processes of `aegis-server serve` as one group: together they start, together they stop."""
+"""Runs the processes of `aegis-server serve` as one group that starts and stops together."""
 
 import contextlib
 import logging
@@ -29,10 +29,10 @@ class GroupMember:
     """A process of the group.
 
     Attributes:
-        name: what the log calls it.
-        argv: its command line, with an absolute program, never a shell.
-        env: what its environment has besides ours.
-        restart: start it again when it ends unasked; else the whole group stops then.
+        name: its name in the log.
+        argv: its command line, which begins with an absolute path; no shell is used.
+        env: environment variables, added to those of this process.
+        restart: if it ends unexpectedly, whether to start it again or to stop the whole group.
     """
 
     name: str
@@ -44,10 +44,9 @@ class GroupMember:
 class Supervisor:
     """Starts the children in order, keeps them running, and stops them in the reverse order.
 
-    Each child leads its own session, so that a terminal's Ctrl-C reaches the supervisor alone, and is
-    killed with the supervisor should that be killed (Linux). To stop, a child gets SIGTERM and `grace`
-    seconds before SIGKILL; the one started before it is asked when it is gone. SIGKILL also takes what a
-    child leaves in its session.
+    Each child leads its own session, so that a terminal's Ctrl-C reaches only the supervisor. On Linux, a child is
+    killed if the supervisor is killed. To stop, a child gets SIGTERM, and SIGKILL after `grace` seconds; only then is
+    the one started before it stopped. SIGKILL also goes to the processes that a child leaves in its session.
     """
 
     def __init__(self, children: Sequence[GroupMember], *, grace: float = 10.0) -> None:
@@ -55,9 +54,9 @@ class Supervisor:
         self._grace = grace
 
     def run(self) -> int:
-        """Run until SIGTERM or SIGINT (0), or until a child ends that must not or keeps ending (1).
+        """Run until SIGTERM or SIGINT (returns 0), or until a child without restart ends or one keeps ending (1).
 
-        A second signal hastens: what still runs is killed. Call it from the main thread.
+        A second signal kills all processes that still run. Call this from the main thread.
         """
         with _woken_by_signals() as wakeup:
             try:
@@ -86,7 +85,7 @@ class Supervisor:
 
 
 class _Member:
-    """A child's present process, and when its last ones failed."""
+    """A child's current process, and when its previous ones failed."""
 
     def __init__(self, child: GroupMember) -> None:
         self.due: float | None = None
@@ -108,14 +107,14 @@ class _Member:
         return self._process is not None and self._process.poll() is None
 
     def keep_running(self) -> bool:
-        """Start the process again if it ended and may; False when the group has to stop."""
+        """Restart the process if it ended and may be restarted; False if the group must stop."""
         if self.due is not None and self.due <= time.monotonic():
             self.start()
         if self.due is not None or self.runs():
             return True
         self._note_failure()
         if not self._child.restart or len(self._failures) == _MOST_FAILURES:
-            _log.error("%s ended and is not started again: the others stop too", self._child.name)
+            _log.error("%s ended and is not restarted, so the others stop too", self._child.name)
             return False
         self.due = time.monotonic() + _FIRST_DELAY_SECONDS * 2 ** (len(self._failures) - 1)
         return True
@@ -125,17 +124,17 @@ class _Member:
             self._process.terminate()
 
     def kill(self) -> int | None:
-        """Kill what is left of the process and of its session; its exit status, if there was one."""
+        """Kill the rest of the process and of its session; return the exit status, None without a process."""
         process, self._process = self._process, None
         if process is None:
             return None
-        # The leader may be gone and its children not: the group's number is theirs as long as one lives.
+        # The leader may have ended before its children: the group's id stays valid while one of them lives.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         return process.wait()
 
     def _note_failure(self) -> None:
-        _log.warning("%s ended unasked with status %s", self._child.name, self.kill())
+        _log.warning("%s ended unexpectedly with status %s", self._child.name, self.kill())
         now = time.monotonic()
         while self._failures and now - self._failures[0] > _WINDOW_SECONDS:
             self._failures.popleft()
@@ -143,7 +142,7 @@ class _Member:
 
 
 class _Wakeup:
-    """Waits for a signal or for a time, whichever comes first, and counts the requests to stop."""
+    """Waits for a signal or a point in time, whichever comes first, and counts the requests to stop."""
 
     def __init__(self, signals: socket.socket) -> None:
         self.stops = 0
@@ -154,7 +153,7 @@ class _Wakeup:
         return self.stops > 1
 
     def wait(self, until: float | None) -> None:
-        """Return at the next signal, or at the monotonic time `until`."""
+        """Wait for the next signal, or until the monotonic time `until`."""
         timeout = None if until is None else max(0.0, until - time.monotonic())
         if select.select([self._signals], [], [], timeout)[0]:
             self.stops += sum(number in _STOP_SIGNALS for number in self._signals.recv(4096))
@@ -162,7 +161,7 @@ class _Wakeup:
 
 @contextmanager
 def _woken_by_signals() -> Iterator[_Wakeup]:
-    """Turn the stop signals and SIGCHLD into bytes of a socket, and restore all as it was."""
+    """Turn the stop signals and SIGCHLD into bytes of a socket during the block."""
     reader, writer = socket.socketpair()
     with reader, writer:
         writer.setblocking(False)
@@ -177,4 +176,4 @@ def _woken_by_signals() -> Iterator[_Wakeup]:
 
 
 def _only_wake(number: int, frame: FrameType | None) -> None:
-    """Do nothing: the byte in the socket says it all, and the default action must not happen."""
+    """Do nothing: the signal is reported by the byte in the socket, and its default action must not happen."""

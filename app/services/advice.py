@@ -1,4 +1,4 @@
-"""Advice, from both sides: the callers', who ask and read, and the workers', who compute the answers."""
+"""Advice: callers ask questions and read answers; workers compute the answers."""
 
 from dataclasses import replace
 
@@ -36,16 +36,16 @@ class AdviceService:
         self._queue = queue
 
     async def ask(self, head: Head, question: AdviceQuestion) -> Asked:
-        """The advice that answers `question` on this version: the one there is, or a new one.
+        """Find or add the advice that answers `question` on this version.
 
-        A new one has its job enqueued, or waits for references whose last job will do that.
+        The job of a new advice is enqueued now, or by the last of the jobs whose references it waits for.
 
         Raises:
             InvalidDocumentError: this version cannot answer the question.
-            NotFoundError: it has just gone.
+            NotFoundError: this version has just been deleted.
         """
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
-        # To ask again brings back references whose jobs were lost, so one that is still queued goes on.
+        # A queued advice goes on below: asking again restarts references whose jobs were lost.
         if known is not None and known.status is not Status.QUEUED:
             return known
         frame = await self._contents.hold(head.version_id)
@@ -66,19 +66,19 @@ class AdviceService:
         """An advice on an entry that the caller may see now.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such advice, or the caller may not see it.
         """
         advice = await self._advice.find(advice_id)
         head = None if advice is None else await self._entries.find(advice.entry_id)
         if advice is None or head is None or not head.is_visible_to(caller):
-            raise NotFoundError(f"There is no advice {advice_id}, or none that you may see.")
+            raise NotFoundError(f"There is no advice {advice_id}, or you may not see it.")
         if advice.status.is_final:
             return advice
         return replace(advice, progress=await self._advice.progress(advice_id, MODEL_VERSION))
 
 
 class AdviceWork:
-    """Loads the input of computations and stores their outcome; each call belongs in a short transaction."""
+    """Loads the input of computations and stores their results. Each call belongs in a short transaction."""
 
     def __init__(
         self,
@@ -93,9 +93,10 @@ class AdviceWork:
         self._reconstruction = reconstruction
 
     async def begin(self, advice_id: str) -> AdviceInput | None:
-        """Mark an advice as running, and what its answer is computed from.
+        """Mark an advice as running, and return the input of its computation.
 
-        None if it is answered or gone already, or has to wait for references: the last of these enqueues it anew.
+        Returns None if the advice is already answered or deleted, or has to wait for references. In that case, the job
+        of the last one enqueues the advice again.
         """
         advice = await self._advice.find(advice_id)
         if advice is None or advice.status is Status.SUCCEEDED:
@@ -122,9 +123,9 @@ class AdviceWork:
         )
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
-        """Keep the answer and tell those who wait."""
+        """Store the answer and wake the callers that wait for it."""
         await self._advice.succeed(advice_id, result, elapsed_ms)
 
     async def fail(self, advice_id: str, problem: Problem) -> None:
-        """Keep the reason why there is no answer and tell those who wait."""
+        """Store the reason why there is no answer, and wake the callers that wait for it."""
         await self._advice.fail(advice_id, problem)

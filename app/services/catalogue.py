@@ -1,4 +1,4 @@
-"""The catalogue: who may publish, see, change and remove which entries."""
+"""The catalogue: publishing, reading, changing and deleting entries, and who may do so."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ class CatalogueService:
         self._queue = queue
 
     async def publish(self, caller: Caller, publication: Publication) -> Head:
-        """Add an entry and enqueue its reconstruction.
+        """Add an entry and enqueue the reconstruction of its references.
 
         Raises:
             RoleNotAllowedError: the caller may not publish.
@@ -44,27 +44,27 @@ class CatalogueService:
     async def replace(
         self, caller: Caller, entry_id: str, publication: Publication, is_current: Callable[[Head], bool]
     ) -> Head:
-        """Add a version, unless the content is that of the latest one.
+        """Add a version, unless the content equals that of the latest one.
 
         The visibility stays; `set_visibility` changes it.
 
         Args:
-            caller: who replaces it.
+            caller: who adds the version.
             entry_id: the entry.
             publication: the new version.
-            is_current: tells of a head whether the caller has seen that version.
+            is_current: whether a head is the one that the caller has seen.
 
         Raises:
-            NotFoundError: there is no such entry, or none that the caller may see.
+            NotFoundError: there is no such entry, or the caller may not see it.
             RoleNotAllowedError: the caller may not change it.
             StaleVersionError: the caller has not seen the latest version.
-            InvalidDocumentError: the name is another one.
+            InvalidDocumentError: the name differs from that of the entry.
         """
         head = await self._owned(caller, entry_id)
         if not is_current(head):
-            raise StaleVersionError(f"The entry is at version {head.version} now; read it again and repeat the change.")
+            raise StaleVersionError(f"The entry is now at version {head.version}. Read it again and repeat the change.")
         if publication.name != head.name:
-            fault = Fault("/name", f"Must stay {head.name!r}: a version cannot rename its entry.")
+            fault = Fault("/name", f"The name must stay {head.name!r}.")
             raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
         if publication.content.digest == head.digest:
             return head
@@ -73,26 +73,26 @@ class CatalogueService:
         return await self.head(caller, entry_id)
 
     async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
-        """The head of an entry that the caller may see, the latest version by default.
+        """The head of an entry that the caller may see, at the latest version by default.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such entry or version, or the caller may not see it.
         """
         head = await self._entries.find(entry_id, version)
         return _seen(caller, head, entry_id, version)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
-        """A page of what the caller may see.
+        """A page of the entries that the caller may see.
 
         Raises:
-            InvalidDocumentError: the token is not ours.
+            InvalidDocumentError: the page token is invalid.
         """
         return await self._entries.page(caller, search, limit, page_token)
 
     async def schema(self, head: Head) -> tuple[bytes, bytes]:
-        """The entry without its counts, in two halves of compressed JSON: the schema, the configurations."""
+        """The entry without its counts, as two parts of compressed JSON: the schema and the configurations."""
         configurations = await self._contents.configurations(head.version_id)
-        # Read last: where it is still there, everything that was read before it was complete.
+        # The schema is read last: if it still exists, everything read before was complete.
         schema = await self._contents.schema(head.version_id)
         if schema is None or configurations is None:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
@@ -104,27 +104,27 @@ class CatalogueService:
         """The entry as published, in parts: head, schema, configurations, counts.
 
         Raises:
-            NotFoundError: there is none, or none that the caller may see.
+            NotFoundError: there is no such entry or version, or the caller may not see it.
             RoleNotAllowedError: the caller may not read its counts.
         """
         head = await self.head(caller, entry_id, version)
         if not head.belongs_to(caller):
-            raise RoleNotAllowedError("Summaries are for provider keys of the entry's own tenant and for operators.")
+            raise RoleNotAllowedError("Only provider keys of the entry's own tenant and operators may read its counts.")
         tables = await self._contents.count_tables(head.version_id)
         schema, configurations = await self.schema(head)
         return head, schema, configurations, tables
 
     async def set_visibility(self, caller: Caller, entry_id: str, visibility: Visibility) -> Head:
-        """Change who sees the entry; no new version comes of it."""
+        """Change who sees the entry, without a new version."""
         await self._owned(caller, entry_id)
         await self._entries.set_visibility(entry_id, visibility)
         return await self.head(caller, entry_id)
 
     async def delete(self, caller: Caller, entry_id: str, is_current: Callable[[Head], bool]) -> None:
-        """Remove the entry with its versions and advice; its name is free again."""
+        """Delete the entry with its versions and advice, and free its name."""
         head = await self._owned(caller, entry_id)
         if not is_current(head):
-            raise StaleVersionError(f"The entry is at version {head.version} now; read it again before deleting it.")
+            raise StaleVersionError(f"The entry is now at version {head.version}. Read it again before deleting it.")
         await self._entries.delete(entry_id)
 
     async def _owned(self, caller: Caller, entry_id: str) -> Head:
@@ -144,14 +144,14 @@ def require_publisher(caller: Caller) -> None:
     """Refuse a caller that may not publish.
 
     Raises:
-        RoleNotAllowedError: it is a consumer.
+        RoleNotAllowedError: the caller is a consumer.
     """
     if not caller.may_publish:
-        raise RoleNotAllowedError("Consumer keys may not publish; use a provider's key.")
+        raise RoleNotAllowedError("Consumer keys may not publish. Use a provider's key.")
 
 
 def _seen(caller: Caller, head: Head | None, entry_id: str, version: int | None) -> Head:
     if head is None or not head.is_visible_to(caller):
         wanted = f"entry {entry_id}" if version is None else f"version {version} of entry {entry_id}"
-        raise NotFoundError(f"There is no {wanted}, or none that you may see.")
+        raise NotFoundError(f"There is no {wanted}, or you may not see it.")
     return head

@@ -1,4 +1,4 @@
-"""What a worker's child process computes: from stored bytes to stored bytes, with the advisor in between. Pure."""
+"""The computations of a worker's child process: pure functions that unpack stored bytes, run the advisor and pack."""
 
 import math
 import time
@@ -26,7 +26,7 @@ from app.services.questions import needs_pairs
 
 @dataclass(frozen=True, slots=True)
 class ReferenceInput:
-    """What the references of the attributes at `places` are computed from."""
+    """The input for computing the references of the attributes at `places`."""
 
     schema: bytes
     places: tuple[int, ...]
@@ -35,7 +35,7 @@ class ReferenceInput:
 
 @dataclass(frozen=True, slots=True)
 class AdviceInput:
-    """What an advice is computed from: of the attributes at `places` only."""
+    """The input for computing an advice, restricted to the attributes at `places`."""
 
     version_id: int
     question: AdviceQuestion
@@ -48,7 +48,7 @@ class AdviceInput:
 
 
 def compute_references(given: ReferenceInput, seconds: float) -> list[PackedReference]:
-    """The reference of every attribute at the places given, in their order, each as good as it gets in `seconds`."""
+    """The references of the attributes at the given places, in order; each computation stops after `seconds`."""
     position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
     tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
     evidence = evidence_of(attach(excerpt(_schema(given.schema), given.places), tables))
@@ -62,7 +62,7 @@ def _reference(evidence: AttributeEvidence, seconds: float) -> Reference:
 
 @lru_cache(maxsize=1)
 def _schema(stored: bytes) -> Document:
-    """A schema, not to be changed: parsed once for all the chunks of a version that this process computes."""
+    """A parsed schema, cached for all chunks of a version that this process computes; callers must not change it."""
     document: Document = decompress(stored)
     return document
 
@@ -105,7 +105,7 @@ def _advisor_question(given: AdviceInput) -> Question:
     asked = given.question
     names = tuple(given.outline[place].name for place in given.places)
     weights = np.array([(asked.weights or {}).get(name, 1.0) for name in names])
-    # By the largest first: a sum of huge weights is infinite.
+    # Dividing by the largest weight first keeps the sum finite.
     weights /= weights.max()
     return Question(
         measure=asked.measure,

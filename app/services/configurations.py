@@ -1,4 +1,4 @@
-"""Configurations between the document, where they are names, and the advisor, where they are codes."""
+"""Conversion of configurations between names, as in the document, and codes, as in the advisor."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ from app.domain.published import ConfigurationColumns
 
 
 def options_of(attribute: AttributeOutline) -> tuple[str, ...]:
-    """The masking ids that a configuration may use for an attribute; codes index into them."""
+    """The masking ids that a configuration may use for an attribute; codes are indices into them."""
     return (IDENTITY, DROP, *(masking.id for masking in attribute.maskings))
 
 
 def pack_configurations(
     configurations: ConfigurationColumns, outline: Sequence[AttributeOutline]
 ) -> PackedConfigurations:
-    """The configurations of an entry as numbers."""
+    """Pack the configurations of an entry as numbers."""
     return PackedConfigurations(
         ids=compress(configurations.ids),
         codes=_pack_codes(configurations.maskings, outline),
@@ -43,10 +43,10 @@ def _pack_values(values: Sequence[float | None]) -> PackedArray:
 
 
 def unpack_configurations(packed: PackedConfigurations, outline: Sequence[AttributeOutline]) -> ConfigurationTable:
-    """The configuration table of a version again."""
+    """Unpack the configuration table of a version."""
     return ConfigurationTable(
         ids=tuple(decompress(packed.ids)),
         options=tuple(options_of(attribute) for attribute in outline),
-        codes=unpack(packed.codes, narrow=True),  # a byte each: a hundred million take 0.1 GB, not 0.8
+        codes=unpack(packed.codes, narrow=True),  # at a byte each, a hundred million take 0.1 GB instead of 0.8
         privacy={guarantee: unpack(values) for guarantee, values in packed.privacy.items()},
     )

@@ -10,12 +10,12 @@ import rfc8785
 
 from app.domain.documents import Document
 
-#: What orjson may write otherwise than RFC 8785 wants, or may hold such a thing.
+#: Types that orjson may write differently from RFC 8785, or whose items it may.
 _DIFFERENT = frozenset({dict, list, float})
 
 
 def digest(document: Document) -> str:
-    """The digest of a document, its counts as lists or arrays: `sha256:` and 64 hexadecimal digits."""
+    """The digest of a document whose counts are lists or arrays: `sha256:` and 64 hexadecimal digits."""
     sha256 = hashlib.sha256()
     for part in canonical_parts({name: value for name, value in document.items() if name != "visibility"}):
         sha256.update(part)
@@ -23,10 +23,10 @@ def digest(document: Document) -> str:
 
 
 def canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON value
-    """`value` as RFC 8785 JSON, in parts: joined at every level, tens of megabytes would be copied several times.
+    """`value` as RFC 8785 JSON, in parts: joining them at every level would copy tens of megabytes several times.
 
-    orjson writes integers, texts, lists and arrays of them just so, many times faster than a serialiser in Python; it
-    differs in the order of members and in how it writes floats, which are seen to here.
+    For integers, texts, and lists or arrays of them, orjson writes the same as RFC 8785, many times faster than a
+    serialiser in Python. The order of members and the format of floats differ, so this function handles them.
     """
     match value:
         case dict():
@@ -50,5 +50,5 @@ def canonical_parts(value: Any) -> Iterator[bytes]:  # noqa: ANN401 -- any JSON 
 
 
 def _utf_16(member: tuple[str, object]) -> bytes:
-    """What RFC 8785 sorts the members of an object by."""
+    """The key by which RFC 8785 sorts the members of an object."""
     return member[0].encode("utf-16-be")

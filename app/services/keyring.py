@@ -1,4 +1,4 @@
-"""API keys: made, recognised, revoked."""
+"""API keys: creating, recognising and revoking them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,27 +16,27 @@ class Keyring:
         self._keys = keys
 
     async def any_created(self) -> bool:
-        """Whether a key was ever made; if not, the service is in development mode."""
+        """Whether a key was ever created; if not, the service is in development mode."""
         return await self._keys.any_created()
 
     async def create(self, tenant: str, role: Role, lifetime: timedelta | None = None) -> str:
-        """A new key for `tenant`. This is the only time that it is seen: its hash is what is stored.
+        """Create a key for `tenant` and return it. It is never shown again, since only its hash is stored.
 
         Raises:
-            InvalidDocumentError: no tenant can have this name.
+            InvalidDocumentError: the name of the tenant is invalid.
         """
         if not 1 <= len(tenant) <= LONGEST_NAME or not tenant.isprintable():
-            raise InvalidDocumentError(f"A tenant's name has 1 to {LONGEST_NAME} printable characters.")
+            raise InvalidDocumentError(f"The name of a tenant must have 1 to {LONGEST_NAME} printable characters.")
         key, prefix = draw_key()
         expires_at = None if lifetime is None else datetime.now(UTC) + lifetime
         await self._keys.add(prefix, hash_key(key), tenant, role, expires_at)
         return key
 
     async def caller(self, key: str) -> Caller:
-        """Who holds `key`.
+        """The caller that holds `key`.
 
         Raises:
-            UnknownKeyError: the key is unknown, expired or revoked; it is not said which.
+            UnknownKeyError: the key is unknown, expired or revoked; the error does not say which.
         """
         holder = await self._keys.find(hash_key(key))
         if holder is None or not holder.is_valid(datetime.now(UTC)):
@@ -44,15 +44,15 @@ class Keyring:
         return Caller(holder.tenant, holder.role)
 
     async def all(self) -> list[ApiKey]:
-        """Every key ever made, revoked and expired ones too."""
+        """Every key ever created, including revoked and expired ones."""
         return await self._keys.all()
 
     async def revoke(self, prefix: str) -> None:
-        """Revoke the key of this readable prefix, or a whole key.
+        """Revoke a key, given by its readable prefix or as a whole.
 
         Raises:
             NotFoundError: there is no such key.
         """
         prefix = prefix[:PREFIX_LENGTH]
         if not await self._keys.revoke(prefix):
-            raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows them.")
+            raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")

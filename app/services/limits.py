@@ -1,4 +1,4 @@
-"""What one entry may ask of a worker: a small body can describe a computation that no machine could hold."""
+"""Limits on the work that one entry may cause: a small body can describe a computation too large for any machine."""
 
 from collections.abc import Iterator, Sequence
 from math import comb
@@ -7,58 +7,58 @@ from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from app.domain.errors import Fault, pointer
 
-#: Views of an attribute are compared in pairs; a pair takes a fraction of a millisecond.
+#: Most pairs of maskings of the same attribute. All pairs are compared; each takes a fraction of a millisecond.
 PAIRS = 50_000
 
-#: Probabilities of all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
+#: Most probabilities in all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
 PROBABILITIES = 250_000
 
-#: Tables of pair counts; every two of the same attributes are looked at, whether one follows from the other.
+#: Most tables of pair counts; any two of the same attributes are compared, to see whether one implies the other.
 PAIR_TABLES = 50_000
 
-#: Cells of all pair counts of an entry; they are loaded together, and take 8 bytes each beside what is made of them.
+#: Most cells in all pair counts of an entry; they are loaded together and take 8 bytes each, besides intermediate data.
 PAIR_CELLS = 10_000_000
 
-#: Cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes while it is computed.
+#: Most cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes during the computation.
 CELLS = 20_000_000
 
 
 def excess_maskings(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """A fault if the entry has more pairs of maskings, each of one attribute, than are compared."""
+    """A fault if the entry has too many pairs of maskings of the same attribute."""
     pairs = sum(comb(len(attribute.maskings), 2) for attribute in evidence)
     if pairs > PAIRS:
-        detail = f"The maskings of an attribute are compared in pairs: {pairs} of them; at most {PAIRS} are taken"
+        detail = f"The maskings of the same attribute make {pairs} pairs to compare; at most {PAIRS} are accepted"
         yield Fault("/attributes", detail)
 
 
 def excess_probabilities(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """A fault if the transition matrices of the entry have too many cells, values times masked values."""
+    """A fault if the transition matrices of the entry have too many cells (values times masked values)."""
     given = (masking.transition for attribute in evidence for masking in attribute.maskings)
     cells = sum(transition.size for transition in given if transition is not None)
     if cells > PROBABILITIES:
-        yield Fault("/attributes", f"The transition matrices have {cells} cells; at most {PROBABILITIES} are taken")
+        yield Fault("/attributes", f"The transition matrices have {cells} cells; at most {PROBABILITIES} are accepted")
 
 
 def excess_pairs(pairs: Sequence[PairCounts]) -> Iterator[Fault]:
     """A fault if the entry has too many tables of pair counts, or too many cells in them."""
     if len(pairs) > PAIR_TABLES:
-        yield Fault("/pairs", f"There are {len(pairs)} tables of pair counts; at most {PAIR_TABLES} are taken")
+        yield Fault("/pairs", f"There are {len(pairs)} tables of pair counts; at most {PAIR_TABLES} are accepted")
     cells = sum(pair.joint.size for pair in pairs)
     if cells > PAIR_CELLS:
-        detail = f"The pair counts have {cells} cells; at most {PAIR_CELLS} are taken: leave out fine maskings"
+        detail = f"The pair counts have {cells} cells; at most {PAIR_CELLS} are accepted. Leave out fine maskings"
         yield Fault("/pairs", detail)
 
 
 def excess_cells(evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """A fault for each attribute whose reconstruction would have too many cells. Mappings are known to be in range."""
+    """A fault for each attribute whose reconstruction would have too many cells. All mappings must be in range."""
     for place, attribute in enumerate(evidence):
         if attribute.joint is not None or attribute.values * attribute.labels <= CELLS:
             continue
         atoms = int(common_refinement(attribute.partitions, attribute.values).max()) + 1
         if atoms * attribute.labels > CELLS:
             detail = (
-                f"The mappings and transition matrices tell {atoms} groups of values apart, which with "
-                f"{attribute.labels} classes makes {atoms * attribute.labels} cells to reconstruct; "
-                f"at most {CELLS} are taken: leave out fine ones"
+                f"The mappings and transition matrices tell {atoms} groups of values apart. With "
+                f"{attribute.labels} classes, that makes {atoms * attribute.labels} cells to reconstruct; "
+                f"at most {CELLS} are accepted. Leave out fine maskings"
             )
             yield Fault(pointer("attributes", place, "maskings"), detail)

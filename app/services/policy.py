@@ -1,7 +1,7 @@
-"""What is demanded of the counts of an upload: by what it declares itself, and by whoever runs the service.
+"""Checks on the counts of an upload: against its own declarations, and against the policy of the service.
 
-Pure functions of a validated entry. No fault tells a count: a fault is read, and forwarded,
-by more people than may see the counts.
+Pure functions of a validated entry. No fault states a count, because more people read and forward faults than may see
+the counts.
 """
 
 from collections.abc import Iterator
@@ -14,23 +14,23 @@ from numpy.typing import NDArray
 from app.domain.errors import Fault, pointer
 from app.domain.published import CountsInPlace, Path, PublishedEntry
 
-#: Faults that are told of an upload; the first places are enough to find the reason.
+#: Most faults reported for an upload; the first places are enough to find the reason.
 SHOWN = 100
 
-#: Budgets of differential privacy are sums of fractions.
+#: Relative tolerance of a differential privacy budget, which is a sum of fractions.
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a service demands of every upload; nothing by default.
+    """What a service requires of every upload; nothing by default.
 
     Attributes:
-        min_cell: no count but 0 is below this, but for counts with declared noise, which are not those of people;
-            nor is the number of records that a configuration leaves out.
-        require_noise: every count table declares noise, and no number of records is left that cannot.
-        max_epsilon: the entry declares a budget of differential privacy of at most this, and the noise of its tables
-            spends no more; every table declares noise.
+        min_cell: no count is above 0 and below this, and neither is the number of records that a configuration
+            suppresses. Counts with declared noise are exempt, since they are not numbers of people.
+        require_noise: every count table declares noise, and no exact number of records remains.
+        max_epsilon: the entry declares a differential privacy budget of at most this, and the noise of its tables
+            spends no more; every table declares noise, and no exact number of records remains.
     """
 
     min_cell: int | None = None
@@ -39,7 +39,7 @@ class Policy:
 
     @property
     def demands_noise(self) -> bool:
-        """No table may be without noise."""
+        """Whether every table needs noise."""
         return self.require_noise or self.max_epsilon is not None
 
 
@@ -47,12 +47,12 @@ NO_POLICY = Policy()
 
 
 def policy_faults(entry: PublishedEntry, policy: Policy) -> tuple[Fault, ...]:
-    """Where an upload breaks the policy, the first 100 places, each with its JSON Pointer and without its count."""
+    """The first 100 places where an upload breaks the policy, each with its JSON Pointer and without its count."""
     return tuple(islice(_policy_faults(entry, policy), SHOWN))
 
 
 def declaration_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """Counts that are not what `disclosure_control` says of them, the first 100 places, without the counts."""
+    """The first 100 places where counts contradict `disclosure_control`, without the counts."""
     return tuple(islice(_declaration_faults(entry), SHOWN))
 
 
@@ -64,52 +64,52 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         yield from _overspent(entry, policy.max_epsilon)
     if policy.min_cell is not None:
         least = policy.min_cell
-        detail = f"A count here is below {least}, and not 0. This service takes none"
-        yield from _small_counts(entry, least, f"{detail}: aegis summarize --min-cell {least}")
+        detail = f"This count is below {least} and not 0, which this service does not accept"
+        yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
 
 
 def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
     base, least = entry.control.rounded_to, entry.control.min_cell
     if base is not None:
-        detail = f"A count here is no multiple of {base}, which `disclosure_control` says all were rounded to"
+        detail = f"This count is not a multiple of {base}, to which `disclosure_control` says all were rounded"
         for table in entry.tables():
             yield from _places(table, table.counts % base != 0, detail)
     elif least is not None:
-        detail = f"A count here is below {least}, and not 0. `disclosure_control` says that there is none (`min_cell`)"
+        detail = f"This count is below {least} and not 0, but `disclosure_control` says that none is (`min_cell`)"
         yield from _small_counts(entry, least, detail)
 
 
 def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
-    """Tables without declared noise, or with too little of it."""
+    """The faults of tables without declared noise, or with too little of it to change a count."""
     for table in entry.tables():
         if not table.is_noisy:
             can_declare = table.declared is not None
-            lack = "declare no `noise` to hide them" if can_declare else "cannot declare `noise`"
+            lack = "declare no `noise` that hides them" if can_declare else "cannot declare `noise`"
             way = "" if can_declare else ": leave them out"
-            detail = f"These counts {lack}, which this service demands of all{way} (aegis summarize --epsilon adds it)"
+            detail = f"These counts {lack}, but this service requires noise{way} (aegis summarize --epsilon adds it)"
             yield Fault(pointer(*table.path), detail)
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """How many records a release or a masking leaves out or has, exactly: such numbers are counts of people, too."""
-    detail = "This number of records is exact, and this service demands noise of all counts: leave it out"
+    """The faults of exact numbers of records that a release suppresses or a masking counts: these are counts, too."""
+    detail = "This number of records is exact, but this service requires noise in all counts: leave it out"
     masked = (("attributes", place, "maskings", index, "records") for place, index in entry.masked_records)
     for path in (*(path for path, _ in _suppressed(entry)), *masked):
-        yield Fault(pointer(*path), f"{detail} (aegis summarize --epsilon does)")
+        yield Fault(pointer(*path), f"{detail} (aegis summarize --epsilon does so)")
 
 
 def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
-    """A budget that is not declared or too large, or noise that spends more than is allowed."""
+    """The faults of a budget that is not declared or too large, and of noise that spends more than is allowed."""
     place = pointer("disclosure_control", "epsilon")
     declared = entry.control.epsilon
     if declared is None or declared > most * (1 + TOLERANCE):
-        yield Fault(place, f"This service demands a declared epsilon of at most {most:g}: aegis summarize --epsilon")
-    # A record is in one count of each table, so that noise of scale s costs an epsilon of at least 1 / s.
+        yield Fault(place, f"This service requires a declared epsilon of at most {most:g} (aegis summarize --epsilon)")
+    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s.
     scales = (table.declared.noise_scale for table in entry.tables() if table.declared is not None)
     spent = sum(1 / scale for scale in scales if scale is not None)
     if spent > most * (1 + TOLERANCE):
         detail = f"The noise of all tables spends an epsilon of {spent:.6g} (the sum of 1 / scale); at most {most:g}"
-        yield Fault(place, f"{detail} is taken: aegis summarize --epsilon")
+        yield Fault(place, f"{detail} is accepted: use aegis summarize --epsilon")
 
 
 def _small_counts(entry: PublishedEntry, least: int, detail: str) -> Iterator[Fault]:
@@ -127,7 +127,7 @@ def _places(table: CountsInPlace, wrong: NDArray[np.bool_], detail: str) -> Iter
 
 
 def _suppressed(entry: PublishedEntry) -> Iterator[tuple[Path, int]]:
-    """Where the document says how many records a configuration leaves out, and how many."""
+    """Each place where the document says how many records a configuration suppresses, and the number."""
     for index, records in enumerate(entry.configurations.suppressed):
         if records is not None:
             yield ("configurations", index, "suppressed"), records

@@ -1,4 +1,4 @@
-"""From a validated entry to what the catalogue stores. Pure, and heavy: it runs in a child process."""
+"""Conversion of a validated entry into what the catalogue stores. Pure but slow, so it runs in a child process."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,8 +21,8 @@ def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publica
     """The publication of an entry whose structure has been validated.
 
     Raises:
-        InvalidDocumentError: with every sum that disagrees, every mapping out of range, ..., or with every place that
-            breaks the policy.
+        InvalidDocumentError: the entry is inconsistent, contradicts its declarations or breaks the policy; the error
+            has the place of every fault.
     """
     _refuse_faults(entry, policy)
     return Publication(entry.name, entry.visibility, _content_of(entry))
@@ -30,20 +30,20 @@ def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publica
 
 def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
     if faults := sum_faults(entry) or declaration_faults(entry):
-        raise InvalidDocumentError("The entry does not add up.", faults)
+        raise InvalidDocumentError("The entry contradicts itself or exceeds a limit.", faults)
     if faults := policy_faults(entry, policy):
-        raise InvalidDocumentError("The entry lacks disclosure control that this service demands.", faults)
+        raise InvalidDocumentError("The entry lacks disclosure control that this service requires.", faults)
 
 
 def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
-    """What is too much or does not add up. In this order: each check relies on what the one before has found sound."""
+    """The faults of entries that are too large or inconsistent. Each check relies on the checks before it."""
     evidence, pairs = entry.evidence, entry.pairs
     excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(pairs))
     return excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
 
 
 def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
-    """Everything that does not add up, each fault with its JSON Pointer into the document."""
+    """Every inconsistency of the evidence, each with its JSON Pointer."""
     faults = tuple(
         Fault(pointer("attributes", place, *fault.path), fault.detail)
         for place, attribute in enumerate(evidence)
@@ -55,7 +55,7 @@ def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
 
 
 def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
-    """Everything of pair counts that does not add up, each fault with its JSON Pointer; the evidence is sound."""
+    """Every inconsistency of pair counts, each with its JSON Pointer; the evidence must be consistent."""
     faults = find_pair_faults(evidence, pairs)
     return tuple(Fault(pointer("pairs", *fault.path), fault.detail) for fault in faults)
 
@@ -79,7 +79,7 @@ def _content_of(entry: PublishedEntry) -> Content:
 
 
 def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
-    """The tables of an entry as they are stored: those of all pairs as one."""
+    """The tables of an entry as they are stored, with all pair counts in one table."""
     for table in entry.tables():
         if table.pair is None:
             yield CountTable(table.kind, table.attribute, table.masking, pack(table.counts))

@@ -1,4 +1,4 @@
-"""Whether an entry's version can answer a question, told from its outline before anything is computed."""
+"""Checks, before anything is computed, whether a version can answer a question, using only its outline."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -15,7 +15,7 @@ from app.domain.entries import AttributeOutline, MaskingOutline
 from app.domain.errors import Fault, InvalidDocumentError, pointer
 from app.services.limits import CELLS
 
-#: A question can name any number of unknown attributes.
+#: Most faults that are looked for: a question can name any number of unknown attributes.
 FAULTS_FOUND = 100
 
 
@@ -25,13 +25,13 @@ def refuse_unanswerable(
     """Refuse a question that this version cannot answer.
 
     Args:
-        question: what is asked.
+        question: the question.
         outline: the attributes of the version.
         table: its configurations.
-        has_pairs: the version has counts of pairs, if the question may need any (`needs_pairs`).
+        has_pairs: whether the version has pair counts, or the question needs none (`needs_pairs`).
 
     Raises:
-        InvalidDocumentError: with every fault of the question.
+        InvalidDocumentError: the version cannot answer the question; the error lists its faults.
     """
     faults = tuple(islice(_faults(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:
@@ -39,8 +39,8 @@ def refuse_unanswerable(
     kept = table.meeting(question.at_least, question.at_most)
     if not has_pairs and _uses_pairs(question, outline, table, kept):
         raise InvalidDocumentError(
-            f"The measure {question.measure!r} needs counts of pairs of attributes, and the entry has none: ask its "
-            "provider for them (`aegis summarize --pairs`), or ask for another measure, or for a single attribute.",
+            f"The measure {question.measure!r} needs counts of pairs of attributes, but the entry has none. Ask its "
+            "provider for them (`aegis summarize --pairs`), use another measure, or select a single attribute.",
             code="no_pairs",
         )
     weights = question.weights or {}
@@ -51,17 +51,17 @@ def refuse_unanswerable(
 
 
 def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> list[int]:
-    """The places of the attributes that the question scores, in the entry's order."""
+    """The places of the attributes that the question selects, in the entry's order."""
     chosen = question.attributes
     return [i for i, attribute in enumerate(outline) if chosen is None or attribute.name in chosen]
 
 
 def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     if question.measure not in MEASURES:
-        yield Fault("/measure", f"There is no measure {question.measure!r}; there are {', '.join(MEASURES)}.")
+        yield Fault("/measure", f"Unknown measure {question.measure!r}; use one of {', '.join(MEASURES)}.")
     elif question.bias_correction and MEASURES[question.measure].bias is None:
         known = ", ".join(measure.id for measure in MEASURES.values() if measure.bias is not None)
-        yield Fault("/bias_correction", f"The bias of {question.measure!r} is not known; that of {known} is.")
+        yield Fault("/bias_correction", f"The bias of {question.measure!r} is not known; only that of {known} is.")
     attributes = frozenset(names)
     for i, name in enumerate(question.attributes or ()):
         if name not in attributes:
@@ -77,18 +77,18 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
 
 
 def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
-    """What cannot be asked of a measure that takes attributes together."""
+    """The faults of a question that a measure of several attributes together cannot answer."""
     if question.reference is ReferenceKind.OWN:
-        detail = f"{question.measure!r} takes attributes together; the reference 'own' is of each masking by itself."
+        detail = f"{question.measure!r} takes attributes together, but the reference 'own' is of single maskings."
         yield Fault("/reference", detail)
     weights = question.weights or {}
     if len({weights.get(name, 1.0) for name in _scored(question, names)}) > 1:
-        detail = f"{question.measure!r} takes attributes together: they weigh the same, or 0, which leaves one out."
+        detail = f"{question.measure!r} takes attributes together: give them equal weights, or 0 to leave one out."
         yield Fault("/weights", detail)
 
 
 def needs_pairs(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> bool:
-    """Whether the question takes several attributes together, and so may need counts of pairs of them."""
+    """Whether the question takes several attributes together, and so may need pair counts."""
     return _is_joint(question) and len(_scored(question, [attribute.name for attribute in outline])) > 1
 
 
@@ -100,7 +100,7 @@ def _is_joint(question: AdviceQuestion) -> bool:
 def _uses_pairs(
     question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, kept: NDArray[np.bool_]
 ) -> bool:
-    """Whether any configuration shares two of the attributes at once, each by more than one masked value."""
+    """Whether any configuration shares two of the scored attributes with more than one masked value each."""
     scored = _scored(question, [attribute.name for attribute in outline])
     shared = np.zeros(int(kept.sum()), dtype=np.int64)
     for attribute, options, column in zip(outline, table.options, table.codes.T, strict=True):
@@ -110,7 +110,7 @@ def _uses_pairs(
 
 
 def _tells(attribute: AttributeOutline, option: str) -> bool:
-    """Whether records have more than one masked value, as far as is known."""
+    """Whether records may have more than one masked value under this option."""
     if option in {IDENTITY, DROP}:
         return option == IDENTITY and attribute.values > 1
     masking = next(one for one in attribute.maskings if one.id == option)
@@ -118,7 +118,7 @@ def _tells(attribute: AttributeOutline, option: str) -> bool:
 
 
 def _scored(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
-    """The names of the attributes that are selected, and have a weight."""
+    """The names of the attributes that are selected and have a weight above 0."""
     chosen, weights = question.attributes, question.weights or {}
     return [name for name in names if (chosen is None or name in chosen) and weights.get(name, 1.0) > 0]
 
@@ -133,22 +133,22 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
         for masking in used:
             if masking in known and lacks_own_reference([known[masking]]):
                 raise InvalidDocumentError(
-                    f"The reference 'own' needs mapping and exact counts of every masking; {masking!r} of "
+                    f"The reference 'own' needs the mapping and exact counts of every masking; {masking!r} of "
                     f"{attribute.name!r} lacks one of them.",
                     code="no_own_reference",
                 )
     if question.rounding_seed is not None and attribute.cells > CELLS:
         raise InvalidDocumentError(
-            f"Rounding needs the whole table of {attribute.name!r}, {attribute.cells} cells; at most {CELLS} are made. "
+            f"Rounding needs the whole table of {attribute.name!r} with {attribute.cells} cells; the limit is {CELLS}. "
             "Ask without rounding_seed.",
             code="too_heavy",
         )
     flags = EvidenceFlags(attribute.values, attribute.labels, attribute.joint, tuple(known.values()))
     if len(used) > 1 and lacks_evidence(flags):
         raise InvalidDocumentError(
-            f"Nothing is known of what {attribute.name!r} tells about the label, and the configurations treat it "
-            "differently: select the other attributes, or ask the provider for joint counts of one of its maskings, "
-            "with its mapping if they are inexact or random, and more than one masked value that has records.",
+            f"Nothing is known of what {attribute.name!r} tells about the label, but the configurations mask it "
+            "differently. Select other attributes, or ask the provider for the joint counts of one of its maskings. "
+            "That masking needs more than one masked value with records, and its mapping if it is inexact or random.",
             code="no_evidence",
         )
 

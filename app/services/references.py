@@ -1,6 +1,6 @@
-"""References: each is computed by one job, and whoever waits for the last one is answered then.
+"""References: jobs compute them, and advice that waits is enqueued when its last reference is stored.
 
-Small versions are one job, large ones a few dozen.
+A small version takes one job, a large one a few dozen.
 """
 
 from collections.abc import Sequence
@@ -14,18 +14,18 @@ from app.domain.advice import PackedReference, Problem
 from app.domain.entries import AttributeOutline
 from app.services.computation import ReferenceInput
 
-#: The least that is worth a job: 30 to 500 ms where references are iterated; a job costs 15 ms besides.
+#: The smallest cost that is worth a job: 30 to 500 ms for iterated references. The job itself adds 15 ms.
 SMALLEST = 5_000
 
-#: The most jobs for one version, since each loads the whole schema. Eight workers have four each.
+#: The most jobs for one version, since each loads the whole schema. With eight workers, that is four each.
 MOST = 32
 
 
 class ReferenceService:
-    """Asks for references, loads what they are computed from and stores them; each call in a short transaction.
+    """Requests references, loads their inputs and stores them. Each call belongs in a short transaction.
 
-    Advice whose references are missing is queued without a job. Whoever adds such advice, or stores references, or
-    gives them up, locks the version first: so each sees what the one before has done, and no advice is forgotten.
+    Advice with missing references is queued without a job. Adding such advice, storing references and giving them up
+    all lock the version first: each then sees what the previous one did, so no advice is forgotten.
     """
 
     def __init__(
@@ -37,9 +37,9 @@ class ReferenceService:
         self._queue = queue
 
     async def ensure(self, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int]) -> bool:
-        """Whether the references at `places` are stored. If not, jobs compute them.
+        """Whether the references at `places` are stored. If not, enqueue jobs that compute them.
 
-        None of these jobs stores anything before the transaction ends, which is the time to say who waits for them.
+        None of these jobs can store anything before the transaction ends, so add the advice that waits until then.
         """
         if not await self._references.missing(version_id, MODEL_VERSION, places):
             return True
@@ -50,7 +50,7 @@ class ReferenceService:
         return not missing
 
     async def load(self, version_id: int, places: Sequence[int]) -> ReferenceInput | None:
-        """What the references at `places` are computed from; None if they are stored, or the version is gone."""
+        """The input for computing the references at `places`; None if all are stored or the version is deleted."""
         if await self._contents.hold(version_id) is None:
             return None
         missing = await self._references.missing(version_id, MODEL_VERSION, places)
@@ -60,9 +60,9 @@ class ReferenceService:
         return ReferenceInput(schema, tuple(missing), await self._contents.count_tables(version_id, missing))
 
     async def store(self, version_id: int, places: Sequence[int], references: Sequence[PackedReference]) -> None:
-        """Keep references, and enqueue the advice that waited for those at `places` and lacks no other now.
+        """Store references, and enqueue the advice that waited for those at `places` and now has all it needs.
 
-        Nothing happens if the version has been deleted meanwhile.
+        Does nothing if the version has been deleted.
         """
         if not await self._contents.lock(version_id):
             return
@@ -72,7 +72,7 @@ class ReferenceService:
             await self._queue.advise(advice_id)
 
     async def give_up(self, version_id: int, places: Sequence[int], problem: Problem) -> None:
-        """End the job for `places` without its references, and the advice that waits for them; a question may retry."""
+        """End the job for `places` without references and fail the advice that waits; asking again starts a retry."""
         if not await self._contents.lock(version_id):
             return
         await self._queue.give_up(version_id, places)
@@ -81,7 +81,7 @@ class ReferenceService:
 
 
 def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> list[tuple[int, ...]]:
-    """The attributes at `places`, in order, in chunks of about equal cost, one for each job."""
+    """Split the attributes at `places`, in order, into chunks of about equal cost, one for each job."""
     shares: list[tuple[int, ...]] = []
     left = sum(cost(outline[place]) for place in places)
     chunk: list[int] = []
@@ -89,7 +89,7 @@ def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> list[t
     for place in places:
         chunk.append(place)
         spent += cost(outline[place])
-        # Anew for each chunk: one that was more than its share leaves less for the others.
+        # The share is computed again for each chunk: a chunk above its share leaves less for the others.
         if spent >= left / max(1, min(MOST - len(shares), left // SMALLEST)):
             shares.append(tuple(chunk))
             left -= spent
@@ -98,10 +98,10 @@ def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> list[t
 
 
 def cost(attribute: AttributeOutline) -> int:
-    """About how much work a reference is: its cells times the views that constrain them; 1 where there is one at most.
+    """The approximate cost of a reference: its cells times the views that constrain them; 1 with at most one view.
 
-    Bins of an ordered domain cut it into at most as many atoms as there are bins in all views together. Whether views
-    nest, or have a closed form for another reason, only their mappings tell: such references take less.
+    Bins of an ordered domain split it into at most as many atoms as all views have bins together. References with
+    nested views, or with a closed form for another reason, cost less, but only the mappings would show that.
     """
     views = [masking for masking in attribute.maskings if masking.counted and (masking.mapped or masking.drawn)]
     if attribute.joint or len(views) <= 1:

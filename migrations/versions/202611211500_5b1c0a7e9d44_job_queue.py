@@ -1,6 +1,6 @@
-"""The job queue: Procrastinate's own schema, as the pinned release ships it.
+"""The job queue: Procrastinate's own schema, as in the pinned release.
 
-A newer release that changes its schema needs a revision of its own here; tests/app/catalog/test_migrations.py fails until it has one.
+If a newer release changes its schema, add a revision here; until then, tests/app/catalog/test_migrations.py fails.
 """
 
 from alembic import op
@@ -29,7 +29,7 @@ END $$
 
 
 def upgrade() -> None:
-    # The driver's own connection: the schema is many statements, with signs that SQLAlchemy would read as parameters.
+    # The schema has many statements, and signs that SQLAlchemy would read as parameters: it needs the driver's connection.
     op.get_bind().connection.driver_connection.execute(SchemaManager.get_schema())
 
 

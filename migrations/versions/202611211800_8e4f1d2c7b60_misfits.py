@@ -1,4 +1,4 @@
-"""The misfits of a reference: how far each view's counts are from what it makes of them.
+"""Misfits of references: how far the counts of each view are from those that the reference implies.
 
 Revises: 5b1c0a7e9d44
 """

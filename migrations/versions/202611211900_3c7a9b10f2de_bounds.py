@@ -1,4 +1,4 @@
-"""What is certain of a reference: which cells are empty, and how much utility no table that fits exceeds.
+"""What is certain of a reference: which cells are empty, and upper bounds on the utility of all tables that fit.
 
 Revises: 8e4f1d2c7b60
 """

@@ -1,4 +1,4 @@
-"""Counts of pairs of masked attributes, all those of a version in one row.
+"""Counts of pairs of masked attributes, with those of each version in one row.
 
 Revises: 3c7a9b10f2de
 """
@@ -22,6 +22,6 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
-    # Without them the entry could not be given back as it was published: whoever goes back removes such entries first.
+    # Without pair counts, an entry could not be returned as published: delete such entries before this downgrade.
     op.drop_constraint(op.f('ck_count_table_kind'), 'count_table', type_='check')
     op.create_check_constraint(op.f('ck_count_table_kind'), 'count_table', BEFORE)

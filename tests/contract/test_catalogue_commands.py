@@ -84,7 +84,7 @@ class TestVisibility:
     @pytest.mark.parametrize(
         ("asked", "told"),
         [
-            (("all", "--tenant", "lab"), "all and --tenant are two answers"),
+            (("all", "--tenant", "lab"), "all and --tenant exclude each other"),
             (("--tenant", ""), "--tenant: "),
             (("nobody",), "nobody"),
         ],
@@ -119,8 +119,8 @@ class TestDelete:
     def test_at_a_terminal_it_is_asked(self, at_terminal, client, entry):
         code, out, error = at_terminal("n\n", "delete", entry.id)
         assert (code, out) == (1, "")
-        assert error.startswith(f"Delete {entry.name[:27]}… ({entry.id}), version 1 and all before it")
-        assert error.endswith("aegis: nothing is deleted\n")
+        assert error.startswith(f"Delete {entry.name[:27]}… ({entry.id}), version 1 and all earlier ones")
+        assert error.endswith("aegis: nothing was deleted\n")
         assert self.is_there(client, entry)
         code, out, _ = at_terminal("y\n", "delete", entry.id, "--json")
         assert (code, json.loads(out)) == (0, {"id": entry.id, "name": entry.name})
@@ -146,13 +146,13 @@ class TestWeights:
     @pytest.mark.parametrize(
         ("weights", "told"),
         [
-            (("age",), "--weights is NAME=NUMBER, as age=2, not 'age'"),
-            (("age=-1",), "--weights is NAME=NUMBER, as age=2, not 'age=-1'"),
-            (("age=1,",), "--weights is NAME=NUMBER, as age=2, not ''"),
-            (("",), "--weights is NAME=NUMBER, as age=2, not ''"),
-            (("age=1\nage=2",), "--weights is one line, with commas between its parts, not 'age=1\\nage=2'"),
+            (("age",), "--weights must be NAME=NUMBER, for example age=2, not 'age'"),
+            (("age=-1",), "--weights must be NAME=NUMBER, for example age=2, not 'age=-1'"),
+            (("age=1,",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
+            (("",), "--weights must be NAME=NUMBER, for example age=2, not ''"),
+            (("age=1\nage=2",), "--weights must be one line, with commas between its parts, not 'age=1\\nage=2'"),
             (("age=" + "9" * 400,), "--weights: the number of age is too large"),
-            (("age=1", "age=2"), "--weights: age is to be 1 and 2; say one of them"),
+            (("age=1", "age=2"), "--weights: age has two values, 1 and 2; give one"),
             (("agee=1",), "agee"),
         ],
     )

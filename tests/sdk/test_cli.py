@@ -156,7 +156,7 @@ class TestSummarizeAndApply:
         block = "import sys; sys.modules['duckdb'] = None; from aegis_sdk.cli import main; main()"
         arguments = ["apply", "t.csv", "--plan", "p.yaml", "--configuration", "c", "--output", str(tmp_path / "o.csv")]
         ran = subprocess.run([sys.executable, "-c", block, *arguments], capture_output=True, text=True, check=False)
-        expected = "aegis: duckdb is not installed, which `aegis apply` needs: pip install ./advisor ./provider\n"
+        expected = "aegis: duckdb is not installed, but `aegis apply` needs it: pip install ./advisor ./provider\n"
         assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", expected)
 
     def test_the_command_itself_loads_no_table_reader(self):
@@ -254,7 +254,7 @@ class TestAdvise:
         advice = Advice.model_validate(EXAMPLE_ADVICE | {"indistinguishable_count": count})
         service.with_entry(head()).with_advice(advice)
         _, out, _ = aegis("advise", ENTRY_ID, "--measure", advice.request["measure"])
-        assert f"\nas good, as far as a sample of records can tell (95 %): {said}\n" in out
+        assert f"\nindistinguishable from it at 95 %, given the sample: {said}\n" in out
 
     def test_older_answers_have_no_such_set(self, aegis, service):
         older = {key: value for key, value in EXAMPLE_ADVICE.items() if not key.startswith("indistinguishable")}
@@ -287,7 +287,7 @@ class TestAdvise:
     @pytest.mark.parametrize("requirement", ["k", "k=", "k=five", "=5", "k=nan"])
     def test_an_unreadable_requirement_is_bad_input(self, aegis, service, measure, requirement):
         ran = aegis("advise", ENTRY_ID, "--measure", measure, "--require", requirement)
-        assert_one_line(ran, 2, "--require is NAME=NUMBER, as k=5")
+        assert_one_line(ran, 2, "--require must be NAME=NUMBER, for example k=5")
         assert service.requests == []
 
     def test_an_unknown_entry_is_bad_input(self, aegis, service):

@@ -104,7 +104,7 @@ def test_nothing_that_a_file_says_reaches_the_terminal_but_as_text(aegis, folder
 def test_two_numbers_for_one_requirement_are_refused(aegis, folder, command):
     arguments = (command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], folder / "output")
     twice = ("--require", "k=2", "--require", "k=3")
-    assert_refused(aegis(*arguments, *twice), "--require: k is to be 2 and 3; say one of them")
+    assert_refused(aegis(*arguments, *twice), "--require: k has two values, 2 and 3; give one")
 
 
 @pytest.mark.parametrize(("option", "names"), [("--quasi-identifiers", ","), ("--sensitive", "a,,b")])

@@ -39,5 +39,5 @@ def test_without_the_providers_package_a_line_says_what_to_install():
     block = "import importlib.metadata as m; m.entry_points = lambda **_: (); from aegis_sdk.cli import main; main()"
     ran = subprocess.run([sys.executable, "-c", block, "summarize"], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
-    assert "no command 'summarize' here" in ran.stderr
+    assert "unknown command 'summarize'" in ran.stderr
     assert ran.stderr.endswith("pip install ./advisor ./provider\n")

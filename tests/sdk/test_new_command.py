@@ -59,7 +59,7 @@ def test_a_broken_distribution_leaves_the_other_commands_working(others, tmp_pat
     ran = others("greet", "Ada")
     assert (ran.returncode, ran.stdout) == (0, "HELLO Ada\n")
     assert sorted(ran.stderr.splitlines()) == [
-        "aegis: warning: the commands of json:dumps cannot be loaded: it is no CommandSection",
+        "aegis: warning: the commands of json:dumps cannot be loaded: it is not a CommandSection",
         "aegis: warning: the commands of no_such_module:SECTION cannot be loaded: No module named 'no_such_module'",
     ]
 

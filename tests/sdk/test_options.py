@@ -24,10 +24,10 @@ def test_weights_are_numbers_by_name(texts, weights):
 
 @pytest.mark.parametrize("text", ["age", "=2", "age=", "age=two", "age=nan", "age=1,,zip=2", "age=1e3"])
 def test_what_is_no_weight_is_refused(text):
-    with pytest.raises(InputError, match="--weights is NAME=NUMBER, as age=2, not "):
+    with pytest.raises(InputError, match="--weights must be NAME=NUMBER, for example age=2, not "):
         weights_of([text])
 
 
 def test_requirements_are_one_each():
-    with pytest.raises(InputError, match="--require is NAME=NUMBER, as k=5, not 'k=5,l=2'"):
+    with pytest.raises(InputError, match="--require must be NAME=NUMBER, for example k=5, not 'k=5,l=2'"):
         requirements_of(["k=5,l=2"])

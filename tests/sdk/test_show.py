@@ -146,23 +146,23 @@ class TestWords:
             (
                 "bucketize",
                 {"equal_frequency": 4, "edges": [0, 1]},
-                "4 intervals of about as many records each, with the edges 0, 1",
+                "4 intervals of about equal numbers of records, with the edges 0, 1",
             ),
             ("round", {"to": 10}, "the nearest multiple of 10"),
-            ("blur", {"keep": 3, "character": "*"}, "all but the first 3 characters written over with *"),
-            ("blur", {"keep": 2, "at": "end", "character": "x"}, "all but the last 2 characters written over with x"),
-            ("blur", {"positions": [1, 3], "character": "*"}, "characters 1, 3 written over with *"),
+            ("blur", {"keep": 3, "character": "*"}, "all but the first 3 characters replaced by *"),
+            ("blur", {"keep": 2, "at": "end", "character": "x"}, "all but the last 2 characters replaced by x"),
+            ("blur", {"positions": [1, 3], "character": "*"}, "characters 1, 3 replaced by *"),
             ("hierarchy", {"file": "h.csv", "level": 2}, "level 2 of h.csv"),
             ("hierarchy", {"intervals": [5, 10], "origin": 0, "level": 2}, "intervals of width 10, from 0"),
-            ("hierarchy", {"prefixes": [3, 2], "level": 2}, "all but the first 2 characters written over with *"),
+            ("hierarchy", {"prefixes": [3, 2], "level": 2}, "all but the first 2 characters replaced by *"),
             ("hierarchy", {"dates": ["month", "decade"], "level": 2}, "the decade of each date"),
             ("hierarchy", {"dates": ["month", "year"], "level": 3}, "level 3 of dates: month year"),
             ("hierarchy", {"dates": ["month"], "level": "1"}, "level 1 of dates: month"),
             ("hierarchy", {"dates": "month", "level": 1}, "level 1 of dates: month"),
             ("hierarchy", {"tree": {"a": ["b"]}, "level": 1}, "level 1 of a tree"),
-            ("top_bottom", {"top": 90, "bottom": 18}, "one value from 90 on and one below 18; all others stay"),
-            ("mapping", {"values": {"a": "x", "b": "x"}}, "2 values given one by one (x)"),
-            ("mapping", {"values": {"a": "x"}, "other": ""}, '1 value given one by one (x), every other ""'),
+            ("top_bottom", {"top": 90, "bottom": 18}, "one value from 90 on and one below 18; all others unchanged"),
+            ("mapping", {"values": {"a": "x", "b": "x"}}, "2 values mapped one by one (x)"),
+            ("mapping", {"values": {"a": "x"}, "other": ""}, '1 value mapped one by one (x), every other ""'),
             ("suppress", {}, "one masked value, *, for all"),
             (
                 "noise",
@@ -190,8 +190,8 @@ class TestWords:
         assert words_of(Masking.model_validate(MASKING | {"function": function})) == words
 
     def test_where_no_function_is_given(self):
-        assert words_of(Masking.model_validate(MASKING)) == "not said"
-        assert words_of(Masking.model_validate(EXAMPLE_DRAWN_MASKING)) == "not said; chance takes part"
+        assert words_of(Masking.model_validate(MASKING)) == "not given"
+        assert words_of(Masking.model_validate(EXAMPLE_DRAWN_MASKING)) == "not given; left to chance"
 
 
 MASKING = {"id": "m", "domain": ["x"], "mapping": [0]}

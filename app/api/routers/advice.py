@@ -20,7 +20,7 @@ from app.factory import Factory
 
 router = APIRouter(tags=["advice"])
 
-#: Seconds after which a caller who got 202 may look again.
+#: Seconds after which a caller who got 202 may ask again.
 _RETRY_AFTER = "1"
 
 #: Seconds to wait for an answer, by the `Prefer` header (RFC 7240).
@@ -35,19 +35,19 @@ _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*", re.IGNORECASE)
     summary="Ask which configuration to use",
     openapi_extra=body(wire.AdviceRequest),
     responses=answers(200, wire.Advice, "The answer", 400, 404, 413, 415, 422)
-    | answers(202, wire.Advice, "Not answered yet; follow Location", headers=("Location", "Retry-After")),
+    | answers(202, wire.Advice, "Not answered yet; read the advice at `Location`", headers=("Location", "Retry-After")),
 )
 async def ask_advice(
     entry_id: str,
     caller: CallerDependency,
     document: SmallBodyDependency,
     state: StateDependency,
-    version: Annotated[int | None, Query(ge=1, description="An older version; the latest by default")] = None,
+    version: Annotated[int | None, Query(ge=1, description="Version number; the latest by default")] = None,
     prefer: Annotated[
-        str | None, Header(description="`wait=SECONDS` (10 by default, 60 at most) or `respond-async`")
+        str | None, Header(description="`wait=SECONDS` (10 by default, at most 60) or `respond-async`")
     ] = None,
 ) -> Response:
-    """The configuration that loses least predictive utility. The same question is computed once."""
+    """Finds the configuration that loses the least predictive utility. The same question is computed only once."""
     question = _question_of(validated(wire.AdviceRequest, document))
     advice = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
     if advice.status.is_final:
@@ -62,16 +62,16 @@ async def ask_advice(
     responses=answers(200, wire.Advice, "The advice, finished or not", 404),
 )
 async def read_advice(advice_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
-    """Its result fields are null until it has succeeded; a failed one has `problem`."""
+    """Returns an advice. Its result fields are null until it has succeeded; if it has failed, `problem` says why."""
     return JsonResponse(_advice_body(await factory.advice().read(caller, advice_id)))
 
 
 async def _answer(
     state: State, caller: Caller, entry_id: str, version: int | None, question: AdviceQuestion, wait: float
 ) -> Advice:
-    """Ask, then look until the answer is there, as long as the caller wants to wait.
+    """Ask, then wait for the answer, at most as long as the caller wants.
 
-    Never a transaction while waiting: one stores the question with its job, others look.
+    No transaction is open while waiting: one stores the question with its job, and each look has one of its own.
     """
     deadline = asyncio.get_running_loop().time() + wait
     with state.announcements.attention() as attention:
@@ -79,7 +79,7 @@ async def _answer(
             factory = Factory(session, state.queue)
             head = await factory.catalogue().head(caller, entry_id, version)
             asked = await factory.advice().ask(head, question)
-            # Before the commit: no worker can have announced the answer yet.
+            # This comes before the commit, so no worker can have announced the answer yet.
             attention.turn_to(asked.id)
         if asked.is_new:
             await attention.wait(wait)
@@ -93,7 +93,7 @@ async def _answer(
 
 
 def wait_seconds(prefer: str | None) -> float:
-    """Seconds to wait: 10 by default, 60 at most, 0 with `respond-async`. An unusable header is ignored."""
+    """Seconds to wait: 10 by default, at most 60, and 0 with `respond-async`. A malformed header is ignored."""
     preferences = re.split("[,;]", prefer or "")
     if any(preference.strip().lower() == "respond-async" for preference in preferences):
         return 0.0
@@ -102,7 +102,7 @@ def wait_seconds(prefer: str | None) -> float:
 
 
 def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
-    """A validated request as the domain asks it."""
+    """Convert a validated request into a question of the domain."""
     return AdviceQuestion(
         measure=request.measure,
         attributes=None if request.attributes is None else tuple(request.attributes),
@@ -117,14 +117,14 @@ def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
 
 
 def _required(request: wire.AdviceRequest, better: str) -> dict[str, float] | None:
-    """What is required of the guarantees of which higher, or lower, numbers are better; None if nothing is said."""
+    """The requirements on criteria where `better` ("higher" or "lower") numbers are better; None without `require`."""
     if request.require is None:
         return None
     return {name: wanted for name, wanted in request.require.items() if wire.PRIVACY_CRITERIA[name] == better}
 
 
 def _request_of(question: AdviceQuestion) -> dict[str, Any]:
-    """A question in the contract's words, which knows of each guarantee what is better."""
+    """Convert a question back into the contract's form, where one `require` holds the bounds of both kinds."""
     asked = asdict(question)
     at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
     asked["require"] = None if at_least is None else at_least | at_most
@@ -132,13 +132,13 @@ def _request_of(question: AdviceQuestion) -> dict[str, Any]:
 
 
 def _wants_correction(request: wire.AdviceRequest) -> bool:
-    """What the question says of the bias, or else what its measure does by default."""
+    """Whether to correct the bias, as the question says or else as its measure does by default."""
     if request.bias_correction is not None:
         return request.bias_correction
     return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default
 
 
-#: The fields of an answer, null until it has succeeded.
+#: The result fields of an advice, which are null until it has succeeded.
 _RESULT_FIELDS = (
     "configuration",
     "deviation",

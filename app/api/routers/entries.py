@@ -36,18 +36,18 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _without_control_characters(text: str) -> str:
-    """No name or keyword has control characters, and PostgreSQL takes no NUL."""
+    """Refuse control characters: no name or keyword has any, and PostgreSQL does not accept NUL."""
     if _CONTROL.search(text):
-        raise PydanticCustomError("control_character", "A search text has no control characters")
+        raise PydanticCustomError("control_character", "A search text cannot contain control characters")
     return text
 
 
 SearchText = Annotated[str, AfterValidator(_without_control_characters)]
 
-#: Cells, and bytes, up to which a document is put together on the spot: a few milliseconds, and no queue for the child.
+#: Most cells and bytes of a document that is put together in this process: a few milliseconds, no wait for the child.
 SMALL = 500_000
 
-Version = Annotated[int | None, Query(ge=1, description="An older version; the latest by default")]
+Version = Annotated[int | None, Query(ge=1, description="Version number; the latest by default")]
 
 
 @router.post(
@@ -71,7 +71,7 @@ Version = Annotated[int | None, Query(ge=1, description="An older version; the l
 async def publish_entry(
     caller: PublisherDependency, document: BodyDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
-    """Add an entry to the catalogue, all of it or nothing. Its name must be new in the caller's tenant."""
+    """Adds an entry to the catalogue, as a whole or not at all. Its name must be new in the caller's tenant."""
     publication = await read_publication_in(state.child, document, state.policy)
     return _head(await factory.catalogue().publish(caller, publication), 201)
 
@@ -85,14 +85,16 @@ async def list_entries(
     caller: CallerDependency,
     factory: FactoryDependency,
     query: Annotated[
-        SearchText | None, Query(description="Part of the name, title or a keyword", max_length=255)
+        SearchText | None, Query(description="Text to find in the name, the title or a keyword", max_length=255)
     ] = None,
-    keyword: Annotated[SearchText | None, Query(description="A keyword, whole", max_length=255)] = None,
-    label: Annotated[SearchText | None, Query(description="The name of the label, whole", max_length=255)] = None,
-    limit: Annotated[int, Query(ge=1, le=200, description="How many at most")] = 50,
-    page_token: Annotated[str | None, Query(description="next_page_token of the page before", max_length=255)] = None,
+    keyword: Annotated[SearchText | None, Query(description="A whole keyword", max_length=255)] = None,
+    label: Annotated[SearchText | None, Query(description="The whole name of the label", max_length=255)] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="Most entries on a page")] = 50,
+    page_token: Annotated[
+        str | None, Query(description="`next_page_token` of the previous page", max_length=255)
+    ] = None,
 ) -> Response:
-    """The entries that the caller may see."""
+    """Lists the entries that the caller may see."""
     search = Search(query, keyword, label)
     return JsonResponse(page_body(await factory.catalogue().page(caller, search, limit, page_token)))
 
@@ -112,7 +114,7 @@ async def list_entries(
 async def read_entry(
     entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
 ) -> Response:
-    """What the table looks like and which configurations there are, without any count."""
+    """Returns the attributes, maskings and configurations of an entry, without any count."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
@@ -129,7 +131,7 @@ async def read_entry(
 async def read_summaries(
     entry_id: str, caller: CallerDependency, state: StateDependency, version: Version = None
 ) -> Response:
-    """For provider keys of the entry's own tenant, and operators."""
+    """Returns the entry with its counts, to provider keys of its own tenant and to operators."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head, schema, configurations, tables = await catalogue.summaries(caller, entry_id, version)
@@ -144,7 +146,7 @@ async def read_summaries(
     responses=answers(
         200,
         wire.Head,
-        "The head; the version is new unless the content is that of the latest",
+        "The head, with a new version unless the content equals that of the latest one",
         400,
         403,
         404,
@@ -164,7 +166,7 @@ async def replace_entry(
     state: StateDependency,
     factory: FactoryDependency,
 ) -> Response:
-    """Versions are immutable: a change adds one. Name and visibility stay; `PATCH` changes the visibility."""
+    """Adds a version, since versions are immutable. Name and visibility stay; `PATCH` changes the visibility."""
     publication = await read_publication_in(state.child, document, state.policy)
     return _head(await factory.catalogue().replace(caller, entry_id, publication, is_current), 200)
 
@@ -176,7 +178,7 @@ async def replace_entry(
     responses=answers(
         200,
         wire.Head,
-        "The head; no new version comes of it",
+        "The head; the version stays the same",
         400,
         403,
         404,
@@ -189,7 +191,7 @@ async def replace_entry(
 async def set_visibility(
     entry_id: str, caller: PublisherDependency, document: SmallBodyDependency, factory: FactoryDependency
 ) -> Response:
-    """`private`, `all`, or the tenants that may see it besides its own."""
+    """Makes the entry `private`, visible to `all`, or visible to the named tenants besides its own."""
     visibility = visibility_of(validated(wire.VisibilityPatch, document).visibility)
     return _head(await factory.catalogue().set_visibility(caller, entry_id, visibility), 200)
 
@@ -199,7 +201,7 @@ async def set_visibility(
     summary="Delete an entry",
     status_code=204,
     responses=answers(
-        204, None, "The entry, its versions and its advice are gone; the name is free", 400, 403, 404, 412
+        204, None, "The entry, its versions and its advice are deleted; the name is free", 400, 403, 404, 412
     ),
 )
 async def delete_entry(
@@ -208,7 +210,7 @@ async def delete_entry(
     factory: FactoryDependency,
     is_current: OptionalPreconditionDependency,
 ) -> Response:
-    """Removes every version and every advice on it. `If-Match` is honoured where it is sent."""
+    """Deletes every version and all advice on it. `If-Match` is optional."""
     await factory.catalogue().delete(caller, entry_id, is_current)
     return Response(status_code=204)
 
@@ -216,7 +218,7 @@ async def delete_entry(
 async def _document(
     state: State, head: Head, schema: bytes, configurations: bytes, tables: tuple[CountTable, ...] = ()
 ) -> bytes:
-    """The published document as JSON; a large one in the child, and outside of any transaction."""
+    """Return the published document as JSON. The child makes large ones; call this outside of any transaction."""
     cells = sum(prod(table.counts.shape) for table in tables)
     if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
         return entry_json(head.visibility, schema, configurations, tables)

@@ -13,9 +13,9 @@ from app.api.mapping import JsonResponse
 router = APIRouter(tags=["measures"])
 
 
-@router.get("/v1/measures", summary="List the measures", responses=answers(200, wire.MeasureList, "All"))
+@router.get("/v1/measures", summary="List the measures", responses=answers(200, wire.MeasureList, "All measures"))
 async def list_measures(_caller: CallerDependency) -> JsonResponse:
-    """What advice can be asked for, and which measures carry the guarantee of an exact ranking."""
+    """Lists the measures that advice can be asked for, and which of them guarantee an exact ranking."""
     return JsonResponse({"items": [_measure_body(measure) for measure in MEASURES.values()]})
 
 

@@ -1,4 +1,4 @@
-"""What operators and their probes ask, and what is counted for them: requests by route, never by whom or what."""
+"""Probes and metrics for operators. Requests are counted by route, never by caller or content."""
 
 import time
 
@@ -13,7 +13,7 @@ router = APIRouter(tags=["operation"])
 
 
 class Metrics:
-    """ASGI middleware that counts and times requests by their route's template."""
+    """ASGI middleware that counts and times requests by the template of their route."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         self._app = app
@@ -22,7 +22,7 @@ class Metrics:
         self._seconds = Histogram("aegis_http_request_seconds", "Time to answer", labels[:2], registry=registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; note its outcome."""
+        """Pass the request on and record its outcome."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -38,7 +38,7 @@ class Metrics:
         try:
             await self._app(scope, receive, note_status)
         finally:
-            # Paths that match no route share one name: they are anybody's to invent.
+            # Paths that match no route share one name, since callers can invent any number of them.
             route = getattr(scope.get("route"), "path", "unmatched")
             self._requests.labels(scope["method"], route, str(status)).inc()
             self._seconds.labels(scope["method"], route).observe(time.perf_counter() - start)
@@ -50,7 +50,7 @@ class Metrics:
     responses={200: {"description": "Alive", "content": {"application/json": {"example": {"status": "alive"}}}}},
 )
 async def read_health() -> dict[str, str]:
-    """Answers as long as the process does; asks nothing of the database."""
+    """Answers as long as the process runs; does not use the database."""
     return {"status": "alive"}
 
 
@@ -63,7 +63,7 @@ async def read_health() -> dict[str, str]:
     },
 )
 async def read_readiness(state: StateDependency) -> dict[str, str]:
-    """200 when the database answers, else 503."""
+    """Answers 200 if the database can be reached, otherwise 503."""
     await state.database.ping()
     return {"status": "ready"}
 
@@ -78,5 +78,5 @@ _EXAMPLE = 'aegis_http_requests_total{method="POST",route="/v1/entries",status="
     responses={200: {"description": "The metrics", "content": {"text/plain": {"example": _EXAMPLE}}}},
 )
 async def read_metrics(request: Request) -> Response:
-    """Requests by route and status, and their times."""
+    """Returns the number of requests by method, route and status, and their durations by method and route."""
     return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)

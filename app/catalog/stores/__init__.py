@@ -1,1 +1,1 @@
-"""The stores: each translates rows of a few tables to domain values and back. None of them decides or commits."""
+"""The stores. Each converts rows of a few tables to domain values and back; none makes decisions or commits."""

@@ -1,4 +1,4 @@
-"""Advice: questions, how far their answers are, and the answers."""
+"""The store of advice: questions, their status and progress, and their answers."""
 
 import uuid
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.catalog.tables import AdviceRow, EntryVersionRow, ReferenceRow
 from app.domain.advice import Advice, AdviceQuestion, Problem, Progress, Status
 
-#: The channel on which a finished advice is announced, with its id as the payload.
+#: The channel that announces a finished advice, with its id as the payload.
 CHANNEL = "aegis_advice"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An advice, and whether this call was the one that asked for it."""
+    """An advice, and whether this call added it."""
 
     id: str
     is_new: bool
@@ -33,13 +33,13 @@ class AdviceStore:
         self._session = session
 
     async def find_answer(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked | None:
-        """The advice that answers `question`, or is about to; None if nobody has asked, or the last try failed."""
+        """The advice that answers or will answer `question`; None if nobody has asked or the last attempt failed."""
         statement = select(AdviceRow.id, AdviceRow.status).filter_by(**_key(version_id, question, model_version))
         row = (await self._session.execute(statement.where(AdviceRow.status != Status.FAILED.value))).first()
         return None if row is None else Asked(str(row.id), is_new=False, status=Status(row.status))
 
     async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
-        """The advice that answers `question`; queued anew if nobody has asked before, or the last try failed."""
+        """The advice for `question`; queued if nobody has asked before or the last attempt failed."""
         key = _key(version_id, question, model_version)
         added = await self._session.execute(
             insert(AdviceRow)
@@ -59,7 +59,7 @@ class AdviceStore:
         return Asked(str(advice_id), is_new=False, status=Status(status))
 
     async def find(self, advice_id: str) -> Advice | None:
-        """The advice of this id."""
+        """The advice with this id."""
         try:
             rows = await self._session.execute(_ADVICE.where(AdviceRow.id == uuid.UUID(advice_id)))
         except ValueError:
@@ -67,18 +67,18 @@ class AdviceStore:
         return next((_to_advice(row, version) for row, version in rows), None)
 
     async def progress(self, advice_id: str, model_version: str) -> Progress | None:
-        """How many of the references that it needs are there; None if it has been deleted."""
+        """How many of the references that it needs are stored; None if it has been deleted."""
         statement = _needs(model_version, _DONE, _TOTAL).where(AdviceRow.id == uuid.UUID(advice_id))
         counts = (await self._session.execute(statement)).first()
         return None if counts is None else Progress(*counts)
 
     async def complete(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
-        """The queued advice on a version that needs some of `attributes` and lacks no reference."""
+        """The queued advice on a version that needs any of `attributes` and has all its references."""
         needs_some = func.bool_or(_PLACE.in_(attributes))
         return await self._queued(version_id, model_version, needs_some, _DONE == _TOTAL)
 
     async def lacking(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
-        """The queued advice on a version that lacks the reference of some of `attributes`."""
+        """The queued advice on a version that lacks the reference of any of `attributes`."""
         lacks_some = func.bool_or(_PLACE.in_(attributes) & ReferenceRow.attribute.is_(None))
         return await self._queued(version_id, model_version, lacks_some)
 
@@ -112,7 +112,7 @@ _ADVICE: Select[AdviceRow, EntryVersionRow] = select(AdviceRow, EntryVersionRow)
     EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id
 )
 
-#: An attribute of the version that an advice is about, as its outline has it, and its place there.
+#: An attribute of the version that an advice is about, from its outline, and its place there.
 _ATTRIBUTE = (
     func.jsonb_array_elements(EntryVersionRow.outline)
     .table_valued(column("value", JSONB), with_ordinality="place")
@@ -124,7 +124,7 @@ _TOTAL = func.count()
 
 
 def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Select[Any]:
-    """Every advice with the attributes that it scores, and with their references where there are some, grouped."""
+    """Select advice with the attributes that it scores and their references, if stored, grouped by advice."""
     names = AdviceRow.question["attributes"]
     selected = (func.jsonb_typeof(names) == "null") | names.contains(_ATTRIBUTE.c.value["name"])
     stored = and_(
@@ -137,7 +137,7 @@ def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttrib
 
 
 def _unanswered(advice_id: str) -> Update:
-    """A change of an advice that leaves an answer as it is: jobs may run twice, and the slower one must not undo it."""
+    """An update of an advice, unless it is answered: jobs may run twice, and the slower one must not undo an answer."""
     return update(AdviceRow).where(AdviceRow.id == uuid.UUID(advice_id), AdviceRow.status != Status.SUCCEEDED.value)
 
 

@@ -1,4 +1,4 @@
-"""What a version of an entry holds: its schema, count tables and configurations."""
+"""The store of contents: the schema, count tables and configurations of each version of an entry."""
 
 import uuid
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _COPY_COUNT_TABLES = """
 
 
 class ContentStore:
-    """Contents by their version's id. Versions are immutable: they are added and read."""
+    """Contents by the id of their version. Versions are immutable, so they are only added and read."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -57,7 +57,7 @@ class ContentStore:
         ]
         await self._session.execute(insert(ConfigurationTableRow), configurations)
         connection = await driver_connection(self._session)
-        # There can be thousands: copying takes a fraction of the time of inserting.
+        # There can be thousands of tables, and COPY takes a fraction of the time of INSERT.
         async with connection.cursor() as cursor, cursor.copy(_COPY_COUNT_TABLES) as copy:
             copy.set_types(["int4", "text", "int4", "int4", "text", "int4[]", "bytea"])
             for t in content.count_tables:
@@ -65,24 +65,24 @@ class ContentStore:
                 await copy.write_row((*row, t.counts.dtype, list(t.counts.shape), t.counts.data))
 
     async def hold(self, version_id: int) -> "Frame | None":
-        """Keep a version from being deleted while the transaction lasts, and tell its frame; None when it is gone."""
+        """Prevent the deletion of a version during the transaction, and return its frame; None if it is deleted."""
         statement = select(EntryVersionRow.outline, EntryVersionRow.configuration_ids)
         statement = statement.where(EntryVersionRow.id == version_id).with_for_update(read=True, key_share=True)
         held = (await self._session.execute(statement)).first()
         return None if held is None else Frame(tuple(map(_to_outline, held.outline)), held.configuration_ids)
 
     async def lock(self, version_id: int) -> bool:
-        """Lock a version, as one at a time can, until the transaction ends; False when it is gone. Others may read."""
+        """Lock a version exclusively until the transaction ends; False if it is deleted. Others may still read it."""
         statement = select(EntryVersionRow.id).where(EntryVersionRow.id == version_id).with_for_update(key_share=True)
         return (await self._session.execute(statement)).first() is not None
 
     async def schema(self, version_id: int) -> bytes | None:
-        """The schema as compressed JSON, without the configurations; None when the version is gone."""
+        """The schema as compressed JSON, without the configurations; None if the version is deleted."""
         stored = await self._session.execute(select(EntryVersionRow.schema).where(EntryVersionRow.id == version_id))
         return stored.scalar()
 
     async def configurations(self, version_id: int) -> bytes | None:
-        """The configurations as published, as compressed JSON; None when the version is gone."""
+        """The configurations as published, as compressed JSON; None if the version is deleted."""
         statement = select(EntryVersionRow.configurations).where(EntryVersionRow.id == version_id)
         return (await self._session.execute(statement)).scalar()
 
@@ -96,9 +96,9 @@ class ContentStore:
     async def count_tables(
         self, version_id: int, attributes: Iterable[int] | None = None, *, pairs: bool = False
     ) -> tuple[CountTable, ...]:
-        """The count tables of a version; with `attributes`, the label's and those of these places only.
+        """The count tables of a version; with `attributes`, only the label's and those of these places.
 
-        The counts of pairs, which can be as many as all others together, come with them if `pairs`.
+        The selection includes pair counts only with `pairs`: they can be as large as all other counts together.
         """
         columns = (CountTableRow.kind, CountTableRow.attribute, CountTableRow.masking, *packed_columns(CountTableRow))
         statement = select(*columns).where(CountTableRow.version_id == version_id)
@@ -109,8 +109,8 @@ class ContentStore:
         return tuple(CountTable(CountKind(r.kind), r.attribute, r.masking, to_packed(r)) for r in rows)
 
     async def has_pairs(self, version_id: int) -> bool:
-        """Whether a version has counts of pairs, found out without loading them."""
-        # Their row has no attribute: the index leads to it, and to the label's.
+        """Whether a version has pair counts, without loading them."""
+        # The row of pair counts has no attribute, like the label's, so the index finds the two.
         columns = CountTableRow.version_id == version_id, CountTableRow.attribute.is_(None)
         stored = await self._session.execute(select(exists().where(*columns, _IS_PAIRS)))
         return bool(stored.scalar())
@@ -121,14 +121,14 @@ _IS_PAIRS = CountTableRow.kind == CountKind.PAIRS.value
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a version is about: enough to tell which questions it can answer."""
+    """The outline and configuration ids of a version: enough to decide which questions it can answer."""
 
     outline: tuple[AttributeOutline, ...]
     configuration_ids: bytes
 
 
 def packed_columns(table: type[PackedColumns]) -> tuple[InstrumentedAttribute[Any], ...]:
-    """The columns that `to_packed` reads; whole rows would be tracked for changes, which takes longer than reading."""
+    """The columns that `to_packed` reads. SQLAlchemy would track whole rows for changes, which takes longer."""
     return table.dtype, table.shape, table.data
 
 

@@ -1,4 +1,4 @@
-"""Entries: their heads, listing, visibility. What a version holds is the content store's."""
+"""The store of entries: heads, listing and visibility. The content of versions is in the content store."""
 
 import base64
 import binascii
@@ -33,7 +33,7 @@ from app.domain.errors import Fault, InvalidDocumentError
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a listing looks for; None leaves a criterion out."""
+    """The search criteria of a listing; None for a criterion that is not used."""
 
     query: str | None = None
     keyword: str | None = None
@@ -47,7 +47,7 @@ class EntryStore:
         self._session = session
 
     async def add(self, name: str, tenant: str, visibility: Visibility) -> uuid.UUID | None:
-        """A new entry, yet without a version; None when the tenant has one of this name."""
+        """Add an entry without a version and return its id; None if the tenant already has one of this name."""
         added = await self._session.execute(
             insert(EntryRow)
             .values(
@@ -64,26 +64,26 @@ class EntryStore:
         return added.scalar()
 
     async def find(self, entry_id: str, version: int | None = None, *, lock: bool = False) -> Head | None:
-        """The head of an entry at a version (the latest by default); `lock` keeps it so for the transaction."""
+        """The head of an entry at a version (the latest by default); `lock` locks the entry for the transaction."""
         try:
             statement = _HEADS.where(EntryRow.id == uuid.UUID(entry_id))
         except ValueError:
             return None
         if lock:
-            # The lock comes first: the version that is joined to must be the one that is latest once it is held.
+            # The lock comes first, so that the version that is joined is the latest one while the lock is held.
             await self._session.execute(select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update())
-        # Numeric, since a caller may ask for a version that no integer column can hold.
+        # The type is Numeric because a caller may ask for a version beyond the range of an integer column.
         wanted = EntryRow.latest_version if version is None else literal(version, Numeric)
         rows = await self._session.execute(statement.where(EntryVersionRow.version == wanted))
         return next((_to_head(*row) for row in rows), None)
 
     async def find_by_name(self, tenant: str, name: str) -> Head | None:
-        """The head of a tenant's entry by its name, at its latest version."""
+        """The head of a tenant's entry with this name, at its latest version."""
         statement = _LATEST.where(TenantRow.name == tenant, EntryRow.name == name)
         return next((_to_head(*row) for row in await self._session.execute(statement)), None)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
-        """The entries that `caller` may see and `search` finds, newest first, `limit` of them from `page_token` on."""
+        """The entries that `caller` may see and `search` finds, newest first, at most `limit` from `page_token` on."""
         statement = _LATEST.where(*_visible_to(caller), *_found_by(search))
         if page_token is not None:
             place = tuple_(EntryRow.created_at, EntryRow.id)
@@ -94,7 +94,7 @@ class EntryStore:
         return HeadPage(tuple(heads[:limit]), _write_token(heads[limit - 1]) if more else None)
 
     async def set_latest(self, entry_id: str, version: int) -> None:
-        """Make `version` the latest."""
+        """Make `version` the latest version of the entry."""
         await self._session.execute(
             update(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)).values(latest_version=version)
         )
@@ -108,7 +108,7 @@ class EntryStore:
         )
 
     async def delete(self, entry_id: str) -> None:
-        """Remove the entry with its versions, references and advice."""
+        """Delete the entry with its versions, references and advice."""
         await self._session.execute(delete(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)))
 
 
@@ -148,7 +148,7 @@ def _found_by(search: Search) -> list[ColumnElement[bool]]:
 
 
 def _joined_keywords() -> ColumnElement[str]:
-    # A line break cannot stand in a keyword nor in a query, so a match never spans two keywords.
+    # Keywords and queries cannot contain line breaks, so a match never spans two keywords.
     return func.array_to_string(EntryVersionRow.keywords, "\n", type_=Text)
 
 
@@ -179,5 +179,5 @@ def _read_token(token: str) -> tuple[datetime, uuid.UUID]:
         created_at, entry_id = base64.urlsafe_b64decode(token.encode()).decode().split("|")
         return datetime.fromisoformat(created_at), uuid.UUID(entry_id)
     except (ValueError, binascii.Error) as error:
-        fault = Fault("/page_token", "Not a token of this listing; use next_page_token of the page before.")
-        raise InvalidDocumentError("The page token is not one of ours.", (fault,)) from error
+        fault = Fault("/page_token", "Not a page token; use the next_page_token of the previous page.")
+        raise InvalidDocumentError("The page token is invalid.", (fault,)) from error

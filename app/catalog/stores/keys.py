@@ -1,4 +1,4 @@
-"""Tenants and their API keys."""
+"""The store of tenants and their API keys."""
 
 from datetime import datetime
 
@@ -11,23 +11,23 @@ from app.domain.callers import ApiKey, Role
 
 
 async def tenant_id(session: AsyncSession, name: str) -> int:
-    """The id of the tenant of this name, which is made if it is new."""
+    """The id of the tenant with this name, which is created if it is new."""
     await session.execute(insert(TenantRow).values(name=name).on_conflict_do_nothing())
     return (await session.execute(select(TenantRow.id).where(TenantRow.name == name))).scalar_one()
 
 
 class KeyStore:
-    """API keys; what is stored of a key is its hash."""
+    """API keys, of which only hashes and readable prefixes are stored."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def any_created(self) -> bool:
-        """Whether a key was ever made; revoked and expired ones count."""
+        """Whether a key was ever created, including revoked and expired ones."""
         return bool((await self._session.execute(select(select(ApiKeyRow.id).exists()))).scalar())
 
     async def add(self, prefix: str, key_hash: bytes, tenant: str, role: Role, expires_at: datetime | None) -> None:
-        """Store a new key for `tenant`, which is made if it is new."""
+        """Store a new key for `tenant`, which is created if it is new."""
         owner = await tenant_id(self._session, tenant)
         self._session.add(
             ApiKeyRow(prefix=prefix, key_hash=key_hash, tenant_id=owner, role=role.value, expires_at=expires_at)
@@ -40,11 +40,11 @@ class KeyStore:
         return next((_to_key(row, tenant) for row, tenant in rows), None)
 
     async def all(self) -> list[ApiKey]:
-        """Every key ever made, in the order they were made."""
+        """Every key ever created, in order of creation."""
         return [_to_key(row, tenant) for row, tenant in await self._session.execute(_KEYS.order_by(ApiKeyRow.id))]
 
     async def revoke(self, prefix: str) -> bool:
-        """Revoke the key of this prefix; False if there is none. Revoking twice keeps the first time."""
+        """Revoke the key with this prefix; False if there is none. Revoking again keeps the time of the first."""
         revoked = await self._session.execute(
             update(ApiKeyRow)
             .where(ApiKeyRow.prefix == prefix)

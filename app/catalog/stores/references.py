@@ -1,4 +1,4 @@
-"""References: the reconstructed joint of each attribute of a version, made once by each model version."""
+"""The store of references: the reconstructed joint counts of each attribute, computed once by each model version."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,19 +15,19 @@ from app.domain.arrays import PackedArray
 
 
 class ReferenceStore:
-    """References by version and model version."""
+    """References by entry version and model version."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def missing(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[int]:
-        """Which of `attributes` have no reference yet, in their order."""
+        """Those of `attributes` that have no reference yet, in the same order."""
         statement = select(ReferenceRow.attribute).where(*_of(ReferenceRow, version_id, model_version))
         stored = frozenset((await self._session.execute(statement)).scalars())
         return [attribute for attribute in attributes if attribute not in stored]
 
     async def add(self, version_id: int, model_version: str, references: Sequence[PackedReference]) -> None:
-        """Store references; those that another run of the same job stored already are left as they are."""
+        """Store references, except those that another run of the same job has already stored."""
         key = {"version_id": version_id, "model_version": model_version}
         heads = [
             key
@@ -46,7 +46,7 @@ class ReferenceStore:
     async def load(
         self, version_id: int, model_version: str, attributes: Sequence[int] | None = None
     ) -> tuple[PackedReference, ...]:
-        """The stored references of a version, in the order of its attributes; all, or those of `attributes` only."""
+        """The stored references of a version, or only those of `attributes`, in the order of the attributes."""
         heads = select(ReferenceRow).where(*_of(ReferenceRow, version_id, model_version, attributes))
         columns = (ReferenceArrayRow.attribute, ReferenceArrayRow.name, *packed_columns(ReferenceArrayRow))
         rows = select(*columns).where(*_of(ReferenceArrayRow, version_id, model_version, attributes))

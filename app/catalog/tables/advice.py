@@ -10,7 +10,7 @@ from app.catalog.tables.base import Base, created_at
 
 
 class AdviceRow(Base):
-    """A question on an entry's version and its answer; the same question has one row for each model version."""
+    """A question about an entry's version, and its answer. The same question has one row for each model version."""
 
     __tablename__ = "advice"
     __table_args__ = (

@@ -7,7 +7,7 @@ from app.catalog.tables.base import Base, created_at
 
 
 class ApiKeyRow(Base):
-    """A key: its hash, never the key. Revoked keys stay, since development mode asks whether any was ever made."""
+    """A key, stored as its hash. Revoked keys stay, since development mode ends once a key was ever created."""
 
     __tablename__ = "api_key"
     __table_args__ = (CheckConstraint("role IN ('provider', 'consumer', 'operator')", name="role"),)

@@ -5,7 +5,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
 class Base(DeclarativeBase):
-    """All tables; constraints are named, so that migrations can name them too."""
+    """The base of all tables. Constraints are named, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -19,12 +19,12 @@ class Base(DeclarativeBase):
 
 
 def created_at() -> Mapped[datetime]:
-    """When the row was made, by the database's clock, which all processes share."""
+    """When the row was created, by the database's clock, which all processes share."""
     return mapped_column(DateTime(timezone=True), server_default=func.clock_timestamp())
 
 
 class PackedColumns:
-    """The three columns of a packed array. The data is compressed already: it is stored out of line as it is."""
+    """The three columns of a packed array. The data is already compressed, so PostgreSQL stores it unchanged."""
 
     dtype: Mapped[str] = mapped_column(Text)
     shape: Mapped[list[int]] = mapped_column(ARRAY(Integer))

@@ -3,12 +3,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.catalog.tables.base import Base, PackedColumns
 
-#: The name of the row that holds the codes; the others hold a guarantee each, by its name.
+#: The name of the row that holds the codes; each other row holds one privacy criterion, by its name.
 CODES = ""
 
 
 class ConfigurationTableRow(PackedColumns, Base):
-    """The configurations of an entry's version as numbers: a row of codes, and a row for each privacy guarantee."""
+    """The configurations of an entry's version as numbers: a row of codes, and a row for each privacy criterion."""
 
     __tablename__ = "configuration_table"
 

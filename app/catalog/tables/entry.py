@@ -14,7 +14,7 @@ class EntryRow(Base):
     __table_args__ = (
         UniqueConstraint("tenant_id", "name"),
         CheckConstraint("audience IN ('private', 'all', 'tenants')", name="audience"),
-        # The listing's order: newest first, the id to tell equal times apart.
+        # The order of listings: newest first, and by id among equal times.
         Index("ix_entry_created_at_id", "created_at", "id"),
     )
 

@@ -10,7 +10,7 @@ from app.catalog.tables.base import Base, created_at
 
 
 class EntryVersionRow(Base):
-    """An immutable version of an entry: compressed JSON, but for its counts, which are in `count_table`."""
+    """An immutable version of an entry, as compressed JSON. Its counts are in `count_table`."""
 
     __tablename__ = "entry_version"
     __table_args__ = (UniqueConstraint("entry_id", "version"),)

@@ -9,7 +9,7 @@ from app.catalog.tables.base import Base, PackedColumns, created_at
 
 
 class ReferenceRow(Base):
-    """The reference of one attribute of a version, with its certificate; made once by each model version."""
+    """The reference of one attribute of a version, with its certificate; computed once by each model version."""
 
     __tablename__ = "reference"
 
@@ -29,7 +29,7 @@ class ReferenceRow(Base):
 
 
 class ReferenceArrayRow(PackedColumns, Base):
-    """One array of a reference, by the name it has there: the atoms of the values, the joint table, ..."""
+    """One array of a reference, by its name there: the atoms of the values, the joint counts and others."""
 
     __tablename__ = "reference_array"
 

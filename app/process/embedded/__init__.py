@@ -1,4 +1,4 @@
-"""A PostgreSQL of our own: started beside the service, gone with it, behind a private socket."""
+"""The embedded PostgreSQL: starts and stops with the service and listens only on a private socket."""
 
 from app.process.embedded.places import EmbeddedPostgresError
 from app.process.embedded.server import EmbeddedPostgres, running_url

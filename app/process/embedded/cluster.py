@@ -1,4 +1,4 @@
-"""The files of one PostgreSQL cluster: making them, and the `postmaster.pid` that a killed server leaves."""
+"""The files of a PostgreSQL cluster: creating them, and removing the `postmaster.pid` that a killed server leaves."""
 
 import contextlib
 import os
@@ -12,33 +12,33 @@ from app.process.embedded.binaries import Binaries
 from app.process.embedded.lock import program_of
 from app.process.embedded.places import Account, EmbeddedPostgresError
 
-_KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Pythons find their own library by these alone
+_KEPT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # some Python builds find their own library only by these
 
 _ROLE = "postgres"
 
 
 def server_environment() -> dict[str, str]:
-    """All that the programs see of our environment: no PGDATA, PGPORT or locale of the operator's shell."""
+    """The environment of the programs, without PGDATA, PGPORT or the locale of the operator's shell."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {"LC_ALL": "C", "PATH": os.defpath, "TZ": "UTC", **kept}
 
 
 def make_cluster(cluster: Path, binaries: Binaries, account: Account, *, durable: bool) -> None:
-    """Make a new cluster (UTF-8, builtin locale C.UTF-8) beside its place, then rename: none is seen half-made.
+    """Make a new cluster (UTF-8, builtin locale C.UTF-8) under another name, then rename it when it is complete.
 
-    It trusts whoever can open its socket: the socket's private directory is what keeps others out.
+    The cluster trusts everybody who can open its socket; the private directory of the socket keeps others out.
 
     Args:
-        cluster: its directory.
+        cluster: the directory of the cluster.
         binaries: the programs that make it.
-        account: whose it becomes.
-        durable: sync the files to disk.
+        account: the account that will own it.
+        durable: whether to sync the files to disk.
 
     Raises:
-        EmbeddedPostgresError: with what initdb said.
+        EmbeddedPostgresError: initdb failed; the error has its output.
     """
     draft = cluster.with_name(f"{cluster.name}.draft")
-    shutil.rmtree(draft, ignore_errors=True)  # of a launcher that was killed here
+    shutil.rmtree(draft, ignore_errors=True)  # left by a launcher that was killed here
     draft.mkdir(mode=0o700)
     try:
         account.own(draft)
@@ -74,13 +74,13 @@ def _initdb(draft: Path, binaries: Binaries, account: Account, *, durable: bool)
     )
     if done.returncode != 0:
         raise EmbeddedPostgresError(
-            f"no new database could be made in {draft.parent}: mend what initdb says and start again\n"
+            f"a new database could not be created in {draft.parent}: correct what initdb reports and start again\n"
             + done.stdout.strip()
         )
 
 
 def postmaster_of(cluster: Path) -> int | None:
-    """The process id in the cluster's `postmaster.pid`, if it is one of a running postgres."""
+    """The process id in the cluster's `postmaster.pid`, if it belongs to a running postgres."""
     with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
         pid = int((cluster / "postmaster.pid").read_text().splitlines()[0])
         return pid if program_of(pid) == "postgres" else None
@@ -88,17 +88,17 @@ def postmaster_of(cluster: Path) -> int | None:
 
 
 def drop_stale_pid_file(cluster: Path) -> None:
-    """Remove a `postmaster.pid` whose process is no postgres.
+    """Remove a `postmaster.pid` whose process is not a postgres.
 
-    A killed server leaves it; when its process id has gone to another program since, PostgreSQL takes that
-    program for a running server and refuses to start.
+    A killed server leaves the file. If another program has its process id now, PostgreSQL mistakes that program for a
+    running server and refuses to start.
     """
     if postmaster_of(cluster) is None:
         (cluster / "postmaster.pid").unlink(missing_ok=True)
 
 
 def stop_orphan(cluster: Path) -> None:
-    """Ask the cluster's server, if there is one, to shut down fast."""
+    """Ask the cluster's server, if one runs, for a fast shutdown."""
     pid = postmaster_of(cluster)
     if pid is not None:
         with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""One launcher per data directory: a lock that the server inherits, and what is written in it."""
+"""The lock that allows one launcher for each data directory; the server inherits it."""
 
 import contextlib
 import fcntl
@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Launch:
-    """What a launcher writes in its lock: its process id, and the socket's directory once it is chosen."""
+    """The content of a launcher's lock: its process id, and the socket's directory once it is chosen."""
 
     pid: int
     socket: str | None = None
@@ -30,13 +30,13 @@ class Launch:
 class LauncherLock:
     """The exclusive right to run a server in `home`.
 
-    Every process of the server inherits the locked file: the lock is free exactly when launcher and server
-    are both gone, however they went, and no process id needs guessing.
+    Every process of the server inherits the locked file. The lock is therefore free exactly when launcher and server
+    have both ended, in whatever way, and does not depend on process ids.
 
     Args:
         home: the directory of the server's files.
-        patience: how many seconds a server may take that is asked to stop.
-        evict: asks a server to stop whose launcher is gone.
+        patience: seconds that a server may take to stop when asked.
+        evict: asks a server without a launcher to stop.
     """
 
     def __init__(self, home: Path, *, patience: float, evict: Callable[[], None]) -> None:
@@ -47,7 +47,7 @@ class LauncherLock:
         self._file = -1
 
     def __enter__(self) -> Self:
-        """Take the lock; `previous` is then what a launcher that did not stop properly left, if anything."""
+        """Take the lock; then `previous` is what a launcher left if it did not stop properly, otherwise None."""
         self._file = os.open(self.home / _NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             self._acquire()
@@ -61,7 +61,7 @@ class LauncherLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Free the lock; the file stays: were it removed, two launchers could lock two files of one name."""
+        """Free the lock. The file stays: if it were removed, two launchers could lock two files of the same name."""
         os.ftruncate(self._file, 0)
         os.close(self._file)
 
@@ -70,13 +70,13 @@ class LauncherLock:
         return self._file
 
     def tell(self, launch: Launch) -> None:
-        """Replace what others read in the lock."""
+        """Replace the content of the lock, which others read."""
         content = json.dumps(asdict(launch)).encode()
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, content, 0)
 
     def _acquire(self) -> None:
-        """Wait only for a server whose launcher is gone; on macOS it has to be told to stop."""
+        """Take the lock. Wait only for a server whose launcher has ended; on macOS, that server must be stopped."""
         deadline = time.monotonic() + self._patience
         while not _try_lock(self._file, fcntl.LOCK_EX):
             holder = _read(self._file)
@@ -87,15 +87,15 @@ class LauncherLock:
                 )
             if time.monotonic() > deadline:
                 raise EmbeddedPostgresError(
-                    f"the database in {self.home} is held by a server whose launcher is gone: "
-                    f"stop the postgres process of {self.home / 'cluster' / 'postmaster.pid'}"
+                    f"the database in {self.home} is held by a server whose launcher has ended: "
+                    f"stop the postgres process in {self.home / 'cluster' / 'postmaster.pid'}"
                 )
             self._evict()
             time.sleep(_POLL_SECONDS)
 
 
 def current_launch(home: Path) -> Launch | None:
-    """What the launcher that holds the lock of `home` now tells, None when nobody holds it."""
+    """What the launcher that holds the lock of `home` wrote in it, None if the lock is free."""
     try:
         file = os.open(home / _NAME, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -107,10 +107,10 @@ def current_launch(home: Path) -> Launch | None:
 
 
 def program_of(pid: int) -> str:
-    """The file name of the program that a process was started with; empty if none runs under this id.
+    """The file name of the program that a process was started with; empty if no process runs under this id.
 
-    A zombie does not run. It still answers to `kill(pid, 0)`, for ever where nothing reaps orphans, as in
-    many containers.
+    A zombie does not run, although `kill(pid, 0)` succeeds for it. In many containers nothing reaps orphans, so zombies
+    stay for ever.
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
@@ -133,5 +133,5 @@ def _try_lock(file: int, kind: int) -> bool:
 def _read(file: int) -> Launch | None:
     try:
         return Launch(**json.loads(os.pread(file, 4096, 0)))
-    except ValueError:  # empty, or half written at this very moment
+    except ValueError:  # empty, or being written now
         return None

@@ -1,4 +1,4 @@
-"""Which account the server runs as, what it can reach, and where the server's files live."""
+"""The account that the server runs as, what it can reach, and where the server's files are."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ _READ_AND_ENTER = 0o5
 
 
 class EmbeddedPostgresError(Exception):
-    """The embedded server cannot be used: a line says what, where and what to do; a log may follow."""
+    """The embedded server cannot be used. The first line says what, where and what to do; a log may follow."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Account:
     Attributes:
         uid: its user id.
         gid: its group id.
-        foreign: it is not the account that starts the server.
+        foreign: whether it differs from the account that starts the server.
     """
 
     uid: int
@@ -30,18 +30,18 @@ class Account:
     foreign: bool
 
     def may_enter(self, directory: Path) -> bool:
-        """Whether every directory from the root down to this (existing) one lets the account pass."""
+        """Whether the account may pass every directory from the root down to this one, which must exist."""
         return not self.foreign or all(self._granted(step, _ENTER) for step in (directory, *directory.parents))
 
     def may_run_from(self, directory: Path) -> bool:
-        """Whether the account can list this directory and run what lies directly in it."""
+        """Whether the account may list this directory and run what is directly in it."""
         return not self.foreign or (
             self.may_enter(directory)
             and all(self._granted(path, _READ_AND_ENTER) for path in (directory, *directory.iterdir()))
         )
 
     def own(self, path: Path) -> None:
-        """Hand over a directory that we have just made."""
+        """Give the account a directory that this process has just made."""
         if self.foreign:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
@@ -55,7 +55,7 @@ class Account:
 
 
 def server_account() -> Account:
-    """Ourselves, or `nobody` when we are root, whom PostgreSQL refuses to run as."""
+    """The account of this process, or `nobody` if that is root, since PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), foreign=False)
     try:
@@ -63,23 +63,23 @@ def server_account() -> Account:
     except KeyError:
         raise EmbeddedPostgresError(
             "PostgreSQL does not run as root and this machine has no user 'nobody': run as an ordinary user, "
-            "or set AEGIS_DATABASE_URL to a server of yours"
+            "or set AEGIS_DATABASE_URL to your own server"
         ) from None
     return Account(nobody.pw_uid, nobody.pw_gid, foreign=True)
 
 
 SHARED_ROOT = Path("/var/lib/aegis")
-"""Where root keeps what `nobody` must reach when the place asked for cannot be entered by others."""
+"""Where root keeps the files that `nobody` must reach if others may not enter the requested directory."""
 
 
 def home_of(data_dir: Path, account: Account, shared_root: Path = SHARED_ROOT) -> Path:
-    """The directory that holds a server's lock, log, cluster and socket. Creates nothing.
+    """The directory for a server's lock, log, cluster and socket. Creates nothing.
 
     Returns:
-        `data_dir`, or one named after it below `shared_root` when the server's account cannot reach `data_dir`.
+        `data_dir`, or a directory named after it below `shared_root` if the server's account cannot reach `data_dir`.
 
     Raises:
-        EmbeddedPostgresError: a file is in the way.
+        EmbeddedPostgresError: a part of the path is not a directory.
     """
     data_dir = data_dir.absolute().resolve()
     existing = next(step for step in (data_dir, *data_dir.parents) if step.exists())
@@ -92,10 +92,10 @@ def home_of(data_dir: Path, account: Account, shared_root: Path = SHARED_ROOT) -
 
 
 def make_home(home: Path, account: Account) -> None:
-    """Make the directory and its missing parents; private, though a foreign account may pass through.
+    """Make the directory and its missing parents private, except that a foreign account may pass through them.
 
-    The directory stays ours, never the server account's: we write in it as root, where another's symbolic
-    link would lead us astray.
+    The directory belongs to the account that starts the server, never to the server's: root writes in it, and symbolic
+    links of another account could redirect these writes.
     """
     mode = 0o711 if account.foreign else 0o700
     for step in reversed((home, *home.parents)):

@@ -1,4 +1,4 @@
-"""The launcher: `postgres` as a direct child, from lock to socket to the database of the service."""
+"""The launcher: runs `postgres` as a direct child, from taking the lock to creating the service's database."""
 
 import contextlib
 import os
@@ -29,9 +29,9 @@ from app.process.embedded.places import Account, EmbeddedPostgresError, home_of,
 
 _DATABASE = "aegis"
 _DEFAULTS = {"max_connections": "100", "shared_buffers": "128MB", "timezone": "UTC", "log_timezone": "UTC"}
-_PORT = "5432"  # names the socket's file, no more
+_PORT = "5432"  # part of the name of the socket's file only
 _LONGEST_SOCKET_PATH = 103  # bytes: 107 on Linux, 103 on macOS
-_START_SECONDS = 60.0  # recovery after a crash included
+_START_SECONDS = 60.0  # including recovery after a crash
 _FAST_STOP_SECONDS = 15.0
 _POLL_SECONDS = 0.01
 _LOG_TAIL_LINES = 12
@@ -40,15 +40,15 @@ _LOG_TAIL_LINES = 12
 class EmbeddedPostgres:
     """A PostgreSQL server that lives as long as a `with` block, and never longer than this process.
 
-    Enter from the main thread: the server ends with the thread that started it.
+    Enter the block from the main thread: the server ends with the thread that started it.
 
     Args:
-        data_dir: where its files stand; for root, where `nobody` cannot reach that, they stand in a directory named
-            after it below /var/lib/aegis.
-        settings: server settings by name, over the defaults.
+        data_dir: the directory for its files. If root starts the server and `nobody` cannot reach the directory, the
+            files are in one named after it below /var/lib/aegis.
+        settings: server settings by name, which override the defaults.
 
     Attributes:
-        home: where the files do stand.
+        home: the directory that has the files.
 
     Raises:
         EmbeddedPostgresError: the server cannot be used.
@@ -70,9 +70,9 @@ class EmbeddedPostgres:
         return _url(self._socket, _DATABASE)
 
     def __enter__(self) -> Self:
-        """Make what is missing (cluster, database), start, and return when the server accepts connections."""
+        """Create the cluster and the database if missing, start the server, and wait until it accepts connections."""
         if threading.current_thread() is not threading.main_thread():
-            raise EmbeddedPostgresError("the embedded PostgreSQL has to be started from the main thread")
+            raise EmbeddedPostgresError("the embedded PostgreSQL must be started from the main thread")
         with _clear_errors(self.home), ExitStack() as starting:
             self._start(starting)
             self._running = starting.pop_all()
@@ -81,7 +81,7 @@ class EmbeddedPostgres:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop the server (its sessions are cut, nothing committed is lost) and free the directory."""
+        """Stop the server, cutting its sessions without losing committed data, and free the directory."""
         self._socket = None
         self._running.close()
 
@@ -102,7 +102,7 @@ class EmbeddedPostgres:
         self._socket = socket
 
     def _command(self, binaries: Binaries, socket: Path) -> list[str]:
-        """The server's command line; what the socket depends on cannot be overridden."""
+        """The server's command line; the settings that the socket depends on cannot be overridden."""
         settings = self._settings | {
             "listen_addresses": "",
             "port": _PORT,
@@ -118,7 +118,7 @@ class EmbeddedPostgres:
 
 
 def running_url(data_dir: Path) -> str | None:
-    """The libpq URL of the server that a process of ours runs on `data_dir` now, None if there is none."""
+    """The libpq URL of the server that another `aegis-server` runs on `data_dir` now, None if there is none."""
     with _clear_errors(data_dir):
         launch = current_launch(home_of(data_dir, server_account()))
         if launch is None or launch.socket is None:
@@ -132,7 +132,7 @@ def running_url(data_dir: Path) -> str | None:
 
 
 def _url(socket: Path, database: str) -> str:
-    """A URL that says all that PGHOST and PGPORT could say differently."""
+    """A URL that overrides PGHOST and PGPORT."""
     return f"postgresql://postgres@/{database}?host={quote(str(socket), safe='')}&port={_PORT}"
 
 
@@ -142,18 +142,18 @@ def _clear_errors(place: Path) -> Iterator[None]:
         yield
     except (OSError, psycopg.Error) as error:
         raise EmbeddedPostgresError(
-            f"the database in {place} cannot be used ({error}): mend that, or choose another data directory"
+            f"the database in {place} cannot be used ({error}): correct this, or choose another data directory"
         ) from error
 
 
 @contextmanager
 def _socket_directory(home: Path, previous: Launch | None, account: Account) -> Iterator[Path]:
-    """A private directory for the socket: in `home`, or a temporary one where libpq cannot use that."""
+    """A private directory for the socket: in `home`, or a temporary one if libpq cannot use that."""
     socket = home / "socket"
     if previous is not None and previous.socket is not None and Path(previous.socket) != socket:
-        with contextlib.suppress(OSError):  # the temporary one of a killed launcher: empty, or no longer ours
+        with contextlib.suppress(OSError):  # a killed launcher's temporary one: empty, or another's by now
             Path(previous.socket).rmdir()
-    # libpq would take a comma for the end of a first host.
+    # For libpq, a comma separates hosts.
     if len(os.fsencode(socket / f".s.PGSQL.{_PORT}")) <= _LONGEST_SOCKET_PATH and "," not in str(socket):
         socket.mkdir(mode=0o700, exist_ok=True)
         account.own(socket)
@@ -166,7 +166,7 @@ def _socket_directory(home: Path, previous: Launch | None, account: Account) -> 
 
 @contextmanager
 def _server(command: list[str], home: Path, socket: Path, lock: int) -> Iterator[None]:
-    """Run the server; its log goes to `home`. Holds the lock through the inherited file."""
+    """Run the server, with its log in `home`. The server holds the lock by inheriting its file."""
     log_path = home / "postgres.log"
     log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
     try:
@@ -179,7 +179,7 @@ def _server(command: list[str], home: Path, socket: Path, lock: int) -> Iterator
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,  # a terminal's Ctrl-C is for us alone: we stop the server last
+            start_new_session=True,  # a terminal's Ctrl-C must not reach it: it is stopped last
         )
     finally:
         os.close(log)
@@ -191,7 +191,7 @@ def _server(command: list[str], home: Path, socket: Path, lock: int) -> Iterator
 
 
 def _await_connections(process: subprocess.Popen[bytes], socket: Path, log: Path, start: int) -> None:
-    """Return when the server accepts; otherwise raise with what it logged from the position `start` on."""
+    """Wait until the server accepts connections; if it does not, raise with its log from the position `start` on."""
     deadline = time.monotonic() + _START_SECONDS
     while (refusal := _refusal(socket)) is not None:
         if process.poll() is not None or time.monotonic() > deadline:
@@ -204,7 +204,7 @@ def _await_connections(process: subprocess.Popen[bytes], socket: Path, log: Path
 
 
 def _refusal(socket: Path) -> str | None:
-    """Why the server does not accept connections yet; None when it does."""
+    """Why the server does not accept connections yet; None if it does."""
     try:
         psycopg.connect(_url(socket, "postgres")).close()
     except psycopg.OperationalError as error:
@@ -220,7 +220,7 @@ def _ensure_database(socket: Path) -> None:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Fast shutdown; if it takes too long the immediate one, from which the next start recovers."""
+    """Shut down fast, or immediately if that takes too long; the next start recovers from an immediate shutdown."""
     process.send_signal(signal.SIGINT)
     try:
         process.wait(_FAST_STOP_SECONDS)

@@ -5,8 +5,8 @@
     with Client() as client:
         advice = client.advise(entry_id, "mutual_information", require={"k": 5})
 
-The documents are in `aegis_sdk.wire`, a service in memory for tests in `aegis_sdk.testing`, and the
-provider's tools are a distribution of their own, `aegis_provider`.
+`aegis_sdk.wire` defines the documents, and `aegis_sdk.testing` has an in-memory service for tests. The provider's tools
+are a separate distribution, `aegis_provider`.
 """
 
 from importlib import import_module
@@ -86,7 +86,7 @@ _MODULES = ("aegis_sdk._errors", "aegis_sdk.wire", "aegis_sdk._client")
 
 
 def __getattr__(name: str) -> object:
-    """Imports what is asked for when it is: `aegis --help` needs neither httpx nor the contract."""
+    """Import a public name on first use: `aegis --help` needs neither httpx nor the contract."""
     for module in map(import_module, _MODULES if name in __all__ else ()):
         if hasattr(module, name):
             return getattr(module, name)
@@ -96,5 +96,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The public names, for whoever completes them."""
+    """The public names, for completion."""
     return sorted([*globals(), *__all__])

@@ -1,4 +1,4 @@
-"""What an answer of the service says: a document, an id, or the error that refuses the request."""
+"""Reading the service's answers: a document, an id, or the error of a refused request."""
 
 from typing import TypeVar
 from urllib.parse import unquote
@@ -38,7 +38,7 @@ _BY_STATUS: dict[int, type[ProblemError]] = {
 
 
 def problem_error(response: httpx.Response) -> ProblemError:
-    """The error of a refused request, whether or not its body is a problem."""
+    """The error for a refused request, whether or not the answer's body is a problem document."""
     try:
         problem = Problem.model_validate_json(response.content)
     except ValidationError:
@@ -47,25 +47,26 @@ def problem_error(response: httpx.Response) -> ProblemError:
 
 
 def located_id(response: httpx.Response) -> str:
-    """The last part of `Location`; only the id is taken from it, lest the key be sent to another host.
+    """The id at the end of `Location`. Nothing else of it is used, so that the key is never sent to another host.
 
     Raises:
-        UnexpectedAnswerError: There is none.
+        UnexpectedAnswerError: The answer has no such id.
     """
     advice_id = unquote(str(response.headers.get("Location", "")).partition("?")[0].rpartition("/")[2])
     if not advice_id:
-        raise UnexpectedAnswerError("The service accepted the question without saying where its advice will be")
+        raise UnexpectedAnswerError("The service accepted the question but sent no Location of its advice")
     return advice_id
 
 
 def read_answer(model: type[AnswerT], response: httpx.Response) -> AnswerT:
-    """The answer as a model.
+    """Read the answer as a model.
 
     Raises:
-        UnexpectedAnswerError: It is none.
+        UnexpectedAnswerError: The answer does not fit the model.
     """
     try:
         return model.model_validate_json(response.content)
     except ValidationError as error:
         place = faults_of(error)[0].pointer or "the body"
-        raise UnexpectedAnswerError(f"{response.request.url} did not answer as Aegis does, at {place}") from None
+        message = f"The answer of {response.request.url} is not one of Aegis, at {place}; check AEGIS_URL"
+        raise UnexpectedAnswerError(message) from None

@@ -35,23 +35,23 @@ _UNAVAILABLE = httpx.codes.SERVICE_UNAVAILABLE
 
 
 class _Published(RootModel[dict[str, Any]]):
-    """An entry as it was published."""
+    """An entry as published."""
 
 
 class Client:
     """A connection to the service.
 
-    `url` and `api_key` default to the environment's AEGIS_URL and AEGIS_API_KEY. `timeout` is in seconds, for
-    each step of a request (connecting, sending, each read); `transport` replaces the network, as in
+    `url` and `api_key` default to the environment variables AEGIS_URL and AEGIS_API_KEY. `timeout` is in seconds, for
+    each step of a request (connecting, sending, each read). `transport` replaces the network, as in
     `aegis_sdk.testing`.
 
         with Client() as client:
             head = client.publish(Path("entry.json").read_bytes())
             advice = client.advise(head.id, "mutual_information", require={"k": 5})
 
-    Every method raises `ProblemError` for what the service refuses, `ServiceUnreachableError` if no answer
-    comes, and `UnexpectedAnswerError` if the answer is not the service's. Reads are tried three times in all;
-    other requests only where the service is unavailable and says when to come back.
+    Every method raises `ProblemError` if the service refuses the request, `ServiceUnreachableError` if no answer comes,
+    and `UnexpectedAnswerError` if the answer is not the service's. Each request is tried at most three times: again if
+    the service is unavailable and says when to retry, and reads also if no answer comes.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Client:
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=timeout,
             transport=transport,
-            # A proxy of the environment would look for the service on its own machine.
+            # A proxy from the environment would look for a loopback address on its own machine.
             trust_env=httpx.URL(self._url).host not in _LOOPBACK,
         )
 
@@ -91,7 +91,7 @@ class Client:
         return read_answer(MeasureList, self._send("GET", "/v1/measures")).items
 
     def publish(self, entry: EntryDocument | Mapping[str, Any] | bytes) -> Head:
-        """Publish a new entry; bytes are sent as they are. `ConflictError` if the name is taken."""
+        """Publish a new entry; bytes are sent unchanged. `ConflictError` if the name is taken."""
         return read_answer(Head, self._send("POST", "/v1/entries", content=_json_bytes(entry)))
 
     def update(
@@ -99,15 +99,15 @@ class Client:
     ) -> Head:
         """Publish a new version of an entry, unless its content is the same.
 
-        `if_match` is the `etag` of the version to replace; without it, the one that is the latest now.
-        `PreconditionFailedError` if another version has come in between.
+        `if_match` is the `etag` of the version to replace; by default, the one that is latest now.
+        `PreconditionFailedError` if the entry has a newer version.
         """
         headers = {"If-Match": if_match or self.etag(entry_id)}
         response = self._send("PUT", _entry_path(entry_id), content=_json_bytes(entry), headers=headers)
         return read_answer(Head, response)
 
     def entries(self, query: str | None = None, keyword: str | None = None, label: str | None = None) -> Iterator[Head]:
-        """Every entry that the caller sees, newest first; `query` searches name, title and keywords."""
+        """All entries that the caller may see, newest first; `query` searches name, title and keywords."""
         wanted = {"query": query, "keyword": keyword, "label": label, "limit": "200"}
         token: str | None = None
         while True:
@@ -119,28 +119,28 @@ class Client:
                 return
 
     def entry(self, entry_id: str, version: int | None = None) -> EntryHead:
-        """The head and schema of an entry, of its latest version or of the one given."""
+        """The head and schema of an entry, at its latest version or at the given one."""
         return read_answer(EntryHead, self._send("GET", _entry_path(entry_id), params=_version_params(version)))
 
     def etag(self, entry_id: str) -> str:
-        """What `update` takes as `if_match`, to replace the version that is the latest now and no other."""
+        """The `if_match` for `update` that allows it to replace only the version that is latest now."""
         tag = self._send("GET", _entry_path(entry_id)).headers.get("ETag")
         if tag is None:
-            raise UnexpectedAnswerError("The service gave no ETag of the entry")
+            raise UnexpectedAnswerError("The service's answer has no ETag for the entry")
         return str(tag)
 
     def summaries(self, entry_id: str, version: int | None = None) -> dict[str, Any]:
-        """The entry as published, for its own tenant's providers and for operators."""
+        """The entry as published, with its counts. For providers of its own tenant and for operators."""
         path = _entry_path(entry_id, "summaries")
         return read_answer(_Published, self._send("GET", path, params=_version_params(version))).root
 
     def set_visibility(self, entry_id: str, visibility: Visibility) -> Head:
-        """Change who sees an entry; makes no new version. `ValueError` for what is no visibility."""
+        """Change who sees an entry, without a new version. `ValueError` if `visibility` is invalid."""
         patch = VisibilityPatch(visibility=visibility)
         return read_answer(Head, self._send("PATCH", _entry_path(entry_id), content=_json_bytes(patch)))
 
     def delete(self, entry_id: str) -> None:
-        """Delete an entry with all its versions and advice; its name becomes free."""
+        """Delete an entry with all its versions and advice, which frees its name."""
         self._send("DELETE", _entry_path(entry_id))
 
     def advise(
@@ -159,17 +159,17 @@ class Client:
         wait: float = 300.0,
         on_progress: Callable[[Advice], None] | None = None,
     ) -> Advice:
-        """Ask which configuration of an entry loses least predictive utility, and wait for the answer.
+        """Ask which configuration of an entry loses the least predictive utility, and wait for the answer.
 
-        The question is that of `AdviceRequest`.
+        `AdviceRequest` explains the parts of the question.
 
         Args:
-            wait: Seconds to wait in all.
-            on_progress: Is called with the unfinished advice at every look.
+            wait: The total number of seconds to wait.
+            on_progress: Called with the unfinished advice after each look.
 
         Raises:
-            AdviceFailedError: It could not be computed.
-            AdviceTimeoutError: The time is over; it has the advice's id.
+            AdviceFailedError: The advice could not be computed.
+            AdviceTimeoutError: The advice was not ready in time; the error has its id.
         """
         question = {
             "measure": measure,
@@ -194,7 +194,7 @@ class Client:
         )
 
     def _ask(self, entry_id: str, question: dict[str, Any], version: int | None, hold: float) -> httpx.Response:
-        """Ask, and let the service hold its answer back for as many whole seconds until it is ready."""
+        """Ask, and let the service wait for the result for up to `hold` seconds (rounded down) before it answers."""
         seconds = int(hold)
         return self._send(
             "POST",
@@ -206,7 +206,7 @@ class Client:
         )
 
     def advice(self, advice_id: str) -> Advice:
-        """An advice as it is now, finished or not."""
+        """The current state of an advice, finished or not."""
         return read_answer(Advice, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}"))
 
     def _send(
@@ -219,7 +219,7 @@ class Client:
         headers: dict[str, str] | None = None,
         timeout: float | None = None,
     ) -> httpx.Response:
-        """Send a request and return the answer, if it is not a refusal."""
+        """Send a request and return the answer; raise an error if it is a refusal."""
         request = self._http.build_request(
             method,
             self._url + path,
@@ -234,13 +234,13 @@ class Client:
         return response
 
     def _exchange(self, request: httpx.Request, *, retries: int) -> httpx.Response:
-        """The answer to a request, which is sent again where that is safe: nothing can then happen twice."""
+        """The answer to a request. It is sent again only if nothing can happen twice because of it."""
         try:
             response = self._http.send(request)
         except httpx.HTTPError as error:
             if retries and request.method == "GET":
                 return self._exchange(request, retries=retries - 1)
-            raise ServiceUnreachableError(f"No answer from {self._url} (AEGIS_URL): {error}; is it running?") from None
+            raise ServiceUnreachableError(f"No answer from {self._url} (AEGIS_URL): {error}. Is it running?") from None
         pause = pause_before_retry(response) if response.status_code == _UNAVAILABLE else None
         if not retries or pause is None:
             return response
@@ -249,21 +249,21 @@ class Client:
 
 
 def _checked_url(url: str) -> str:
-    """The address without a slash at its end."""
+    """The validated address, without a slash at its end."""
     try:
         parsed = httpx.URL(url.strip())
     except httpx.InvalidURL as error:
-        raise SettingsError(f"The address of the service cannot be used: {error}") from None
+        raise SettingsError(f"The address of the service (AEGIS_URL) is invalid: {error}") from None
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo:
-        raise SettingsError(f"The address of the service looks like {DEFAULT_URL} and names no user")
+        raise SettingsError(f"The address of the service (AEGIS_URL) must look like {DEFAULT_URL}, without a user")
     return str(parsed).rstrip("/")
 
 
 def _checked_key(key: str) -> str:
-    """The key, if a header can carry it: the errors of lower layers would show it otherwise."""
+    """The key, if a header can carry it; otherwise the errors of lower layers would show it."""
     key = key.strip()
     if key and not re.fullmatch(r"[!-~]+", key):
-        raise SettingsError("The API key has characters that no key has")
+        raise SettingsError("The API key (AEGIS_API_KEY) contains invalid characters")
     return key
 
 
@@ -280,7 +280,7 @@ def _without_none(values: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
-    """The body of a request: of a document only what was set, so that it is published as it was made."""
+    """The body of a request. Of a model it has only the fields that were set, so that it is published as written."""
     if isinstance(document, bytes):
         return document
     if isinstance(document, BaseModel):

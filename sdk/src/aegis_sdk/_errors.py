@@ -1,47 +1,47 @@
-"""What can go wrong between a program and the service.
+"""The errors of the SDK.
 
 * AegisError
-    * SettingsError               the address or the key cannot be used (also a ValueError)
+    * SettingsError               the address or the key is invalid (also a ValueError)
     * ServiceUnreachableError     no answer came
-    * UnexpectedAnswerError       what came is not an answer of this service
-    * ProblemError                the service refused, and said why
+    * UnexpectedAnswerError       the answer is not one of this service
+    * ProblemError                the service refused the request and said why
         * BadRequestError         400  not JSON, or a malformed header
         * UnauthorizedError       401  the key is missing, unknown, expired or revoked
         * ForbiddenError          403  the key's role may not do this
-        * NotFoundError           404  no such thing, or not for this caller to see
+        * NotFoundError           404  it does not exist, or this caller may not see it
         * ConflictError           409  the name is taken: `entry` is the id of the entry that has it
-        * PreconditionFailedError 412, 428  somebody else changed the entry first, or `If-Match` is missing
-        * TooLargeError           413  the body is over the service's limit
-        * InvalidError            422  a rule of the contract is broken: `errors` says which, and where
-        * UnavailableError        503  the service has no database just now
+        * PreconditionFailedError 412, 428  the entry has changed since it was read, or `If-Match` is missing
+        * TooLargeError           413  the body is larger than the service's limit
+        * InvalidError            422  the request breaks a rule: `errors` says which and where
+        * UnavailableError        503  the service cannot answer now, for example without its database
     * AdviceFailedError           the computation of an advice failed
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
 """
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what only says of what type something is: errors are needed where neither httpx nor the contract is
+if TYPE_CHECKING:  # the errors must be importable without httpx and the contract
     from aegis_sdk.wire import Advice, Problem, ProblemFault
 
 
 class AegisError(Exception):
-    """Everything that the SDK raises on purpose."""
+    """Base class of all errors that the SDK raises on purpose."""
 
 
 class SettingsError(AegisError, ValueError):
-    """The address of the service, or the key, cannot be used."""
+    """The address of the service or the key is invalid."""
 
 
 class ServiceUnreachableError(AegisError):
-    """No answer came: no connection, or it was lost, or it took too long."""
+    """No answer came: there was no connection, it was lost, or the answer took too long."""
 
 
 class UnexpectedAnswerError(AegisError):
-    """The answer is none of this service, as when a proxy answers in its place."""
+    """The answer is not one of this service, for example because a proxy answered instead."""
 
 
 class ProblemError(AegisError):
-    """The service refused the request. `problem` is its answer, also read through the properties."""
+    """The service refused the request. `problem` is its answer; the properties give its parts."""
 
     def __init__(self, status: int, problem: "Problem") -> None:
         super().__init__(f"{status} {problem.code or problem.title}: {problem.detail}".strip(": "))
@@ -50,7 +50,7 @@ class ProblemError(AegisError):
 
     @property
     def code(self) -> str:
-        """The stable slug of the kind of problem."""
+        """The kind of problem, as a stable slug."""
         return self.problem.code
 
     @property
@@ -77,7 +77,7 @@ class ForbiddenError(ProblemError):
 
 
 class NotFoundError(ProblemError):
-    """404: there is no such thing, or this caller may not see it."""
+    """404: it does not exist, or this caller may not see it."""
 
 
 class ConflictError(ProblemError):
@@ -94,19 +94,19 @@ class PreconditionFailedError(ProblemError):
 
 
 class TooLargeError(ProblemError):
-    """413: the body is over the service's limit."""
+    """413: the body is larger than the service's limit."""
 
 
 class InvalidError(ProblemError):
-    """422: the body is JSON that breaks a rule of the contract."""
+    """422: the request is well-formed but breaks a rule."""
 
 
 class UnavailableError(ProblemError):
-    """503: the service cannot answer just now."""
+    """503: the service cannot answer now."""
 
 
 class AdviceFailedError(AegisError):
-    """The computation of an advice failed; `advice` is all that is known of it."""
+    """The computation of an advice failed; `advice` has the details."""
 
     def __init__(self, advice: "Advice") -> None:
         reason = advice.problem.detail if advice.problem else "no reason given"
@@ -115,7 +115,7 @@ class AdviceFailedError(AegisError):
 
 
 class AdviceTimeoutError(AegisError):
-    """The advice was not ready in time; it is still being computed, for `Client.advice(advice_id)`."""
+    """The advice was not ready in time. Its computation goes on; get it later with `Client.advice(advice_id)`."""
 
     def __init__(self, advice_id: str, waited: float) -> None:
         super().__init__(f"Advice {advice_id} was not ready after {waited:g} s")

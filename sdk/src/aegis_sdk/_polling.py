@@ -1,4 +1,4 @@
-"""Waiting: how long to pause between two looks, and until when."""
+"""Polling: how long to pause between two looks at an advice, and when to stop."""
 
 import time
 from collections.abc import Callable
@@ -18,17 +18,17 @@ _PAUSE_WITHOUT_HINT = 0.5
 
 
 def pause_before_retry(response: httpx.Response) -> float | None:
-    """Seconds that the service asks to wait (`Retry-After`), at most 5; None if it does not ask for that."""
+    """Seconds that the service asks the client to wait (`Retry-After`), at most 5; None if it does not ask."""
     hint = response.headers.get("Retry-After")
     if hint is None:
         return None
-    # The other form of the header is a date; clocks differ, so it only says: later.
+    # The other form of the header is a date, which is not used because clocks differ.
     return min(float(hint), _LONGEST_PAUSE) if hint.isascii() and hint.isdigit() else _PAUSE_WITHOUT_HINT
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment, `seconds` after the instance was made."""
+    """The moment `seconds` after the instance was created."""
 
     seconds: float
     _start: float = field(default_factory=time.monotonic)
@@ -46,11 +46,11 @@ def follow(
     deadline: Deadline,
     on_progress: Callable[[Advice], None] | None,
 ) -> Advice:
-    """Look again until the advice has succeeded, pausing half as long again each time, 5 s at most.
+    """Look again until the advice has succeeded. Each pause is 1.5 times the previous one, at most 5 s.
 
     Raises:
-        AdviceFailedError: It failed.
-        AdviceTimeoutError: The deadline passed before it was there.
+        AdviceFailedError: The advice failed.
+        AdviceTimeoutError: The deadline passed before the advice was finished.
     """
     pause = _PAUSE_WITHOUT_HINT if pause is None else max(pause, _SHORTEST_PAUSE)
     while advice.status != SUCCEEDED:

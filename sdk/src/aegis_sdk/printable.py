@@ -1,4 +1,4 @@
-"""Texts of an entry as a terminal may have them: nothing in them moves its cursor, colours it or runs over a line."""
+"""Texts of an entry, made safe for a terminal: no cursor movements, no colours, no line breaks."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ _LEFT_OUT = " ... "
 
 
 class Share(float):
-    """A share of a whole, in percent as a text; what is above zero is never shown as zero."""
+    """A share of a whole, whose text is in percent; a share above zero is never shown as zero."""
 
     def __str__(self) -> str:
         if 0 < self < 0.001:  # noqa: PLR2004 - a tenth of a percent
@@ -17,7 +17,7 @@ class Share(float):
 
 
 def shown(text: str, longest: int = _LONGEST) -> str:
-    """The text, what cannot be printed as an escape, cut to `longest` characters; the missing value is `""`."""
+    """The text with escapes for unprintable characters, cut to `longest` characters; `""` for the empty text."""
     printable = text if text.isprintable() else "".join(map(_escaped, text))
     if len(printable) > longest:
         printable = f"{printable[: longest - 1]}…"
@@ -25,7 +25,7 @@ def shown(text: str, longest: int = _LONGEST) -> str:
 
 
 def one_line(text: str) -> str:
-    """A message on one line, what cannot be printed as an escape; the beginning and the end of one that is long."""
+    """A message on one line, with escapes for unprintable characters; a long one keeps its beginning and its end."""
     line = "".join(map(_escaped, " ".join(text.split())))
     if len(line) <= _LONGEST_LINE:
         return line
@@ -38,7 +38,7 @@ def _escaped(character: str) -> str:
 
 
 def some(texts: Sequence[str], most: int) -> str:
-    """The first texts, and how many more there are."""
+    """The first `most` texts, and the number of the others."""
     more = len(texts) - most
     first = ", ".join(map(shown, texts[:most]))
     return f"{first} and {more} more" if more > 0 else first

@@ -1,4 +1,4 @@
-"""A service in memory, for the tests of programs that use the SDK: typed answers in, requests out.
+"""An in-memory service for testing programs that use the SDK: give it typed answers, and inspect the requests.
 
 service = MockService().with_entry(head).with_advice(advice)
 client = Client(transport=service)
@@ -21,7 +21,7 @@ __all__ = ["MockService", "RecordedRequest"]
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A request as the service got it, without its key. `body` is the parsed JSON, None if there was none."""
+    """A request as the service received it, without its key. `body` is the parsed JSON, None without a body."""
 
     method: str
     path: str
@@ -30,11 +30,11 @@ class RecordedRequest:
 
 
 class MockService(httpx.BaseTransport):
-    """An httpx transport that answers as the service would, from what it was given.
+    """An httpx transport that answers like the service, with given entries, advice and measures.
 
-    It knows the entries, advice and measures of its `with_` methods and answers 404 for all else. It judges
-    nothing: an advice is the answer to every question on its entry with its measure, and publishing answers
-    with the head of that name. `with_problem` has it refuse a request instead.
+    It knows only what its `with_` methods gave it, and answers 404 for everything else. It checks nothing: an advice
+    answers every question on its entry with its measure, and publishing an entry answers with the head of that name.
+    `with_problem` makes it refuse a request.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class MockService(httpx.BaseTransport):
         self._problems: dict[tuple[str, str], tuple[int, Problem]] = {}
 
     def with_entry(self, head: Head, summaries: Mapping[str, Any] | None = None) -> Self:
-        """Have an entry; its schema is empty unless the head is an `EntryHead`."""
+        """Add an entry; its schema is empty unless the head is an `EntryHead`."""
         if not isinstance(head, EntryHead):
             head = EntryHead(**head.model_dump(), entry_schema={})
         self._entries[head.id] = head
@@ -55,17 +55,17 @@ class MockService(httpx.BaseTransport):
         return self
 
     def with_advice(self, advice: Advice) -> Self:
-        """Have an advice, finished or not; a later one of the same id replaces it."""
+        """Add an advice, finished or not; a later one with the same id replaces it."""
         self._advice[advice.id] = advice
         return self
 
     def with_measures(self, *measures: Measure) -> Self:
-        """Have measures."""
+        """Add measures."""
         self._measures.extend(measures)
         return self
 
     def with_problem(self, method: str, path: str, status: int, problem: Problem | None = None) -> Self:
-        """Refuse a request from now on, such as `("POST", "/v1/entries", 409)`."""
+        """Refuse this request from now on, for example `with_problem("POST", "/v1/entries", 409)`."""
         self._problems[method, path] = (status, problem or Problem(status=status))
         return self
 
@@ -119,7 +119,7 @@ class MockService(httpx.BaseTransport):
 
 
 def _json(status: int, answer: BaseModel | None) -> httpx.Response | None:
-    """The answer as the service would send it; an entry with its ETag."""
+    """The answer as the service would send it, with an ETag for an entry."""
     if answer is None:
         return None
     headers = {"ETag": f'"{answer.version}"'} if isinstance(answer, Head) else {}

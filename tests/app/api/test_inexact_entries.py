@@ -121,7 +121,7 @@ async def test_only_counts_that_speak_of_values_are_evidence(api, entry, evidenc
     [
         (with_masking(joint=[[0, 0, 1, 7, 13], [15, 25, 29, 9, 2]]), "/joint", ("1 too many", "noise")),
         (with_masking(joint=[[0, 0, 1, 7, 11], [15, 25, 29, 9, 2]]), "/joint", ("1 too few", "records")),
-        (with_masking(joint=[[0, 0, 1, 7, -2], [15, 25, 29, 9, 2]]), "/joint/0/4", ("not negative", "noise")),
+        (with_masking(joint=[[0, 0, 1, 7, -2], [15, 25, 29, 9, 2]]), "/joint/0/4", ("cannot be negative", "noise")),
         (with_masking(rounded_to=5), "/joint/0/2", ("1 is not a multiple of 5",)),
         (with_masking(records=99), "/joint", ("100", "99", "1 too many")),
         (NEXT_TO_NO_NOISE, "/joint", ("1 too many",)),

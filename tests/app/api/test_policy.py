@@ -43,7 +43,7 @@ async def test_small_counts_are_refused_with_their_places_and_without_them(stric
     answer = await strict.post("/v1/entries", json=example_entry())
     assert answer.status_code == 422
     problem = answer.json()
-    assert problem["detail"] == "The entry lacks disclosure control that this service demands."
+    assert problem["detail"] == "The entry lacks disclosure control that this service requires."
     places = {fault["pointer"] for fault in problem["errors"]}
     assert "/attributes/0/maskings/0/joint/0/2" in places  # a count of 1
     assert "/attributes/0/maskings/0/joint/0/3" not in places  # one of 7

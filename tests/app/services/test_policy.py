@@ -90,7 +90,7 @@ def test_a_small_count_is_found_in_every_kind_of_table():
     faults = broken(entry(), Policy(min_cell=5))
     assert pointers(faults) == EVERYWHERE
     assert {fault.detail for fault in faults} == {
-        "A count here is below 5, and not 0. This service takes none: aegis summarize --min-cell 5"
+        "This count is below 5 and not 0, which this service does not accept: use aegis summarize --min-cell 5"
     }
 
 
@@ -144,9 +144,9 @@ def test_noise_is_demanded_of_numbers_of_records_too_and_none_can_have_it():
     [
         ({"epsilon": 0.5}, 4.0, []),  # two tables of scale 4 spend half
         ({"epsilon": 0.5}, 3.9, ["spends an epsilon of 0.512821"]),
-        ({"epsilon": 0.6}, 4.0, ["demands a declared epsilon of at most 0.5"]),
-        ({}, 4.0, ["demands a declared epsilon of at most 0.5"]),
-        (None, 0.05, ["demands a declared epsilon of at most 0.5", "spends an epsilon of 40"]),
+        ({"epsilon": 0.6}, 4.0, ["requires a declared epsilon of at most 0.5"]),
+        ({}, 4.0, ["requires a declared epsilon of at most 0.5"]),
+        (None, 0.05, ["requires a declared epsilon of at most 0.5", "spends an epsilon of 40"]),
     ],
 )
 def test_a_budget_is_what_the_noise_spends_not_what_is_said(declared, scale, expected):

@@ -281,7 +281,7 @@ def test_without_the_advisor_it_says_what_to_install():
     assert (ran.returncode, ran.stdout) == (1, "")
     assert (
         ran.stderr
-        == "aegis: aegis_advisor is not installed, which `aegis disclose` needs: pip install ./advisor ./provider\n"
+        == "aegis: aegis_advisor is not installed, but `aegis disclose` needs it: pip install ./advisor ./provider\n"
     )
 
 

@@ -203,7 +203,7 @@ def test_the_table_itself_is_never_written_over(aegis, table):
     ("library", "message"),
     [
         ("ortools", "is not installed: install the extra, pip install './provider[independence]'"),
-        ("aegis_advisor", "is not installed, which `aegis independence` needs: pip install ./advisor ./provider"),
+        ("aegis_advisor", "is not installed, but `aegis independence` needs it: pip install ./advisor ./provider"),
     ],
 )
 def test_without_its_libraries_it_says_what_to_install_before_it_works(table, library, message):

@@ -1,7 +1,7 @@
-"""The command `aegis`: a thin user of the SDK. Results go to stdout, everything else to stderr.
+"""The command `aegis`, a thin layer over the SDK. Results go to stdout, everything else to stderr.
 
-One file for each command, named in `commands`; what they share is in `options`, `entry_files`, `terminal` and
-`failures`.
+Each command has a file, registered in `commands`. `options`, `entry_files`, `terminal` and `failures` have the shared
+parts.
 """
 
 from aegis_sdk.cli.main import main

@@ -22,22 +22,22 @@ _MOST_NAMES = 3
 def advise(
     entry_id: EntryIdArgument,
     measure: Annotated[
-        str, typer.Option(help="mutual_information, chi_square, joint, g3, ...; GET /v1/measures lists all.")
+        str, typer.Option(help="For example mutual_information, chi_square, joint or g3; GET /v1/measures lists all.")
     ],
     require: RequireOption = None,
     weights: WeightsOption = None,
-    limit: Annotated[int, typer.Option(min=0, help="Rows of the ranking.")] = 20,
+    limit: Annotated[int, typer.Option(min=0, help="Number of ranking rows.")] = 20,
     bias: Annotated[
         bool | None,
         typer.Option(
             "--bias-correction/--no-bias-correction",
-            help="Less the bias of small samples, or not; by default joint is, the others are not.",
+            help="Subtract the measure's bias in small samples, or not. By default, only joint is corrected.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Ask which configuration loses least. The ranking comes first, then the cost of the best per attribute."""
+    """Ask which configuration loses the least utility. Prints the ranking, then the cost of the best by attribute."""
     required, weighted = requirements_of(require), weights_of(weights)
     with Client() as client:
         say(f"asking about {entry_id} ...")
@@ -58,7 +58,7 @@ def advise(
 
 
 def _progress_said() -> Callable[[Advice], None]:
-    """Says how far an unfinished advice is, whenever it has come further."""
+    """A function that reports the progress of an unfinished advice each time it changes."""
     said = None
 
     def tell(advice: Advice) -> None:
@@ -71,7 +71,10 @@ def _progress_said() -> Callable[[Advice], None]:
 
 
 def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
-    """Lines: the ranking, and what the best configuration costs per attribute. `schema`: the entry's."""
+    """The lines of the report: the ranking, and what the best configuration costs by attribute.
+
+    `schema` is the entry's.
+    """
     measure = advice.request.get("measure")
     unit = f", in {advice.unit}" if advice.unit else ""
     better = f" ({advice.better} utility is better)" if advice.better else ""
@@ -84,17 +87,17 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:
         others = advice.indistinguishable_count - 1
-        yield f"as good, as far as a sample of records can tell (95 %): {others or 'no'} other{'s' * (others != 1)}"
+        yield f"indistinguishable from it at 95 %, given the sample: {others or 'no'} other{'s' * (others != 1)}"
     if advice.joint is not None:
-        yield f"all attributes together: {advice.joint.reference_utility:.6f} is there to keep, as far as is known"
+        yield f"utility of all attributes together, as far as known: {advice.joint.reference_utility:.6f}"
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_of(schema, advice.configuration))
-    by_attribute = "" if advice.joint is None else ", each attribute by itself"
+    by_attribute = "" if advice.joint is None else ", for each attribute alone"
     yield from ("", f"what {advice.configuration} costs{by_attribute}:", *costs)
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The ranking, with the first names of privacy that the entry vouches for, and the records that are left out."""
+    """The ranking, with the first privacy criteria that the entry vouches for, and the suppressed records."""
     ranking = advice.ranking or []
     if not ranking:
         return
@@ -109,15 +112,15 @@ def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _promise(number: float | None) -> str | float:
-    """Whole numbers without decimals."""
+    """The number, as an integer if it is whole; a dash if there is none."""
     if number is None:
         return "-"
     return int(number) if float(number).is_integer() else number
 
 
 def _costs(advice: Advice, maskings: dict[str, str]) -> Iterator[str]:
-    """What each masking costs, dearest first; with what is certain of the whole, where that may be far from it."""
-    header = ("attribute", "masking", "deviation", "utility", "of", "source", "of, for certain")
+    """The cost of each masking, highest first, with bounds on the unmasked utility if they are far apart."""
+    header = ("attribute", "masking", "deviation", "utility", "of", "source", "of (bounds)")
     costs: list[tuple[str | float, ...]] = []
     for attribute in advice.attributes or []:
         masking = maskings.get(attribute.name, "")
@@ -131,6 +134,6 @@ def _costs(advice: Advice, maskings: dict[str, str]) -> Iterator[str]:
 
 
 def _certain(attribute: AttributeAdvice) -> str:
-    """What the unmasked attribute tells, for certain, if that says more than the reference does."""
+    """The bounds on the unmasked attribute's utility, if they are far apart and the reference is not known."""
     bounds = utility_bounds(attribute)
     return str(bounds) if bounds.far_apart and not reference_known(attribute) else ""

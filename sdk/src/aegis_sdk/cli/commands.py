@@ -7,7 +7,7 @@ SECTION = CommandSection(
     commands=(
         Command(
             "aegis_sdk.cli.show:show",
-            "Say what an entry holds, and what is known of it.",
+            "Show what an entry contains.",
             "aegis show entry.json --attribute age",
         ),
         Command(
@@ -22,12 +22,12 @@ SECTION = CommandSection(
         ),
         Command(
             "aegis_sdk.cli.visibility:visibility",
-            "Say who sees an entry, or change it.",
+            "Show or change who sees an entry.",
             "aegis visibility ENTRY_ID --tenant partner --tenant lab",
         ),
         Command(
             "aegis_sdk.cli.advise:advise",
-            "Ask which configuration loses least.",
+            "Ask which configuration loses the least utility.",
             "aegis advise ENTRY_ID --measure mutual_information --require k=5 --weights age=2,zip=0.5",
         ),
         Command(

@@ -14,12 +14,12 @@ from aegis_sdk.wire import Head
 
 def delete(
     entry_id: EntryIdArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed where nobody is at a terminal.")] = False,  # noqa: FBT002 - a flag
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first; required without a terminal.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Delete an entry with all its versions and advice. It asks first, and nothing brings them back."""
+    """Delete an entry with all its versions and advice. Asks for confirmation, since this cannot be undone."""
     if not yes and not sys.stdin.isatty():
-        raise InputError(f"nobody is at a terminal to be asked: say --yes to delete {entry_id}")
+        raise InputError(f"cannot ask for confirmation without a terminal; use --yes to delete {entry_id}")
     with Client() as client:
         head = client.entry(entry_id)
         if not yes:
@@ -32,12 +32,12 @@ def delete(
 
 
 def _ask(head: Head) -> None:
-    """Ends the command unless a person wants it.
+    """Ask for confirmation.
 
     Raises:
-        AegisError: The person does not.
+        AegisError: The answer is not yes.
     """
-    entry = f"{shown(head.name)} ({head.id}), version {head.version} and all before it, with their advice"
+    entry = f"{shown(head.name)} ({head.id}), version {head.version} and all earlier ones, with their advice"
     typer.echo(f"Delete {entry}? [y/N] ", nl=False, err=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise AegisError("nothing is deleted")
+        raise AegisError("nothing was deleted")

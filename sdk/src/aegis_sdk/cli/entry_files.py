@@ -1,4 +1,4 @@
-"""Entries in files, read as the service would read them."""
+"""Entry files, read and validated as the service would."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from aegis_sdk.wire import EntryDocument, NotJsonError, faults_of, read_json
 
 
 def read(path: Path) -> bytes:
-    """The file's content.
+    """The content of a file.
 
     Raises:
-        InputError: It cannot be read.
+        InputError: The file cannot be read.
     """
     try:
         return path.read_bytes()
@@ -21,10 +21,10 @@ def read(path: Path) -> bytes:
 
 
 def document_of(path: Path, content: bytes) -> EntryDocument:
-    """The entry in a file of that content.
+    """The entry in a file with this content.
 
     Raises:
-        InputError: It is not JSON, or no entry.
+        InputError: The content is not JSON, or not a valid entry.
     """
     try:
         document = read_json(content)
@@ -34,7 +34,11 @@ def document_of(path: Path, content: bytes) -> EntryDocument:
 
 
 def validated(source: Path, entry: object) -> EntryDocument:
-    """The entry as the service would take it; otherwise what of its source is at fault."""
+    """The entry, validated by the service's rules for its structure.
+
+    Raises:
+        InputError: The entry is invalid; the message has the source and the first fault.
+    """
     try:
         return EntryDocument.model_validate(entry)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What went wrong, in one line, and the exit code that goes with it."""
+"""Failures of a command: the message, in one line, and the exit code."""
 
 import typer
 
@@ -12,23 +12,23 @@ _INPUT_STATUSES = (400, 404, 409, 413, 422)
 
 
 class InputError(AegisError, ValueError):
-    """Something the caller can put right in the command itself."""
+    """An error that the user can correct in the command itself."""
 
 
 def fail(message: str, code: int) -> int:
-    """Says it on stderr, in one line, and returns the exit code."""
+    """Print the message to stderr, in one line, and return the exit code."""
     typer.echo(f"aegis: {one_line(message)}", err=True)
     return code
 
 
 def exit_code(error: AegisError) -> int:
-    """Bad input is what the service says is wrong with it, or the SDK, by an error that is a `ValueError` too."""
+    """2 for bad input, else 1. Input is bad if the service says so, or if the error is also a `ValueError`."""
     refused = isinstance(error, ProblemError) and error.status in _INPUT_STATUSES
     return BAD_INPUT if refused or isinstance(error, ValueError) else FAILED
 
 
 def explained(error: AegisError) -> str:
-    """The error, with the first of the faults that the service found."""
+    """The error, with the first fault that the service found."""
     faults = error.errors if isinstance(error, ProblemError) else []
     if not faults:
         return str(error)

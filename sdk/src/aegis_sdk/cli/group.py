@@ -1,4 +1,4 @@
-"""The group of all commands: each module is imported when its command runs, so that `aegis --help` is quick."""
+"""The group of all commands. A module is imported only when its command runs, so that `aegis --help` is quick."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ PROVIDER = "provider"
 """The entry point of the provider's package."""
 
 ENTRY_POINTS = "aegis.commands"
-"""Where other distributions name a `CommandSection` of theirs."""
+"""The entry point group in which other distributions register a `CommandSection`."""
 
 
 INSTALL = "pip install ./advisor ./provider"
-"""How the provider's package is installed, with what it needs."""
+"""The command that installs the provider's package and what it needs."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Command:
     """A command of `aegis`.
 
     Args:
-        function: Where it is, as "module:function"; the function's name is the command's.
+        function: Its location as "module:function"; the function's name is the command's.
         summary: One sentence for the list of commands: the first of the function's docstring.
-        example: How one would call it.
+        example: An example call.
     """
 
     function: str
@@ -42,11 +42,11 @@ class Command:
 
     @property
     def name(self) -> str:
-        """What a person types."""
+        """The name that people type."""
         return self.function.partition(":")[2]
 
-    def load(self) -> Any:  # noqa: ANN401 - typer keeps its class of commands to itself
-        """Imports the function and makes a command of it.
+    def load(self) -> Any:  # noqa: ANN401 - typer's class of commands is private
+        """Import the function and make a command of it.
 
         Raises:
             AegisError: A library that it needs is not installed.
@@ -59,51 +59,51 @@ class Command:
             library = (error.name or "").partition(".")[0]
             if library == module.partition(".")[0]:
                 raise
-            raise AegisError(f"{library} is not installed, which `aegis {name}` needs: {INSTALL}") from error
+            raise AegisError(f"{library} is not installed, but `aegis {name}` needs it: {INSTALL}") from error
         application.command(name, epilog=f"Example: {self.example}")(function)
         return get_command(application)
 
 
 @dataclass(frozen=True)
 class CommandSection:
-    """The commands of a distribution, in the order in which people come to need them, under a title for the help."""
+    """The commands of a distribution, in the order in which people need them, with a title for the help."""
 
     title: str
     commands: tuple[Command, ...]
 
 
 class CommandGroup(TyperGroup):
-    """The SDK's commands, and those of every other distribution that names some by an entry point."""
+    """The commands of the SDK, and those that other distributions register by an entry point."""
 
     def __init__(self, name: str, help: str, epilog: str) -> None:  # noqa: A002 - typer's word
         super().__init__(name=name, help=help, epilog=epilog, rich_markup_mode=None)
         self.sections = list(_sections())
-        # The first of a name is the one that runs: no other distribution takes the place of a command of the SDK.
+        # The first command of a name runs, so no other distribution can replace a command of the SDK.
         self._records: dict[str, Command] = {}
         for each in (command for section in self.sections for command in section.commands):
             self._records.setdefault(each.name, each)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's signature
-        """The names, in the order in which people come to need them."""
+        """The names, in the order in which people need them."""
         return list(self._records)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - typer's signature
-        """Loads the one command that is asked for."""
+        """Load the requested command."""
         record = self._records.get(cmd_name)
         return record and record.load()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - typer's signature
-        """Finds the command; says where those for tables come from if their distribution is not installed."""
+        """Find the command; if it is unknown and the provider's package is missing, say how to install that."""
         known = args[0] in self._records or args[0].startswith("-") or get_close_matches(args[0], self._records)
         if not known and not any(each.name == PROVIDER for each in entry_points(group=ENTRY_POINTS)):
             raise InputError(
-                f"there is no command {args[0]!r} here; commands for tables come with the provider's package: {INSTALL}"
+                f"unknown command {args[0]!r}; commands for tables come with the provider's package: {INSTALL}"
             )
-        self.commands = dict.fromkeys(self._records, TyperCommand(None))  # what a misspelt name is compared with
+        self.commands = dict.fromkeys(self._records, TyperCommand(None))  # typer compares a misspelt name with these
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - typer's signature
-        """Lists the commands by their records, without loading one."""
+        """List the commands from their records, without loading any."""
         for section in self.sections:
             listed = [each for each in section.commands if self._records[each.name] is each]
             if listed:
@@ -112,16 +112,16 @@ class CommandGroup(TyperGroup):
 
 
 def _sections() -> Iterator[CommandSection]:
-    from aegis_sdk.cli.commands import SECTION  # noqa: PLC0415 - it is made of what this module defines
+    from aegis_sdk.cli.commands import SECTION  # noqa: PLC0415 - it imports this module
 
     yield SECTION
     for each in entry_points(group=ENTRY_POINTS):
         try:
             section = each.load()
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with another distribution, the others work
+        except Exception as error:  # noqa: BLE001 - a broken distribution must not break the other commands
             warn(f"the commands of {each.value} cannot be loaded: {error}")
             continue
         if isinstance(section, CommandSection):
             yield section
         else:
-            warn(f"the commands of {each.value} cannot be loaded: it is no CommandSection")
+            warn(f"the commands of {each.value} cannot be loaded: it is not a CommandSection")

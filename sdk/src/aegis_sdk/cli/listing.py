@@ -15,10 +15,10 @@ _TITLE = 60
 
 
 def list(  # noqa: A001 - what a person types
-    query: Annotated[str | None, typer.Option(help="In the name, the title or a keyword.")] = None,
-    keyword: Annotated[str | None, typer.Option(help="With this keyword.")] = None,
-    label: Annotated[str | None, typer.Option(help="With this class label.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="No more than so many, the newest.")] = 50,
+    query: Annotated[str | None, typer.Option(help="Text in the name, the title or a keyword.")] = None,
+    keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
+    label: Annotated[str | None, typer.Option(help="Only entries with this class label.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Show at most this many entries, the newest.")] = 50,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """List the entries that you may see. The newest come first."""
@@ -32,13 +32,13 @@ def list(  # noqa: A001 - what a person types
 
 
 def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
-    """Lines: a row for each entry."""
+    """The lines of the report, with a row for each entry."""
     if heads:
         yield from aligned(_COLUMNS, [_row(head) for head in heads])
     else:
         yield "no entries"
     if not is_all:
-        yield "and more: say --limit, or narrow it down by --query, --keyword or --label"
+        yield "and more: raise --limit, or narrow the list with --query, --keyword or --label"
 
 
 def _row(head: Head) -> tuple[str | int, ...]:

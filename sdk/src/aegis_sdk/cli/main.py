@@ -1,4 +1,4 @@
-"""How the command is called, and how it ends."""
+"""The entry point of the command, and how it ends."""
 
 import errno
 import io
@@ -15,20 +15,20 @@ from aegis_sdk.cli.group import CommandGroup
 from aegis_sdk.cli.signals import ended_by_signals
 
 HELP = "Find the masking configuration that keeps the most predictive utility, without showing a record."
-EPILOG = "The service and the key: AEGIS_URL (http://127.0.0.1:8000) and AEGIS_API_KEY."
+EPILOG = "AEGIS_URL sets the service's address (default http://127.0.0.1:8000), and AEGIS_API_KEY the key."
 
 _FULL_OR_GONE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
 
 
 def command_group() -> CommandGroup:
-    """`aegis` with every command that is installed."""
+    """The command `aegis` with all installed subcommands."""
     return CommandGroup(name="aegis", help=HELP, epilog=EPILOG)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command and exits: 0, 2 for bad input, 1 otherwise; a failure is one line on stderr.
+    """Run the command and exit with 0, with 2 for bad input, or with 1 otherwise. A failure is one line on stderr.
 
-    A signal (SIGINT, SIGTERM, SIGHUP) ends it without a word, by 128 and its number, and leaves nothing behind.
+    A signal (SIGINT, SIGTERM, SIGHUP) ends the command silently with 128 plus its number, and leaves nothing behind.
     """
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
@@ -47,11 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _is_of_stdout(error: OSError) -> bool:
-    """Whether it comes of printing: files complain with their name."""
+    """Whether the error comes from printing; the errors of other files have their name."""
     return error.filename is None and error.errno in _FULL_OR_GONE
 
 
 def _give_up_stdout() -> None:
-    """What could not be printed is not tried again at exit, which would complain of it in its own way."""
+    """Redirect stdout to nowhere, so that Python does not try at exit to print the rest and report another error."""
     with suppress(io.UnsupportedOperation), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, and how their texts are read."""
+"""Arguments and options that several commands share, and the parsing of their texts."""
 
 import csv
 import math
@@ -13,27 +13,27 @@ from aegis_sdk.cli.failures import InputError
 
 RequireOption = Annotated[
     list[str] | None,
-    typer.Option("--require", metavar="NAME=NUMBER", help="Privacy to hold, as k=5; repeatable."),
+    typer.Option("--require", metavar="NAME=NUMBER", help="Required privacy, for example k=5; repeatable."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-AttributeOption = Annotated[list[str] | None, typer.Option(help="This attribute only, in full; repeatable.")]
+AttributeOption = Annotated[list[str] | None, typer.Option(help="Show only this attribute, in full; repeatable.")]
 WeightsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--weights",
         metavar="NAME=NUMBER",
-        help="How much attributes count, as age=2,zip=0.5; 1 where nothing is said; repeatable.",
+        help="Weights of attributes, for example age=2,zip=0.5; others weigh 1; repeatable.",
     ),
 ]
-EntryIdArgument = Annotated[str, typer.Argument(metavar="ENTRY_ID", help="What `aegis publish` printed.")]
-EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="What `aegis summarize` wrote.")]
+EntryIdArgument = Annotated[str, typer.Argument(metavar="ENTRY_ID", help="Id of an entry, from `aegis publish`.")]
+EntryArgument = Annotated[Path, typer.Argument(metavar="ENTRY", help="Entry file of `aegis summarize`.")]
 
 
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
 
 
 def requirements_of(texts: list[str] | None) -> dict[str, float]:
-    """Privacy by name.
+    """Required numbers by privacy criterion.
 
     Raises:
         InputError: A text is not NAME=NUMBER, or a name has two numbers.
@@ -42,7 +42,7 @@ def requirements_of(texts: list[str] | None) -> dict[str, float]:
 
 
 def weights_of(texts: list[str] | None) -> dict[str, float]:
-    """Weights by attribute; between commas there may be several, and a name that holds a comma stands in quotes.
+    """Weights by attribute. A text may hold several, separated by commas; a name with a comma needs quotes.
 
     Raises:
         InputError: A text is not NAME=NUMBER, or a name has two numbers.
@@ -52,7 +52,7 @@ def weights_of(texts: list[str] | None) -> dict[str, float]:
 
 
 def fields_of(option: str, text: str) -> list[str]:
-    """What stands between commas; a name that holds a comma stands in quotes.
+    """The parts of a text between commas; a name with a comma needs quotes.
 
     Raises:
         InputError: The text has several lines.
@@ -60,19 +60,19 @@ def fields_of(option: str, text: str) -> list[str]:
     try:
         return next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error as error:
-        raise InputError(f"--{option} is one line, with commas between its parts, not {text!r}") from error
+        raise InputError(f"--{option} must be one line, with commas between its parts, not {text!r}") from error
 
 
 def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str) -> dict[str, float]:
-    """Numbers by what stands before the last `=` of each text, of which `name` is the pattern."""
+    """Parse texts of the form NAME=NUMBER into numbers by name; `name` is the pattern of a name."""
     numbers: dict[str, float] = {}
     for text in texts:
         match = re.fullmatch(f"({name})={_NUMBER}", text, re.ASCII)
         if not match:
-            raise InputError(f"{option} is NAME=NUMBER, as {example}, not {text!r}")
+            raise InputError(f"{option} must be NAME=NUMBER, for example {example}, not {text!r}")
         number = float(match[2])
         if not math.isfinite(number):
             raise InputError(f"{option}: the number of {match[1]} is too large")
         if numbers.setdefault(match[1], number) != number:
-            raise InputError(f"{option}: {match[1]} is to be {numbers[match[1]]:g} and {number:g}; say one of them")
+            raise InputError(f"{option}: {match[1]} has two values, {numbers[match[1]]:g} and {number:g}; give one")
     return numbers

@@ -14,10 +14,10 @@ from aegis_sdk.wire import EntryDocument
 
 def publish(
     entry: EntryArgument,
-    update: Annotated[bool, typer.Option("--update", help="Publish a new version if it has changed.")] = False,  # noqa: FBT002 - a flag
+    update: Annotated[bool, typer.Option("--update", help="Publish a new version if the entry has changed.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Publish an entry and print its id. One that is published already, unchanged, is left as it is."""
+    """Publish an entry and print its id. An entry that is already published with the same content stays as it is."""
     content = read(entry)
     document = document_of(entry, content)
     with Client() as client:
@@ -27,7 +27,7 @@ def publish(
 
 
 def _published(client: Client, document: EntryDocument, content: bytes, *, update: bool) -> str:
-    """The id of the entry that has this content now."""
+    """Publish the content, or find it published already; the id of its entry."""
     try:
         return client.publish(content).id
     except ConflictError as conflict:
@@ -38,13 +38,13 @@ def _published(client: Client, document: EntryDocument, content: bytes, *, updat
         elif not _same(document, client.summaries(conflict.entry)):
             raise InputError(
                 f"{document.name!r} is published as {conflict.entry} with other content; "
-                "say --update to publish a new version"
+                "use --update to publish a new version"
             ) from None
         return conflict.entry
 
 
 def _same(document: EntryDocument, published: dict[str, Any]) -> bool:
-    """Whether the entries are one but for their visibility, which is no part of a version."""
+    """Whether the entries are equal except for their visibility, which is not part of a version."""
     try:
         other = EntryDocument.model_validate(published)
     except ValidationError:  # a service that is newer than this command

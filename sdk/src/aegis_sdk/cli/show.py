@@ -17,7 +17,7 @@ _NAMES = 3
 _LINE = 100
 _KNOWLEDGE = {
     "joint": "its joint counts with the label",
-    "histogram": "its histogram, not its joint counts with the label",
+    "histogram": "its histogram, but not its joint counts with the label",
     "no_histogram": "nothing: neither histogram nor joint counts",
 }
 _COLUMNS = ("masking", "values", "used by", "known", "follows from", "function")
@@ -28,14 +28,14 @@ def show(
     attribute: AttributeOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Say what an entry holds, and what is known of it."""
+    """Show what an entry contains."""
     document = document_of(entry, read(entry))
     outline = outline_of(document, chosen(entry, document, attribute))
     print_result(asdict(outline), report(outline, in_full=bool(attribute)), as_json=as_json)
 
 
 def chosen(source: Path, entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute]:
-    """The attributes of these names, in the order of the entry; all, if none is named.
+    """The attributes with these names, in the order of the entry; all if no name is given.
 
     Raises:
         InputError: The entry has no such attribute.
@@ -50,7 +50,10 @@ def chosen(source: Path, entry: EntryDocument, names: Sequence[str] | None) -> l
 
 
 def report(outline: EntryOutline, *, in_full: bool) -> Iterator[str]:
-    """Lines: the entry, its label, each attribute with its maskings (and masked values, `in_full`), configurations."""
+    """The lines of the report: the entry, its label, each attribute with its maskings, and the configurations.
+
+    With `in_full`, each masking also has its masked values.
+    """
     yield from _head(outline)
     yield from _label(outline)
     for each in outline.attributes:
@@ -100,14 +103,14 @@ def _masking(masking: MaskingOutline) -> tuple[str | float, ...]:
 
 
 def _order(masking: MaskingOutline) -> str:
-    """What the masking is a function of; one masked value is a function of anything."""
+    """The maskings that determine this one; `any` if it has only one masked value, which any masking determines."""
     if alike := [name for name in masking.same_as if name != DROP]:
         return f"as {some(alike, _NAMES)}"
     return "any" if DROP in masking.same_as else some(masking.follows_from, _NAMES) or "-"
 
 
 def _masked_values(masking: MaskingOutline) -> Iterator[str]:
-    """The masked values and how many records have each, as far as that is known."""
+    """The masked values, and how many records have each as far as known."""
     counts = ["?"] * len(masking.domain) if masking.records is None else list(map(str, masking.records))
     rows = [(shown(value), records) for value, records in zip(masking.domain, counts, strict=True)]
     if rows:
@@ -118,7 +121,7 @@ def _masked_values(masking: MaskingOutline) -> Iterator[str]:
 
 
 def _filled(words: Sequence[str]) -> Iterator[str]:
-    """The words, as many on a line as fit."""
+    """The words, wrapped into lines."""
     line = ""
     for word in words:
         if line and len(line) + len(word) > _LINE:
@@ -135,7 +138,7 @@ def _configurations(outline: EntryOutline) -> Iterator[str]:
         rows.append(_range("records suppressed", outline.suppressed))
     yield from aligned(("what they vouch for", "configurations", "least", "most"), rows) if rows else ()
     if not outline.privacy:
-        yield "  none vouches for any privacy"
+        yield "  none of them vouches for any privacy"
 
 
 def _range(name: str, vouched: Range) -> tuple[str, int, str, str]:

@@ -1,4 +1,4 @@
-"""How a signal ends a command: as an exception does, so that nothing unfinished is left behind."""
+"""Signals end a command by an exception, so that nothing unfinished is left behind."""
 
 import signal
 import threading
@@ -9,17 +9,17 @@ from time import monotonic
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 _AGAIN = 1.0
-"""Seconds after which a signal that comes once more is another one: `timeout` sends each twice."""
+"""Seconds within which a repeated signal counts as the same one: `timeout` sends each twice."""
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Ends what runs within when a signal comes; one that is ignored stays so.
+    """End the block when a signal comes; signals that are ignored stay ignored.
 
-    Libraries that are interrupted make errors of it: whatever is raised after a signal ends as the signal does.
+    Interrupted libraries raise errors of their own, so any error after a signal ends the block as the signal does.
 
     Raises:
-        SystemExit: A signal came; the code is 128 and its number.
+        SystemExit: A signal came; the code is 128 plus its number.
     """
     received: list[tuple[int, float]] = []
 
@@ -39,7 +39,7 @@ def ended_by_signals() -> Iterator[None]:
 
 @contextmanager
 def _handled(handler: Callable[[int, object], None]) -> Iterator[None]:
-    """Hands the signals to the handler; in the main thread only, since Python has it so."""
+    """Send the signals to the handler, in the main thread only: Python allows no other."""
     in_main = threading.current_thread() is threading.main_thread()
     numbers = [getattr(signal, name) for name in _NAMES if in_main and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

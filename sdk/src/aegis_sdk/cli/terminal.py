@@ -1,4 +1,4 @@
-"""What commands say to people: results to stdout, progress to a terminal's stderr."""
+"""Output of commands: results on stdout, progress on stderr if that is a terminal."""
 
 import json
 import sys
@@ -15,23 +15,23 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 def say(progress: str) -> None:
-    """A line on stderr, if a person is looking."""
+    """Print a line to stderr, if that is a terminal."""
     if sys.stderr.isatty():
         typer.echo(one_line(progress), err=True)
 
 
 def warn(warning: str) -> None:
-    """A line on stderr, whoever is looking."""
+    """Print a warning to stderr, terminal or not."""
     typer.echo(f"aegis: warning: {one_line(warning)}", err=True)
 
 
 def print_json(result: dict[str, Any]) -> None:
-    """The result as JSON, for programs."""
+    """Print the result as JSON, for programs."""
     typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
 
 
 def print_result(result: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
-    """The result for programs, or the lines that tell people of it."""
+    """Print the result as JSON for programs, or the lines that report it to people."""
     if as_json:
         print_json(result)
     else:
@@ -40,8 +40,8 @@ def print_result(result: dict[str, Any], lines: Iterable[str], *, as_json: bool)
 
 @contextmanager
 def progress_bar(task: str) -> Iterator[Progress]:
-    """A bar on stderr, if a person is looking, which goes as soon as the work is done."""
-    from rich.console import Console  # noqa: PLC0415 - loads in a tenth of a second, which --help should not take
+    """Show a progress bar on stderr, if that is a terminal; it disappears when the work is done."""
+    from rich.console import Console  # noqa: PLC0415 - takes a tenth of a second to load, too long for --help
     from rich.progress import Progress as Bars  # noqa: PLC0415 - see above
 
     with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
@@ -50,7 +50,7 @@ def progress_bar(task: str) -> Iterator[Progress]:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
-    """Lines of aligned columns, numbers to the right: integers and shares as they are, others with six decimals."""
+    """Lines of aligned columns, with numbers to the right: integers and shares unchanged, others with six decimals."""
     cells = [[_cell(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     numeric = [any(not isinstance(row[place], str) for row in rows) for place in range(len(header))]

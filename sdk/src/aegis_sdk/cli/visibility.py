@@ -10,18 +10,16 @@ from aegis_sdk.cli.terminal import print_json
 from aegis_sdk.reading import seen_by, shown
 from aegis_sdk.wire import Visibility, VisibleTo, faults_of
 
-_WHO = "`private`: its own tenant only; `all`: every caller; left out, with no --tenant: say who sees it now."
+_WHO = "`private`: only its own tenant; `all`: every caller; without WHO and --tenant: show who sees it now."
 
 
 def visibility(
     entry_id: EntryIdArgument,
     who: Annotated[Literal["private", "all"] | None, typer.Argument(metavar="WHO", help=_WHO)] = None,
-    tenant: Annotated[
-        list[str] | None, typer.Option(help="Its own tenant and this one, and no other; repeatable.")
-    ] = None,
+    tenant: Annotated[list[str] | None, typer.Option(help="Only its own tenant and this one; repeatable.")] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Say who sees an entry, or change it. A change makes no new version."""
+    """Show or change who sees an entry. A change makes no new version."""
     wanted = _wanted(who, tenant or [])
     with Client() as client:
         head = client.entry(entry_id) if wanted is None else client.set_visibility(entry_id, wanted)
@@ -32,13 +30,13 @@ def visibility(
 
 
 def _wanted(who: Literal["private", "all"] | None, tenants: list[str]) -> Visibility | None:
-    """What is to be set, if anything.
+    """The visibility to set, None if there is nothing to change.
 
     Raises:
-        InputError: It is said in two ways, or something that is said cannot be a tenant.
+        InputError: Both ways are used at once, or a name cannot be that of a tenant.
     """
     if who is not None and tenants:
-        raise InputError(f"{who} and --tenant are two answers to who sees the entry; say one of them")
+        raise InputError(f"{who} and --tenant exclude each other; use one of them to say who sees the entry")
     try:
         return VisibleTo(tenants=tenants) if tenants else who
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""What an entry tells its reader: its configurations in one form, its lattices, its functions in plain words,
-and how certain the numbers of an advice are.
+"""Reading entries and advice: configurations in one form, lattices, functions in plain words, and the certainty of
+the numbers of an advice.
 
-Part of the base installation: nothing but Python.
+Part of the base installation; needs nothing but Python.
 """
 
 from aegis_sdk.printable import one_line, shown, some

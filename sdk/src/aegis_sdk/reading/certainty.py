@@ -1,4 +1,4 @@
-"""How far the numbers of an advice are certain, where the unmasked joint counts of an attribute are not known."""
+"""How certain the numbers of an advice are if the unmasked joint counts of an attribute are not known."""
 
 import math
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ _CERTAIN_SOURCES = ("counts", "definition")
 
 @dataclass(frozen=True)
 class Bounds:
-    """The true number lies between `least` and `most`; infinite where nothing is certain on that side."""
+    """Bounds on a true number; `least` or `most` is infinite if nothing is certain on that side."""
 
     least: float
     most: float
 
     @property
     def far_apart(self) -> bool:
-        """Whether both are known, and one is more than twice the other."""
+        """Whether both bounds are known and the upper one is more than twice the lower one."""
         known = math.isfinite(self.least) and math.isfinite(self.most)
         return known and self.most > _FAR_APART * self.least + _ROUNDING
 
@@ -28,20 +28,20 @@ class Bounds:
 
 
 def reference_known(attribute: AttributeAdvice) -> bool:
-    """Whether the reference utility is that of the unmasked attribute, and not only what the published tables tell."""
+    """Whether the reference utility is exactly that of the unmasked attribute."""
     return attribute.knowledge == "joint" or attribute.bound == "exact"
 
 
 def utility_bounds(attribute: AttributeAdvice) -> Bounds:
-    """Bounds of the true utility of the unmasked attribute."""
+    """Bounds on the true utility of the unmasked attribute."""
     least, most = attribute.lower_bound, attribute.upper_bound
     return Bounds(-math.inf if least is None else least, math.inf if most is None else most)
 
 
 def deviation_bounds(attribute: AttributeAdvice, score: MaskingScore) -> Bounds:
-    """Bounds of how far a masking is from the true utility of its attribute.
+    """Bounds on the distance between the utility of a masking and the true utility of its attribute.
 
-    A masking whose utility is itself fitted, or folded from the reference, has none.
+    Nothing bounds it from above if the utility of the masking is itself fitted or folded from the reference.
     """
     if score.source not in _CERTAIN_SOURCES:
         return Bounds(0, math.inf)
@@ -51,14 +51,14 @@ def deviation_bounds(attribute: AttributeAdvice, score: MaskingScore) -> Bounds:
 
 
 def stated_deviation(attribute: AttributeAdvice, masking: str) -> str:
-    """The deviation of a masking, as certain as it is.
+    """The deviation of a masking as text that shows how certain it is.
 
-    `0.125` where the reference is known; `0.16 (0.002 to 0.84)` where bounds are far apart; `at least 0.16` and
-    `about 0.16` for others.
+    `0.125` if the reference is known, `0.16 (0.002 to 0.84)` if the bounds are far apart, otherwise `at least 0.16` or
+    `about 0.16`.
     """
     score = attribute.maskings[masking]
     number = f"{score.deviation:.3g}"
-    # As it is, an attribute loses nothing, however little is known of it.
+    # An unmasked attribute loses nothing, however little is known of it.
     if reference_known(attribute) or masking == IDENTITY:
         return number
     bounds = deviation_bounds(attribute, score)

@@ -1,6 +1,7 @@
-"""The configurations of an entry, or of its schema, however it lists them.
+"""The configurations of an entry or of its schema, in whichever form it lists them.
 
-A million of them are read by columns, none one by one. The schema is the entry without counts, as the service shows it.
+A table of a million configurations is read by columns, never one by one. The schema is the entry without counts, as the
+service shows it.
 """
 
 from collections import Counter
@@ -18,14 +19,14 @@ def ids_of(entry: EntryDocument) -> Sequence[str]:
 
 
 def uses_of(entry: EntryDocument, attribute: str) -> Counter[str]:
-    """By masking of the attribute, how many configurations use it."""
+    """The number of configurations that use each masking of the attribute."""
     if entry.configuration_table is not None:
         return Counter(entry.configuration_table.maskings[attribute])
     return Counter(each.maskings[attribute] for each in entry.configurations or ())
 
 
 def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
-    """By id, the privacy of that name, of the configurations whose provider vouches for any."""
+    """The number for this privacy criterion, by id, of each configuration that vouches for it."""
     if entry.configuration_table is not None:
         column = (entry.configuration_table.privacy or {}).get(privacy, [])
         numbers = zip(entry.configuration_table.ids, column, strict=False)
@@ -35,12 +36,12 @@ def vouched_for(entry: EntryDocument, privacy: str) -> dict[str, float]:
 
 
 def suppressed_in(entry: EntryDocument) -> list[int]:
-    """How many records are left out, of the configurations that say so."""
+    """The numbers of suppressed records, of the configurations that state them."""
     return [each.suppressed for each in entry.configurations or () if each.suppressed is not None]
 
 
 def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, str]:
-    """By attribute, the masking of that configuration; empty if the entry does not have it."""
+    """The maskings of a configuration by attribute; empty if the entry has no such configuration."""
     table = entry.configuration_table
     if table is None:
         return next((each.maskings for each in entry.configurations or () if each.id == configuration), {})
@@ -51,7 +52,7 @@ def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, st
 
 
 def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[str, str]:
-    """The masking of every attribute in a configuration, however the entry lists its configurations."""
+    """The maskings of a configuration by attribute, from a schema; empty if it has no such configuration."""
     for each in schema.get("configurations") or []:
         if each["id"] == configuration:
             return dict(each["maskings"])
@@ -63,10 +64,9 @@ def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[st
 
 
 def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dict[str, list[float | None]]:
-    """By name of privacy, what each of these configurations vouches for; and by `suppressed`, the records it leaves
-    out.
+    """What these configurations vouch for, by privacy criterion, and their suppressed records as `suppressed`.
 
-    Names by which none of them vouches for anything are left out; None: that one does not.
+    Each column has a number for each configuration, None where it states none. Columns without numbers are omitted.
     """
     by_id = _by_id(schema, set(configurations))
     names = (*PRIVACY_CRITERIA, "suppressed")

@@ -1,4 +1,4 @@
-"""What a masking function does, in a few words, from its name and parameters in the entry."""
+"""Short descriptions of masking functions, from their names and parameters in the entry."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,23 +14,23 @@ _SHOWN = 5
 
 
 def words_of(masking: Masking) -> str:
-    """The function in plain words; of one that is not known here, its name and its parameters as the entry has them.
+    """The function of a masking in plain words, or the name and parameters of an unknown function.
 
-    What the entry does not say is not guessed: without a function, only whether the masking is a function of the value.
+    If the entry names no function, the words say so, and whether the masking is or may be left to chance.
     """
     if masking.function is None:
-        return "not said" if masking.is_deterministic else f"not said; chance {_chance(masking)} part"
+        return "not given" if masking.is_deterministic else f"not given; {_chance(masking)} to chance"
     return shown(in_words(masking.function.name, masking.function.parameters), _LONGEST)
 
 
 def in_words(name: str, parameters: Parameters) -> str:
-    """What a function of that name makes of values; of one that is not known here, its name and its parameters."""
+    """What a function with this name does to values, or the name and parameters of an unknown function."""
     words = _WORDS[name](parameters) if name in _WORDS else None
     return words or as_given(name, parameters)
 
 
 def unit_of(masking: Masking) -> str | None:
-    """The unit that a level of a hierarchy of dates makes of a date, such as `decade`; None of all else."""
+    """The unit to which a hierarchy of dates generalizes, such as `decade`; None for any other masking."""
     function = masking.function
     if function is None or function.name != "hierarchy" or not {"dates", "level"} <= function.parameters.keys():
         return None
@@ -39,17 +39,17 @@ def unit_of(masking: Masking) -> str | None:
 
 
 def _chance(masking: Masking) -> str:
-    return "may take" if masking.transition is None else "takes"
+    return "may be left" if masking.transition is None else "left"
 
 
 def as_given(name: str, parameters: Parameters) -> str:
-    """The name and the parameters of a function, or of a rule, as the entry has them."""
+    """The name and parameters of a function or a rule, as they stand in the entry."""
     listed = ", ".join(f"{key} {_value(value)}" for key, value in parameters.items())
     return f"{name}: {listed}" if listed else name
 
 
 def _value(value: object) -> str:
-    """A parameter as text: a list by its items, an object by how many members it has."""
+    """A parameter as text: the items of a list, the number of members of an object."""
     if isinstance(value, list):
         return " ".join(map(_value, value))
     if isinstance(value, dict):
@@ -64,7 +64,7 @@ def _listed(values: object) -> str:
 def _bucketize(parameters: Parameters) -> str | None:
     edges = f"with the edges {_listed(parameters['edges'])}" if "edges" in parameters else ""
     if "equal_frequency" in parameters:
-        intervals = f"{_value(parameters['equal_frequency'])} intervals of about as many records each"
+        intervals = f"{_value(parameters['equal_frequency'])} intervals of about equal numbers of records"
         return f"{intervals}, {edges}" if edges else intervals
     if "width" in parameters:
         return f"intervals of width {_value(parameters['width'])}, from {_value(parameters.get('origin', 0))}"
@@ -72,7 +72,7 @@ def _bucketize(parameters: Parameters) -> str | None:
 
 
 def _hierarchy(parameters: Parameters) -> str | None:
-    """From a file or a tree; or built, where the level has words of its own: a width, a unit, characters kept."""
+    """The words for a hierarchy: its file or tree and level, or the width, unit or kept characters of a built one."""
     if "level" not in parameters:
         return None
     level = f"level {_value(parameters['level'])} of"
@@ -91,7 +91,7 @@ def _hierarchy(parameters: Parameters) -> str | None:
 
 
 def _at_level(parameters: Parameters, name: str) -> object | None:
-    """What a built hierarchy has at its level; None where the entry names a level that is not there."""
+    """The step of a built hierarchy at its level; None if it has no such level."""
     steps, level = parameters[name], parameters["level"]
     if isinstance(steps, list) and isinstance(level, int) and 1 <= level <= len(steps):
         step: object = steps[level - 1]
@@ -106,18 +106,18 @@ def _round(parameters: Parameters) -> str | None:
 def _blur(parameters: Parameters) -> str | None:
     character = _value(parameters.get("character", "*"))
     if "positions" in parameters:
-        return f"characters {_listed(parameters['positions'])} written over with {character}"
+        return f"characters {_listed(parameters['positions'])} replaced by {character}"
     if "keep" not in parameters:
         return None
     end = "last" if parameters.get("at") == "end" else "first"
     kept = f"{_value(parameters['keep'])} character{'s' * (parameters['keep'] != 1)}"
-    return f"all but the {end} {kept} written over with {character}"
+    return f"all but the {end} {kept} replaced by {character}"
 
 
 def _top_bottom(parameters: Parameters) -> str | None:
     top = [f"from {_value(parameters['top'])} on"] if "top" in parameters else []
     bottom = [f"below {_value(parameters['bottom'])}"] if "bottom" in parameters else []
-    return f"one value {' and one '.join(top + bottom)}; all others stay" if top or bottom else None
+    return f"one value {' and one '.join(top + bottom)}; all others unchanged" if top or bottom else None
 
 
 def _mapping(parameters: Parameters) -> str | None:
@@ -126,7 +126,7 @@ def _mapping(parameters: Parameters) -> str | None:
         return None
     other = f", every other {shown(_value(parameters['other']))}" if "other" in parameters else ""
     masked = some(list(dict.fromkeys(map(_value, values.values()))), _SHOWN)
-    return f"{len(values)} value{'s' * (len(values) != 1)} given one by one ({masked}){other}"
+    return f"{len(values)} value{'s' * (len(values) != 1)} mapped one by one ({masked}){other}"
 
 
 def _masked_table(parameters: Parameters) -> str:

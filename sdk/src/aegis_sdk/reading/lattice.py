@@ -1,4 +1,4 @@
-"""Which masking of an attribute follows from which, as far as the mappings in its entry tell."""
+"""Which maskings of an attribute determine which, as far as the mappings in the entry show."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from aegis_sdk.wire import DROP, IDENTITY, Attribute
 
 @dataclass(frozen=True)
 class Node:
-    """Maskings that group the values alike, as `drop` and a suppressed attribute do.
+    """Maskings that group the values in the same way, as `drop` and suppression do.
 
-    `maskings`: their ids; `groups`: into how many groups the values fall.
+    `maskings`: their ids; `groups`: the number of groups of values.
     """
 
     maskings: tuple[str, ...]
@@ -19,11 +19,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The maskings of an attribute, ordered by what is a function of what.
+    """The maskings of an attribute, partially ordered: a coarser masking is a function of a finer one.
 
-    `nodes`: the finest (`identity`) first, the coarsest (`drop`) last. `covers`: places of a finer and a coarser node
-    where the coarser masking is a function of the finer one and no other node lies between them: the edges of the Hasse
-    diagram. `outside`: ids of the maskings that have no mapping in the entry, of which nothing of this is known.
+    `nodes`: from the finest (`identity`) to the coarsest (`drop`). `covers`: the edges of the Hasse diagram, as places
+    of a finer node and a coarser one with no other node between them. `outside`: ids of the maskings without a mapping
+    in the entry, whose position is not known.
     """
 
     nodes: tuple[Node, ...]
@@ -31,17 +31,17 @@ class Lattice:
     outside: tuple[str, ...]
 
     def finer_than(self, masking: str) -> list[Node]:
-        """The coarsest nodes that the masking is a function of; none for `identity`, and for what lies outside."""
+        """The coarsest nodes that determine the masking; none for `identity` and for maskings outside the lattice."""
         return [self.nodes[finer] for finer, coarser in self.covers if masking in self.nodes[coarser].maskings]
 
     def same_as(self, masking: str) -> tuple[str, ...]:
-        """The other maskings that group the values alike."""
+        """The other maskings that group the values in the same way."""
         alike = (node.maskings for node in self.nodes if masking in node.maskings)
         return tuple(name for names in alike for name in names if name != masking)
 
 
 def lattice_of(attribute: Attribute) -> Lattice:
-    """The lattice of the maskings that have a mapping, with `identity` and `drop`, which every attribute has."""
+    """The lattice of the maskings that have a mapping, plus `identity` and `drop`."""
     mapped = {each.id: each.mapping for each in attribute.maskings if each.mapping is not None}
     groupings = _groupings({**mapped, DROP: [0] * len(attribute.domain)})
     alike: dict[tuple[int, ...], list[str]] = {}
@@ -61,9 +61,10 @@ def lattice_of(attribute: Attribute) -> Lattice:
 
 
 def _groupings(mappings: dict[str, list[int]]) -> dict[str, tuple[int, ...]]:
-    """By masking, the group of each atom: of each set of values that no mapping tells apart.
+    """The group of each atom, by masking. An atom is a set of values that no mapping tells apart.
 
-    There are far fewer atoms than values as a rule. Groups are numbered as they come: equal groupings are equal tuples.
+    There are usually far fewer atoms than values. Groups are numbered in order of appearance, so that equal groupings
+    are equal tuples.
     """
     atoms = list(dict.fromkeys(zip(*mappings.values(), strict=True)))
     return {masking: _numbered(group) for masking, group in zip(mappings, zip(*atoms, strict=True), strict=True)}
@@ -75,7 +76,7 @@ def _numbered(groups: Sequence[int]) -> tuple[int, ...]:
 
 
 def _coarser(groupings: Sequence[tuple[int, ...]], place: int) -> Iterator[int]:
-    """The places of the groupings, of fewer groups each, that are a function of the one at this place."""
+    """The places of the coarser groupings that are a function of the one at this place."""
     finer = groupings[place]
     for other in range(place + 1, len(groupings)):
         if len(set(zip(finer, groupings[other], strict=True))) == max(finer) + 1:
@@ -83,7 +84,7 @@ def _coarser(groupings: Sequence[tuple[int, ...]], place: int) -> Iterator[int]:
 
 
 def _covers(above: Sequence[set[int]]) -> Iterator[tuple[int, int]]:
-    """The transitive reduction: what is above a node and not above anything that is above it."""
+    """The transitive reduction: pairs of a node and a node above it, with no other node between them."""
     for place, coarser in enumerate(above):
         further = set().union(*(above[each] for each in coarser))
         yield from ((place, each) for each in sorted(coarser - further))

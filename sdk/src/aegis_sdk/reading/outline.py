@@ -1,4 +1,4 @@
-"""What `aegis show` tells of an entry, before it becomes text or JSON."""
+"""The outline of an entry: what `aegis show` reports, before it becomes text or JSON."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ _LONGEST_LIST = 100
 class MaskingOutline:
     """One masking of an attribute.
 
-    `values`: how many masked values; `known`: what the entry has of it, and what it declares of its counts;
-    `follows_from`: maskings that it is a function of, those nearest to it; `same_as`: maskings that group the values as
-    it does; `configurations`: how many use it; `records`: by masked value, where counts tell.
+    `values`: the number of masked values; `known`: what the entry knows of it and declares about its counts;
+    `follows_from`: the coarsest maskings that it is a function of; `same_as`: maskings that group the values in the
+    same way; `configurations`: how many use it; `records`: how many have each masked value, if counts show it.
     """
 
     id: str
@@ -35,7 +35,7 @@ class MaskingOutline:
 
 @dataclass(frozen=True)
 class AttributeOutline:
-    """One attribute; `knowledge`: `joint`, `histogram` or `no_histogram`, as an advice calls what is known unmasked."""
+    """One attribute; `knowledge`: what is known unmasked, as in an advice: `joint`, `histogram` or `no_histogram`."""
 
     name: str
     type: str
@@ -48,7 +48,7 @@ class AttributeOutline:
 
 @dataclass(frozen=True)
 class Range:
-    """Over the configurations that say it: how many these are, the least and the most."""
+    """The range of a number: how many configurations state it, its least and its most."""
 
     configurations: int
     least: float
@@ -57,7 +57,7 @@ class Range:
 
 @dataclass(frozen=True)
 class EntryOutline:
-    """What an entry holds. `privacy`: by name, what its configurations vouch for; `suppressed`: records left out."""
+    """The outline of an entry; `privacy`: what its configurations vouch for, `suppressed`: their suppressed records."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ class EntryOutline:
 
 
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
-    """The outline of an entry and of these attributes of it."""
+    """The outline of an entry, with only these attributes."""
     return EntryOutline(
         name=entry.name,
         title=entry.title,
@@ -130,7 +130,7 @@ def _attribute(attribute: Attribute, uses: Mapping[str, int]) -> AttributeOutlin
 
 
 def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[MaskingOutline]:
-    """Its masking functions in the order of the entry, and before and after them what every attribute has, if used."""
+    """The maskings in the order of the entry, with `identity` before and `drop` after them if they are used."""
     if uses.get(IDENTITY):
         values = tuple(attribute.domain)
         records = _unmasked(attribute)
@@ -153,7 +153,7 @@ def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[Masking
 
 
 def _known(masking: Masking) -> Iterator[str]:
-    """What the entry has of a masking, and in what way its counts are not those of the table."""
+    """What the entry knows of a masking, and how its counts differ from those of the table."""
     if masking.mapping is not None:
         yield "mapping"
     if masking.transition is not None:
@@ -170,7 +170,7 @@ def _known(masking: Masking) -> Iterator[str]:
 
 
 def _records(masking: Masking, attribute: Attribute) -> tuple[int, ...] | None:
-    """How many records have each masked value: by its own joint counts, or else by the attribute's histogram."""
+    """How many records have each masked value, from its joint counts or else from the attribute's unmasked counts."""
     if masking.joint is not None:
         return tuple(map(sum, masking.joint))
     unmasked = _unmasked(attribute)

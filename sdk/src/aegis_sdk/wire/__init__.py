@@ -1,6 +1,6 @@
-"""The contract between a provider, the service and a consumer: the one place where field names are written.
+"""The contract between a provider, the service and a consumer: the only place that defines the field names.
 
-Requests are strict, answers tolerant. `read_entry` reads an entry; `faults_of` turns a `ValidationError` of
+Requests are read strictly, answers tolerantly. `read_entry` reads an entry. `faults_of` turns the `ValidationError` of
 any request into faults with JSON Pointers.
 """
 

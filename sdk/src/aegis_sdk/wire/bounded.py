@@ -1,7 +1,7 @@
-"""Refusing millions of bad parts costs no more than refusing a few.
+"""Validation of long lists and objects, in which millions of faults cost no more than a few.
 
-Pydantic keeps about a kilobyte for each fault, so a body of a few megabytes could fill the memory with them. Long lists
-and objects are therefore validated in chunks, until a hundred faults are found.
+Pydantic keeps about a kilobyte for each fault, so the faults of a body of a few megabytes could fill the memory. Long
+lists and objects are therefore validated in chunks, and validation stops after a hundred faults.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def _list_in_chunks(value: object, handler: ValidatorFunctionWrapHandler) -> lis
 
 
 def _moved(faults: list[Fault], start: int) -> Iterator[Fault]:
-    """The faults of a chunk, at the indices of the list that it was cut from."""
+    """The faults of a chunk, with their indices in the whole list."""
     for (index, *rest), detail in faults:
         yield (int(index) + start, *rest), detail
 
@@ -56,7 +56,7 @@ def _dict_in_chunks(value: object, handler: ValidatorFunctionWrapHandler) -> dic
 
 
 LONG_LIST = WrapValidator(_list_in_chunks)
-"""Annotates a list that a document may make as long as it likes."""
+"""Annotates a list whose length the document decides."""
 
 LONG_OBJECT = WrapValidator(_dict_in_chunks)
-"""Annotates an object whose members the document names."""
+"""Annotates an object whose members the document decides."""

@@ -13,29 +13,29 @@ class EntryVersion(Answer):
     """One immutable version of an entry."""
 
     id: str = Field(description="Id of the entry")
-    version: int = Field(description="Number of the version, from 1")
-    digest: str = Field(description="SHA-256 of the entry as RFC 8785 JSON, without `visibility`")
+    version: int = Field(description="Version number, from 1")
+    digest: str = Field(description="SHA-256 of the entry's RFC 8785 JSON without `visibility`")
 
 
 class SeenBy(Answer):
     """The tenants that see an entry besides its own."""
 
-    tenants: list[str] = Field(description="Tenants that see the entry, besides its own")
+    tenants: list[str] = Field(description="Tenants that see the entry besides its own")
 
 
 class Head(EntryVersion):
-    """What a list of entries shows of each."""
+    """The summary of an entry that listings show."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_HEAD]})
 
-    name: str = Field(description="Unique in its tenant")
+    name: str = Field(description="Unique within its tenant")
     title: str = Field(default="", description="One line for people")
     description: str = Field(default="", description="What the table is")
-    keywords: list[str] = Field(default_factory=list, description="Words to find it by")
+    keywords: list[str] = Field(default_factory=list, description="Words to search for")
     license: str = Field(default="", description="Licence of the masked tables")
     label: str = Field(description="Name of the class label")
-    tenant: str = Field(description="The tenant that it belongs to")
-    visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see it besides its own")
+    tenant: str = Field(description="Tenant that owns the entry")
+    visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see the entry besides its own")
     created_at: datetime = Field(description="When the entry was first published (RFC 3339, UTC)")
 
 
@@ -56,7 +56,7 @@ _EXAMPLE_SCHEMA = {
 
 
 class EntryHead(Head):
-    """A head with the entry's schema: the entry without any histogram or joint counts."""
+    """A head with the entry's schema, which is the entry without any histogram or joint counts."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [EXAMPLE_HEAD | {"schema": _EXAMPLE_SCHEMA}]},
@@ -74,7 +74,7 @@ class HeadPage(Answer):
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": [EXAMPLE_HEAD], "next_page_token": None}]})
 
     items: list[Head] = Field(description="The heads")
-    next_page_token: str | None = Field(default=None, description="Gives the next page; null on the last")
+    next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
 
 
 class Measure(Answer):
@@ -82,19 +82,19 @@ class Measure(Answer):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_MEASURE]})
 
-    id: str = Field(description="What a question names it by")
+    id: str = Field(description="Id to use in a question")
     unit: str | None = Field(default=None, description="`bit`, `fraction` or null")
     better: str = Field(description="Which values are better: `higher` or `lower`")
-    monotone: bool = Field(description="Whether masking can only make it worse; exact rankings rely on that")
-    formula: str = Field(description="Its formula, in terms of the joint counts")
+    monotone: bool = Field(description="Whether masking can never improve it; exact rankings rely on that")
+    formula: str = Field(description="Formula, in terms of the joint counts")
     guarantee: str | None = Field(
-        default=None, description="`exact`: rankings by it can be proven to be the true ones; `none`: they cannot"
+        default=None, description="`exact`: its rankings can be proven to be the true ones; `none`: they cannot"
     )
-    reason: str | None = Field(default=None, description="Why it has the guarantee, or has not, in a sentence")
+    reason: str | None = Field(default=None, description="Why it has or lacks the guarantee, in one sentence")
     source: str | None = Field(default=None, description="The work that it is taken from")
     bias_correction: bool = Field(default=False, description="Whether a question may ask for its `bias_correction`")
     corrected_by_default: bool = Field(
-        default=False, description="Whether its bias is corrected where a question says nothing of it"
+        default=False, description="Whether its bias is corrected if the question leaves `bias_correction` out"
     )
 
 

@@ -1,4 +1,4 @@
-"""The masking configurations of an entry, one by one or as a table of columns."""
+"""The masking configurations of an entry, as a list or as a table of columns."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Final, Literal, TypeVar
@@ -21,40 +21,41 @@ PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
     "delta_disclosure": "lower",
     "epsilon": "lower",
 }
-"""What a provider may vouch for, in the order in which it is listed, and which numbers of it are better: it vouches for
-at least a number where higher ones are, or else for at most one.
+"""The criteria that a provider may vouch for, in the order of listing, and which numbers of each are better.
+
+Where higher numbers are better, the provider vouches for at least the number; otherwise for at most the number.
 """
 
 _Vouched = TypeVar("_Vouched")
 
 
 def _privacy_only(value: dict[str, _Vouched]) -> dict[str, _Vouched]:
-    """The numbers in one order, or a fault per name that privacy does not have."""
+    """Put the criteria into one order, or refuse each unknown name."""
     unknown = (name for name in value if name not in PRIVACY_CRITERIA)
-    refuse("privacy", (((name,), f"Privacy is vouched for by {', '.join(PRIVACY_CRITERIA)}") for name in unknown))
+    refuse("privacy", (((name,), f"Unknown criterion; use one of {', '.join(PRIVACY_CRITERIA)}") for name in unknown))
     return {name: value[name] for name in PRIVACY_CRITERIA if name in value}
 
 
 _NAMES_SCHEMA = Field(json_schema_extra={"propertyNames": {"enum": list(PRIVACY_CRITERIA)}})
 
 Privacy = Annotated[dict[str, Number], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA]
-"""Privacy by name, as `PRIVACY_CRITERIA` lists them."""
+"""Numbers by privacy criterion; `PRIVACY_CRITERIA` lists the names."""
 
 PrivacyColumns = Annotated[
     dict[str, Annotated[list[Number | None], LONG_LIST]], LONG_OBJECT, AfterValidator(_privacy_only), _NAMES_SCHEMA
 ]
-"""Privacy by name, a number or null per configuration."""
+"""Columns by privacy criterion, with a number or null for each configuration."""
 
 
 class Configuration(Request):
-    """One masking per attribute; the provider is willing to share the table masked so."""
+    """One masking for each attribute. The provider is willing to share the table masked this way."""
 
-    id: Identifier = Field(description="Unique in the entry")
+    id: Identifier = Field(description="Unique within the entry")
     maskings: Annotated[dict[str, str], LONG_OBJECT] = Field(
-        description="For every attribute a masking id, `identity` or `drop`"
+        description="For each attribute, a masking id, `identity` or `drop`"
     )
     privacy: Privacy | None = Field(default=None, description="What the provider vouches for")
-    suppressed: Count | None = Field(default=None, description="Records left out of this release")
+    suppressed: Count | None = Field(default=None, description="Number of records that this release suppresses")
 
 
 class ConfigurationTable(Request):
@@ -62,13 +63,15 @@ class ConfigurationTable(Request):
 
     ids: DistinctIdentifiers = Field(description="Ids of the configurations")
     maskings: Annotated[dict[str, Identifiers], LONG_OBJECT] = Field(
-        description="For every attribute a column of masking ids"
+        description="For each attribute, a column of masking ids"
     )
-    privacy: PrivacyColumns | None = Field(default=None, description="Columns of numbers; null = not vouched")
+    privacy: PrivacyColumns | None = Field(
+        default=None, description="What the provider vouches for, as columns of numbers; null: not vouched for"
+    )
 
 
 def configurations_faults(configurations: list[Configuration], known: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
-    """The faults of a list of configurations against the known masking ids of each attribute."""
+    """The faults of a list of configurations, given the known masking ids of each attribute."""
     for location, detail in repeats([configuration.id for configuration in configurations]):
         yield (*location, "id"), detail
     for index, configuration in enumerate(configurations):
@@ -83,13 +86,13 @@ def _masking_faults(maskings: dict[str, str], known: Mapping[str, frozenset[str]
         elif masking not in known[name]:
             yield name, "The attribute has no such masking"
     for name in known.keys() - maskings.keys():
-        yield name, "The configuration does not say how this attribute is masked"
+        yield name, "The configuration gives no masking for this attribute"
 
 
 def table_faults(table: ConfigurationTable, known: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
-    """The faults of a table of configurations against the known masking ids of each attribute."""
+    """The faults of a table of configurations, given the known masking ids of each attribute."""
     for name in known.keys() - table.maskings.keys():
-        yield ("maskings", name), "The table does not say how this attribute is masked"
+        yield ("maskings", name), "The table gives no maskings for this attribute"
     for name, column in table.maskings.items():
         yield from _column_length(("maskings", name), len(column), len(table.ids))
         if name not in known:
@@ -103,4 +106,4 @@ def table_faults(table: ConfigurationTable, known: Mapping[str, frozenset[str]])
 
 def _column_length(location: tuple[str, str], length: int, expected: int) -> Iterator[Fault]:
     if length != expected:
-        yield location, f"The column has {length} items where there are {expected} configurations"
+        yield location, f"The column has {length} items, but there are {expected} configurations"

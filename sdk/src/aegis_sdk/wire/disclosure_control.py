@@ -1,4 +1,4 @@
-"""What a provider did to the counts of its entry, so that they give away less."""
+"""Disclosure control: what a provider did to the counts of its entry so that they reveal less."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
@@ -13,29 +13,31 @@ from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
 
 
 class DisclosureControl(Request):
-    """The controls that all count tables of an entry went through; each table declares its own noise and rounding."""
+    """Controls that were applied to all count tables of an entry. Each table declares its own noise and rounding."""
 
     min_cell: Annotated[int, Field(ge=2, le=COUNT_MAX)] | None = Field(
-        default=None, description="Before any rounding, no count but 0 was below this: masked values were merged"
+        default=None,
+        description="Before any rounding, masked values were merged until no count except 0 was below this",
     )
     rounded_to: RoundingBase | None = Field(
-        default=None, description="Every count was rounded at random to a multiple of this base, up or down"
+        default=None, description="Every count was rounded up or down at random to a multiple of this base"
     )
     epsilon: PositiveNumber | None = Field(
         default=None,
-        description="Budget of differential privacy that all tables took together; neighbouring tables differ by one "
+        description="Differential privacy budget that all tables spent together; neighbouring tables differ by one "
         "record more or less",
     )
     split: Literal["equal", "cube_root"] | None = Field(
         default=None,
-        description="How epsilon was split over the tables: in equal parts, or by the cube root of their cells",
+        description="How epsilon was split over the tables: into equal parts (`equal`), or in proportion to the cube "
+        "root of their numbers of cells (`cube_root`)",
     )
 
 
 def control_faults(
     control: DisclosureControl | None, label: Label, attributes: Sequence[Attribute], pairs: Sequence[PairCounts]
 ) -> Iterator[Fault]:
-    """The faults of tables that do not declare what was done to all, and of parts of a budget that exceed it."""
+    """The faults of tables that do not declare a control applied to all, and of parts that exceed the budget."""
     if control is None:
         return
     declaring = list(_declaring(label, attributes))
@@ -47,23 +49,23 @@ def control_faults(
                 yield location, f"Does not declare `rounded_to` {control.rounded_to}, as `disclosure_control` does"
     if control.epsilon is not None or control.rounded_to is not None:
         for location in _exact(attributes, pairs):
-            yield location, "Such counts are exact, and `disclosure_control` says that all were changed: leave them out"
+            yield location, "These counts are exact, but `disclosure_control` says all were changed: leave them out"
 
 
 def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Label | Masking]]) -> Iterator[Fault]:
-    """Tables without noise, and parts that add up to more than the budget."""
+    """The faults of tables without noise, and of parts that sum to more than the budget."""
     parts = []
     for location, table in declaring:
         if table.noise is None:
-            yield location, "Declares no `noise`, and `disclosure_control` has an epsilon"
+            yield location, "Declares no `noise`, but `disclosure_control` has an epsilon"
         else:
             parts.append(table.noise.spent)
     if sum(parts) > epsilon * (1 + TOLERANCE):
-        yield ("disclosure_control", "epsilon"), "The tables' epsilons add up to more"
+        yield ("disclosure_control", "epsilon"), "The epsilons of the tables sum to more than this"
 
 
 def _declaring(label: Label, attributes: Sequence[Attribute]) -> Iterator[tuple[Location, Label | Masking]]:
-    """What has counts and fields that declare what was done to them."""
+    """Every table of counts that can declare what was done to it: the label's, and those of maskings."""
     yield ("label",), label
     for place, attribute in enumerate(attributes):
         for index, masking in enumerate(attribute.maskings):
@@ -72,7 +74,7 @@ def _declaring(label: Label, attributes: Sequence[Attribute]) -> Iterator[tuple[
 
 
 def _exact(attributes: Sequence[Attribute], pairs: Sequence[PairCounts]) -> Iterator[Location]:
-    """Where counts are that cannot declare anything."""
+    """The locations of counts that cannot declare anything, and so are exact."""
     for place, attribute in enumerate(attributes):
         fields = (("histogram", attribute.histogram), ("joint", attribute.joint))
         yield from (("attributes", place, field) for field, counts in fields if counts is not None)

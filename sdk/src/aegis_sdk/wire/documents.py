@@ -1,4 +1,4 @@
-"""How requests and answers differ: a request is read strictly, an answer tolerantly."""
+"""Base classes of requests, which are read strictly, and of answers, which are read tolerantly."""
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -6,20 +6,20 @@ from aegis_sdk.wire.faults import FAULTS_SHOWN, fault
 
 
 class Request(BaseModel):
-    """A part of a request: unknown fields and values of another type are refused; nothing is converted."""
+    """A part of a request. Unknown fields and values of the wrong type are refused; nothing is converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     @model_validator(mode="before")
     @classmethod
     def _has_few_fields(cls, value: object) -> object:
-        # Each unknown field is a fault: not of a million of them.
+        # Each unknown field would be a fault of its own, and there could be a million.
         if isinstance(value, dict) and len(value) > FAULTS_SHOWN:
-            raise fault(f"Has {len(value)} fields where there are {len(cls.model_fields)}")
+            raise fault(f"Has {len(value)} fields, but only {len(cls.model_fields)} are known")
         return value
 
 
 class Answer(BaseModel):
-    """A part of an answer: fields and values that are new are accepted, so that old clients keep working."""
+    """A part of an answer. New fields and values are accepted, so that old clients keep working."""
 
     model_config = ConfigDict(extra="allow", frozen=True)

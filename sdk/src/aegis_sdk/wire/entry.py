@@ -1,4 +1,4 @@
-"""The catalogue entry: what a provider publishes of a table. No field of it can carry a record."""
+"""The catalogue entry: what a provider publishes about a table. None of its fields can carry a record."""
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
@@ -32,38 +32,38 @@ class NotJsonError(ValueError):
 class EntryDocument(Request):
     """A catalogue entry: the summaries of a table and the masking configurations that may be shared.
 
-    Validation covers the structure: types, names, lengths, and that every part that is named exists. A part with
-    a fault of its own is not compared with the others. Whether the tables agree with each other is arithmetic,
-    and the service's to check; of the sums only the label's is checked here.
+    Validation covers the structure: types, names, lengths, and that every name refers to an existing part. A part with
+    a fault of its own is not compared with the others. Whether the tables agree with each other is arithmetic, which
+    the service checks; the only sum checked here is the label's.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
 
     format: FormatOne = Field(description="Version of this format: 1")
-    name: EntryName = Field(description="Unique in its tenant")
+    name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="One line for people")
     description: Text = Field(default="", description="What the table is")
-    keywords: Identifiers = Field(default_factory=list, description="Words to find it by")
-    license: Text = Field(default="", description="Licence of the masked tables, best as SPDX identifier")
+    keywords: Identifiers = Field(default_factory=list, description="Words to search for")
+    license: Text = Field(default="", description="Licence of the masked tables, preferably an SPDX identifier")
     visibility: Visibility = Field(
-        default="private", description="Who sees it besides its tenant; not part of the digest"
+        default="private", description="Who sees the entry besides its own tenant; not part of the digest"
     )
-    records: int = Field(ge=1, le=COUNT_MAX, description="Number of records of the table")
+    records: int = Field(ge=1, le=COUNT_MAX, description="Number of records in the table")
     disclosure_control: DisclosureControl | None = Field(
-        default=None, description="What was done to all counts, so that they give away less; null: nothing"
+        default=None, description="What was done to all counts so that they reveal less; null: nothing"
     )
     label: Label = Field(description="The class label")
     attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
     pairs: Annotated[list[PairCounts], LONG_LIST] = Field(
         default_factory=list,
-        description="Joint counts of pairs of masked attributes, each pair at most once; what a masking that is a "
-        "function of another has follows from the other's and need not be given",
+        description="Joint counts of pairs of masked attributes, each pair at most once. If one masking is a function "
+        "of another, its counts follow from the other's and can be left out",
     )
     configurations: Annotated[list[Configuration], Field(min_length=1), LONG_LIST] | None = Field(
-        default=None, description="The configurations, or else `configuration_table`"
+        default=None, description="The configurations as a list; give either this or `configuration_table`"
     )
     configuration_table: ConfigurationTable | None = Field(
-        default=None, description="The configurations as columns, or else `configurations`"
+        default=None, description="The configurations as columns; give either this or `configurations`"
     )
 
     @model_validator(mode="after")
@@ -74,13 +74,13 @@ class EntryDocument(Request):
     def _faults(self) -> Iterator[Fault]:
         total = sum(self.label.histogram)
         if total != self.records:
-            yield ("label", "histogram"), f"Sums to {total} where the entry has {self.records} records"
+            yield ("label", "histogram"), f"Sums to {total}, but the entry has {self.records} records"
         for location, detail in repeats([attribute.name for attribute in self.attributes]):
             yield ("attributes", *location, "name"), detail
         for index, attribute in enumerate(self.attributes):
             for location, detail in _joint_widths(attribute, len(self.label.domain)):
                 yield ("attributes", index, *location), detail
-            # Where the label's counts are inexact their sum is, too: what is plausible is the service's to say.
+            # If the label's counts are inexact, so is their sum: the service decides what is plausible then.
             if self.label.noise is None and self.label.rounded_to is None:
                 for location, detail in _too_many_records(attribute, self.records):
                     yield ("attributes", index, *location), detail
@@ -92,7 +92,7 @@ class EntryDocument(Request):
     def _configuration_faults(self) -> Iterator[Fault]:
         known = _known_maskings(self.attributes)
         if (self.configurations is None) == (self.configuration_table is None):
-            yield (), "Exactly one of configurations and configuration_table is needed"
+            yield (), "Give exactly one of `configurations` and `configuration_table`"
         for location, detail in configurations_faults(self.configurations or [], known):
             yield ("configurations", *location), detail
         if self.configuration_table is not None:
@@ -109,19 +109,19 @@ def _known_maskings(attributes: list[Attribute]) -> Mapping[str, frozenset[str]]
 
 
 def _joint_widths(attribute: Attribute, labels: int) -> Iterator[Fault]:
-    """The faults of joint counts that lack a column per label value; rows are known to be equally long."""
+    """The faults of joint counts that do not have a column for each label value; all rows are of equal length here."""
     joints: list[tuple[Location, list[list[int]] | None]] = [(("joint",), attribute.joint)]
     joints += [(("maskings", i, "joint"), masking.joint) for i, masking in enumerate(attribute.maskings)]
     for location, joint in joints:
         if joint is not None and len(joint) and len(joint[0]) != labels:
-            yield location, f"Has {len(joint[0])} columns where the label has {labels} values"
+            yield location, f"Has {len(joint[0])} columns, but the label has {labels} values"
 
 
 def _too_many_records(attribute: Attribute, records: int) -> Iterator[Fault]:
     """The faults of maskings that claim more records than the entry has."""
     for index, masking in enumerate(attribute.maskings):
         if masking.records is not None and masking.records > records:
-            yield ("maskings", index, "records"), f"Is {masking.records} where the entry has {records} records"
+            yield ("maskings", index, "records"), f"Is {masking.records}, but the entry has only {records} records"
 
 
 def read_json(body: bytes | str) -> object:
@@ -139,15 +139,15 @@ def read_json(body: bytes | str) -> object:
 def read_entry(
     body: bytes | str, parse: Callable[[bytes | str], object] = read_json
 ) -> tuple[dict[str, Any], EntryDocument]:
-    """Read and validate an entry: the document as it was sent, and as a model.
+    """Read and validate an entry. Return the document as it was sent, and as a model.
 
     Args:
         body: the JSON document.
-        parse: what reads it; counts may be arrays of int64 in the places of lists, in the document and in the model.
+        parse: parses the body; in the document and in the model, counts may be int64 arrays instead of lists.
 
     Raises:
         NotJsonError: the body is not JSON.
-        ValidationError: it breaks a rule of the contract; `faults_of` gives the faults with their pointers.
+        ValidationError: the entry breaks a rule of the contract; `faults_of` gives the faults with their pointers.
     """
     with _collector_paused():
         document = parse(body)
@@ -157,7 +157,7 @@ def read_entry(
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Parsing makes millions of lists and no garbage; half its time would go into looking for some."""
+    """Pause garbage collection: parsing makes millions of lists and no garbage, and collection doubles its time."""
     if not gc.isenabled():
         yield
         return

@@ -1,4 +1,4 @@
-"""The contract's examples; the models show them in openapi.json."""
+"""The examples of the contract, which the models show in openapi.json."""
 
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ EXAMPLE_NOISY_MASKING: Final[dict[str, Any]] = {
     "noise": {"kind": "laplace", "scale": 2.0},
     "joint": [[-1, 2, 0, 6, 15], [13, 25, 30, 9, 0]],
 }
-"""A masking of that entry whose counts have noise."""
+"""A masking of that entry with noise in its counts."""
 
 EXAMPLE_DRAWN_MASKING: Final[dict[str, Any]] = {
     "id": "age-rr",
@@ -51,14 +51,14 @@ EXAMPLE_DRAWN_MASKING: Final[dict[str, Any]] = {
     "transition": [*[[0.75, 0.25]] * 3, *[[0.25, 0.75]] * 5],
     "joint": [[4, 7, 8, 9, 10], [11, 18, 22, 7, 4]],
 }
-"""A masking of that entry whose masked values chance decides."""
+"""A random masking of that entry."""
 
 EXAMPLE_PAIR_COUNTS: Final[dict[str, Any]] = {
     "attributes": ["age", "zip"],
     "maskings": ["age-2", "zip-3"],
     "joint": [[8, 7, 5], [22, 38, 20]],
 }
-"""Counts of that masking together with one of another attribute, whose masked values are three."""
+"""Counts of the masking `age-2` together with a masking of another attribute, which has three masked values."""
 
 EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "measure": "mutual_information",
@@ -152,8 +152,8 @@ EXAMPLE_PROBLEM: Final[dict[str, Any]] = {
     "type": "about:blank",
     "title": "Unprocessable Content",
     "status": 422,
-    "detail": "The entry breaks the contract in 1 place",
+    "detail": "The document breaks rules of the contract.",
     "instance": "/v1/entries",
     "code": "invalid_entry",
-    "errors": [{"pointer": "/attributes/0/joint/3/1", "detail": "A count is not negative"}],
+    "errors": [{"pointer": "/attributes/0/joint/3/1", "detail": "A count cannot be negative"}],
 }

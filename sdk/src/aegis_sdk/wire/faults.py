@@ -1,4 +1,4 @@
-"""Faults of a document, each with the JSON Pointer (RFC 6901) of the place where it is."""
+"""Faults of a document, each with the JSON Pointer (RFC 6901) of its place."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 FAULTS_SHOWN = 100
 
-# Of a value that Python has read, pydantic speaks in Python's words.
+# Pydantic's own messages use Python's words, since the value was already parsed.
 _JSON_WORDS = {
     "model_type": "An object is expected",
     "dict_type": "An object is expected",
     "list_type": "A list is expected",
-    "extra_forbidden": "There is no such field",
+    "extra_forbidden": "Unknown field",
     "missing": "This field is required",
 }
 
 Location = tuple[str | int, ...]
-"""Member names and indices from the root of a document to a place in it."""
+"""The member names and indices that lead from the root of a document to a place in it."""
 
 Fault = tuple[Location, str]
 """A place, relative to the part that is being checked, and what is wrong there."""
@@ -27,7 +27,7 @@ Fault = tuple[Location, str]
 
 @dataclass(frozen=True, slots=True)
 class PointedFault:
-    """What is wrong, and where: `pointer` is empty for the document itself."""
+    """What is wrong and where; `pointer` is empty for the document itself."""
 
     pointer: str
     detail: str
@@ -50,15 +50,15 @@ def faults_of(error: ValidationError) -> list[PointedFault]:
 
 
 def fault(detail: str) -> PydanticCustomError:
-    """One fault of the value that a validator was called with."""
+    """The error that reports one fault of the value being validated."""
     return PydanticCustomError("contract", "{detail}", {"detail": detail})
 
 
 def refuse(part: str, faults: Iterable[Fault]) -> None:
-    """Raise the faults, if there are any, as one `ValidationError` of the named part.
+    """Report the faults, if any, as one `ValidationError` of the named part.
 
-    A validator that lets this error pass has pydantic put the part's own location before each fault's. No
-    more than a hundred are drawn from the iterable: refusing millions of bad cells costs no more than that.
+    If a validator lets this error pass, pydantic puts the part's own location before that of each fault. At most a
+    hundred faults are taken from the iterable, so refusing millions of bad cells costs no more than that.
     """
     lines = [
         InitErrorDetails(type=fault(detail), loc=location, input=None)

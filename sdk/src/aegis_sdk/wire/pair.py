@@ -1,4 +1,4 @@
-"""Joint counts of two masked attributes: what is known of how attributes go together."""
+"""Joint counts of two masked attributes: what is known of how the attributes depend on each other."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Self
@@ -13,7 +13,7 @@ from aegis_sdk.wire.tables import CountTable
 from aegis_sdk.wire.values import Identifiers, repeats
 
 Sizes = Mapping[str, Mapping[str, int]]
-"""By attribute and masking id, how many masked values there are."""
+"""The number of masked values by attribute and masking id."""
 
 
 def _two(names: list[str]) -> list[str]:
@@ -21,22 +21,22 @@ def _two(names: list[str]) -> list[str]:
         case [_, _]:
             return names
         case _:
-            raise fault(f"Has {len(names)} names where two are expected")
+            raise fault(f"Has {len(names)} names; give exactly two")
 
 
 _Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
 
 
 class PairCounts(Request):
-    """How many records have each pair of masked values of two attributes. They are exact, and add up to `records`."""
+    """Numbers of records with each pair of masked values of two attributes. They are exact and sum to `records`."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PAIR_COUNTS]})
 
     attributes: _Two = Field(description="Names of the two attributes")
     maskings: _Two = Field(description="The masking of each: an id, or `identity`")
     joint: CountTable = Field(
-        description="A row per masked value of the first, a column per masked value of the second, in the order of "
-        "their domains"
+        description="Counts: a row for each masked value of the first attribute, a column for each of the second, in "
+        "the order of their domains"
     )
 
     @model_validator(mode="after")
@@ -49,11 +49,11 @@ class PairCounts(Request):
             yield ("attributes", *location), detail
         for side, masking in enumerate(self.maskings):
             if masking == DROP:
-                yield ("maskings", side), 'With "drop" the attribute is not shared: there is nothing to count'
+                yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
 
 
 def pair_faults(pairs: Sequence[PairCounts], attributes: Sequence[Attribute]) -> Iterator[Fault]:
-    """The faults of pair counts against the attributes of their entry, and of pairs that are given twice."""
+    """The faults of pair counts that do not fit the attributes of their entry, and of repeated pairs."""
     sizes = _sizes(attributes)
     first: dict[frozenset[tuple[str, str]], int] = {}
     for index, pair in enumerate(pairs):
@@ -83,10 +83,10 @@ def _unknown_names(pair: PairCounts, sizes: Sizes) -> list[Fault]:
 
 
 def _wrong_sizes(pair: PairCounts, sizes: Sizes) -> Iterator[Fault]:
-    """The faults of a table that is not as large as its domains; its rows are known to be equally long."""
+    """The faults of a table whose shape is not that of its domains; all its rows are of equal length here."""
     rows, columns = (sizes[name][masking] for name, masking in zip(pair.attributes, pair.maskings, strict=True))
     if len(pair.joint) != rows:
-        yield ("joint",), f"Has {len(pair.joint)} rows where {pair.attributes[0]!r} has {rows} masked values"
+        yield ("joint",), f"Has {len(pair.joint)} rows, but {pair.attributes[0]!r} has {rows} masked values"
     elif len(pair.joint[0]) != columns:
         given = len(pair.joint[0])
-        yield ("joint",), f"Has {given} columns where {pair.attributes[1]!r} has {columns} masked values"
+        yield ("joint",), f"Has {given} columns, but {pair.attributes[1]!r} has {columns} masked values"

@@ -14,15 +14,15 @@ class ProblemFault(Answer):
 
 
 class Problem(Answer):
-    """A problem as `application/problem+json`."""
+    """A problem, sent as `application/problem+json`."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PROBLEM]})
 
     type: str = Field(default="about:blank", description="URI of the kind of problem")
-    title: str = Field(default="", description="The kind of problem, in words")
+    title: str = Field(default="", description="Kind of problem, in words")
     status: int | None = Field(default=None, description="HTTP status")
     detail: str = Field(default="", description="What is wrong with this request")
     instance: str | None = Field(default=None, description="Path of the request")
-    code: str = Field(default="", description="Stable slug of the kind of problem")
+    code: str = Field(default="", description="Kind of problem, as a stable slug for programs")
     errors: list[ProblemFault] = Field(default_factory=list, description="The first hundred faults of the body")
-    entry: str | None = Field(default=None, description="With a conflict: id of the entry that has the name")
+    entry: str | None = Field(default=None, description="In a conflict, the id of the entry that has the name")

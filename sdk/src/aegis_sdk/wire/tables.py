@@ -1,4 +1,4 @@
-"""Tables of numbers, row by row. Like all long values they are looked at cell by cell only if something is wrong."""
+"""Tables of numbers, row by row. As with all long values, single cells are checked only if something is wrong."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -20,31 +20,31 @@ from aegis_sdk.wire.values import (
 )
 
 FaultOf = Callable[[object], str | None]
-"""Why a value may not be a cell; None if it may."""
+"""Returns why a value may not be a cell, or None if it may."""
 
 
 def _masked_count_fault(value: object) -> str | None:
-    """Why a value is no count of a masking that declares no noise; None for a count."""
+    """Why a value is not a count of a masking without noise; None if it is."""
     negative = type(value) is int and value < 0
-    return "A count is not negative, unless the masking declares `noise`" if negative else count_fault(value)
+    return "A count cannot be negative unless the masking declares `noise`" if negative else count_fault(value)
 
 
 def _noisy_count_fault(value: object) -> str | None:
-    """Why a value is no count that noise was added to, which may be negative; None for one."""
+    """Why a value is not a count with noise, which may be negative; None if it is."""
     if type(value) is int and value < 0:
         return None if value >= -COUNT_MAX else f"A noisy count is at least -{COUNT_MAX}"
     return count_fault(value)
 
 
 def _probability_fault(value: object) -> str | None:
-    """Why a value is no probability; None for one."""
+    """Why a value is not a probability; None if it is."""
     if type(value) not in (int, float):
         return f"A probability is a number, not {json_name(value)}"
     return None if 0 <= cast("float", value) <= 1 else "A probability lies between 0 and 1"
 
 
 def _checked(value: object, fault_of: FaultOf, *, least: int = 0) -> list[list[int]]:
-    """A table of integers from `least` up whose rows have one length, or a fault per cell and row."""
+    """Return the table if its cells are integers from `least` up and its rows are of equal length; else refuse it."""
     if is_count_array(value, 2, least):
         return cast("list[list[int]]", value)
     table = _as_table(value)
@@ -54,14 +54,14 @@ def _checked(value: object, fault_of: FaultOf, *, least: int = 0) -> list[list[i
 
 
 def _masked_counts(value: object, _: object, info: ValidationInfo) -> list[list[int]]:
-    """A table of counts; negative ones only where the field before it declares noise, or means to."""
+    """Return a table of counts; negative counts need noise in the `noise` field before it, valid or not."""
     if info.data.get("noise", ...) is None:
         return _checked(value, _masked_count_fault)
     return _checked(value, _noisy_count_fault, least=-COUNT_MAX)
 
 
 def _probability_table(value: object) -> list[list[float]]:
-    """A table of probabilities whose rows have one length, or a fault per cell and row."""
+    """Return the table if its cells are probabilities and its rows are of equal length; else refuse it."""
     table = _as_table(value)
     if not _all_probabilities(table):
         refuse("table", _cell_faults(table, _probability_fault))
@@ -73,12 +73,12 @@ def _all_probabilities(table: list[list[object]]) -> bool:
     if not set(map(type, chain.from_iterable(table))) <= {int, float}:
         return False
     numbers = cast("list[list[float]]", table)
-    # The sum finds what is not a number, which no comparison does.
+    # The sum finds NaN, which the comparisons of min and max may miss.
     return all(min(row) >= 0 and max(row) <= 1 and sum(row) >= 0 for row in numbers if row)
 
 
 def _as_table(value: object) -> list[list[object]]:
-    """The value, if it is a list of lists; otherwise a fault, or one per row."""
+    """Return the value if it is a list of lists; else refuse it, or each row that is not a list."""
     rows = as_list(value)
     if not set(map(type, rows)) <= {list}:
         refuse("table", item_faults(rows, _row_fault))
@@ -97,7 +97,7 @@ def _cell_faults(table: list[list[object]], fault_of: FaultOf) -> Iterator[Fault
 
 
 def _rectangular(table: list[list[object]]) -> list[list[object]]:
-    """The table, if its rows are of one length; otherwise a fault at each that is not as long as the first."""
+    """Return the table if its rows are of equal length; else refuse each row that is not as long as the first."""
     if len(set(map(len, table))) > 1:
         refuse("table", _ragged_rows(table))
     return table
@@ -108,19 +108,19 @@ def _ragged_rows(table: list[list[object]]) -> Iterator[Fault]:
     width = len(table[0])
     for index, row in enumerate(table):
         if len(row) != width:
-            yield (index,), f"The row has {len(row)} items where the first has {width}"
+            yield (index,), f"The row has {len(row)} items, but the first row has {width}"
 
 
 CountTable = Annotated[list[list[Count]], instead_of_pydantic(lambda value: _checked(value, count_fault))]
-"""A rectangular table of counts, row by row."""
+"""A rectangular table of counts, as a list of rows."""
 
 NoisyCount = Annotated[int, Field(ge=-COUNT_MAX, le=COUNT_MAX)]
-"""A count that noise may have been added to: an integer, -(2^53-1) to 2^53-1."""
+"""A count that may have noise: an integer from -(2^53-1) to 2^53-1."""
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 ProbabilityTable = Annotated[list[list[Probability]], instead_of_pydantic(_probability_table)]
-"""A rectangular table of probabilities, row by row."""
+"""A rectangular table of probabilities, as a list of rows."""
 
 MaskedCounts = Annotated[list[list[NoisyCount]], WrapValidator(_masked_counts)]
-"""The joint counts of a masking, row by row; for a model whose field `noise` stands before this one."""
+"""The joint counts of a masking, as a list of rows; the model's field `noise` must stand before this one."""

@@ -1,9 +1,8 @@
 """The values that documents are made of: counts, names, texts and numbers.
 
-Lists and tables of them can be long (millions of counts in an entry), so each is checked as a whole by a few
-passes at the speed of the interpreter's built-ins, and item by item only once something is known to be wrong. Where
-the parser makes arrays of int64 instead of such lists (the service's does, with NumPy), they are checked and kept as
-they are.
+Lists and tables of them can be long: an entry may have millions of counts. Each is therefore checked as a whole, in a
+few passes of fast built-in functions, and item by item only if something is wrong. The service's parser makes int64
+arrays (NumPy) instead of lists; these are checked and kept as arrays.
 """
 
 import math
@@ -16,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, Wra
 from aegis_sdk.wire.faults import Fault, fault, refuse
 
 COUNT_MAX = 2**53 - 1
-"""The largest integer below which every JSON reader agrees on every integer (RFC 8259, section 6)."""
+"""The largest integer up to which all JSON readers agree on every integer (RFC 8259, section 6)."""
 
 IDENTIFIER_LENGTH = 255
 
@@ -25,37 +24,37 @@ _JSON_NAMES = {bool: "a boolean", float: "a fraction", str: "text", list: "a lis
 
 
 def json_name(value: object) -> str:
-    """What a reader of JSON would call a value's type."""
+    """The type of a value, in JSON's words."""
     return "null" if value is None else _JSON_NAMES.get(type(value), "an integer")
 
 
 def count_fault(value: object) -> str | None:
-    """Why a value is no count; None for a count."""
+    """Why a value is not a count; None if it is."""
     if type(value) is not int:
         return f"A count is an integer, not {json_name(value)}"
     if value < 0:
-        return "A count is not negative"
+        return "A count cannot be negative"
     return f"A count is at most {COUNT_MAX}" if value > COUNT_MAX else None
 
 
 def identifier_fault(value: object) -> str | None:
-    """Why a value is no name or id; None for one."""
+    """Why a value is not a name or id; None if it is."""
     if type(value) is not str:
         return f"A name is text, not {json_name(value)}"
     if not 1 <= len(value) <= IDENTIFIER_LENGTH:
         return f"A name has 1 to {IDENTIFIER_LENGTH} characters, not {len(value)}"
-    return "A name has no control characters" if _CONTROL.search(value) else None
+    return "A name cannot contain control characters" if _CONTROL.search(value) else None
 
 
 def text_fault(value: object) -> str | None:
-    """Why a value is no text; None for text. NUL is refused, since no database stores it."""
+    """Why a value is not text; None if it is. NUL is refused, since PostgreSQL cannot store it."""
     if type(value) is not str:
-        return f"A value is given as text, not as {json_name(value)}"
-    return "Text has no NUL character" if "\0" in value else None
+        return f"A value is text, not {json_name(value)}"
+    return "Text cannot contain a NUL character" if "\0" in value else None
 
 
 def repeats(values: list[str]) -> Iterator[Fault]:
-    """A fault at each value that stood earlier in the list."""
+    """A fault at each value that repeats an earlier one."""
     first: dict[str, int] = {}
     for index, value in enumerate(values):
         if first.setdefault(value, index) != index:
@@ -70,14 +69,14 @@ def item_faults(values: list[object], fault_of: Callable[[object], str | None]) 
 
 
 def is_count_array(value: Any, dimensions: int, least: int = 0) -> bool:  # noqa: ANN401 -- any value
-    """Whether a value is a NumPy array of int64, not empty, all of counts from `least` up. JSON holds no such thing."""
+    """Whether a value is a non-empty int64 array of counts from `least` up; only the service's parser makes one."""
     if not hasattr(value, "dtype") or value.dtype.str[1:] != "i8" or value.ndim != dimensions or not value.size:
         return False
     return bool(value.min() >= least and value.max() <= COUNT_MAX)
 
 
 def as_list(value: object) -> list[object]:
-    """The value, if it is a list or an array of what was one."""
+    """Return the value if it is a list, or as a list if it is an array; else refuse it."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if not isinstance(value, list):
@@ -86,7 +85,7 @@ def as_list(value: object) -> list[object]:
 
 
 def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
-    """Whether an iterator, asked for once per pass, gives counts only."""
+    """Whether all values are counts; `values` returns a new iterator for each pass."""
     if not set(map(type, values())) <= {int}:
         return False
     counts = cast("Callable[[], Iterator[int]]", values)
@@ -94,7 +93,7 @@ def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
 
 
 def _count_list(value: object) -> list[int]:
-    """A list of counts, or a fault per item."""
+    """Return the list if it holds only counts; else refuse each item that is none."""
     if is_count_array(value, 1):
         return cast("list[int]", value)
     values = as_list(value)
@@ -104,7 +103,7 @@ def _count_list(value: object) -> list[int]:
 
 
 def _text_list(value: object) -> list[str]:
-    """A list of texts, or a fault per item."""
+    """Return the list if it holds only texts; else refuse each item that is none."""
     values = as_list(value)
     if not set(map(type, values)) <= {str} or "\0" in "".join(cast("list[str]", values)):
         refuse("texts", item_faults(values, text_fault))
@@ -112,7 +111,7 @@ def _text_list(value: object) -> list[str]:
 
 
 def _identifier_list(value: object) -> list[str]:
-    """A list of names, or a fault per item."""
+    """Return the list if it holds only names; else refuse each item that is none."""
     values = as_list(value)
     if not set(map(type, values)) <= {str} or not _all_identifiers(cast("list[str]", values)):
         refuse("names", item_faults(values, identifier_fault))
@@ -120,13 +119,13 @@ def _identifier_list(value: object) -> list[str]:
 
 
 def _all_identifiers(values: list[str]) -> bool:
-    """Whether no text is empty, too long or has a control character."""
+    """Whether every text is neither empty nor too long, and has no control characters."""
     lengths = {1, *map(len, values)}
     return min(lengths) > 0 and max(lengths) <= IDENTIFIER_LENGTH and not _CONTROL.search("".join(values))
 
 
 def _distinct(values: list[str]) -> list[str]:
-    """The texts, if there are any and none stands twice; otherwise a fault per repetition."""
+    """Return the texts if there is at least one and none repeats another; else refuse the list or each repetition."""
     if not values:
         raise fault("The list is empty")
     if len(set(values)) < len(values):
@@ -147,7 +146,7 @@ def _text(value: str) -> str:
 
 
 def _json_faults(value: object, location: tuple[str | int, ...] = ()) -> Iterator[Fault]:
-    """What of a JSON value has no RFC 8785 form, hence no digest, or cannot be stored."""
+    """The faults of a JSON value: parts without an RFC 8785 form and hence no digest, or that cannot be stored."""
     if isinstance(value, dict):
         for name, member in value.items():
             yield from _json_faults(member, (*location, name))
@@ -155,9 +154,9 @@ def _json_faults(value: object, location: tuple[str | int, ...] = ()) -> Iterato
         for index, item in enumerate(value):
             yield from _json_faults(item, (*location, index))
     elif isinstance(value, str) and "\0" in value:
-        yield location, "Text has no NUL character"
+        yield location, "Text cannot contain a NUL character"
     elif isinstance(value, float) and not math.isfinite(value):
-        yield location, "A number is finite"
+        yield location, "A number must be finite"
     elif isinstance(value, int) and abs(value) > COUNT_MAX:
         yield location, f"An integer lies between -{COUNT_MAX} and {COUNT_MAX}"
 
@@ -168,21 +167,21 @@ def _json_object(value: dict[str, object]) -> dict[str, object]:
 
 
 def _exact_integer(value: object) -> object:
-    """An integer that not every JSON reader understands alike has no digest."""
+    """Refuse an integer on which JSON readers may disagree: it has no digest."""
     if type(value) is int and value > COUNT_MAX:
         raise fault(f"An integer is at most {COUNT_MAX}")
     return value
 
 
 def _integer_one(value: object) -> object:
-    """Python's 1, True and 1.0 are equal, JSON's are not."""
+    """Refuse True and 1.0, which equal 1 in Python but not in JSON."""
     if type(value) is not int:
-        raise fault(f"The format is the integer 1, not {json_name(value)}")
+        raise fault(f"The format must be the integer 1, not {json_name(value)}")
     return value
 
 
 def instead_of_pydantic(check: Callable[[object], object]) -> WrapValidator:
-    """Have `check` validate a type, which pydantic goes on to describe and to write as ever."""
+    """Replace pydantic's validation of a type by `check`; pydantic still makes its schema and serialises it."""
     return WrapValidator(lambda value, _: check(value))
 
 
@@ -194,33 +193,33 @@ _IDENTIFIER_SCHEMA = {
 }
 
 Count = Annotated[int, Field(ge=0, le=COUNT_MAX)]
-"""A number of records: an integer, 0 to 2^53-1."""
+"""A number of records: an integer from 0 to 2^53-1."""
 
 CountList = Annotated[list[Count], instead_of_pydantic(_count_list)]
-"""Counts, or indices."""
+"""A list of counts or indices."""
 
 EntryName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
-"""An entry's name: 1 to 100 of `a-z 0-9 - _ .`, starting with a letter or digit."""
+"""An entry's name: 1 to 100 of the characters `a-z 0-9 - _ .`, starting with a letter or digit."""
 
 Identifier = Annotated[str, AfterValidator(_identifier), WithJsonSchema(_IDENTIFIER_SCHEMA)]
-"""Any other name or id: 1 to 255 characters, no control characters."""
+"""Any other name or id: 1 to 255 characters, without control characters."""
 
 Identifiers = Annotated[list[Identifier], instead_of_pydantic(_identifier_list)]
-"""Names, repeated or not."""
+"""A list of names, which may repeat."""
 
 DistinctIdentifiers = Annotated[
     list[Identifier],
     Field(min_length=1, json_schema_extra={"uniqueItems": True}),
     instead_of_pydantic(lambda value: _distinct(_identifier_list(value))),
 ]
-"""Names, at least one, none twice."""
+"""A list of at least one name, without repetition."""
 
 Domain = Annotated[
     list[str],
     Field(min_length=1, json_schema_extra={"uniqueItems": True}),
     instead_of_pydantic(lambda value: _distinct(_text_list(value))),
 ]
-"""Values as text, in order, at least one, none twice."""
+"""An ordered list of at least one value as text, without repetition."""
 
 Text = Annotated[str, AfterValidator(_text)]
 """Text for people."""
@@ -231,13 +230,13 @@ Number = Annotated[
     BeforeValidator(_exact_integer),
     AfterValidator(lambda value: value + 0.0),
 ]
-"""A finite number that is not negative; `-0` becomes `0`, so that equal questions are equal texts."""
+"""A finite number that is not negative; `-0` becomes `0`, so that equal questions have equal JSON."""
 
 PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False), BeforeValidator(_exact_integer)]
-"""A number above 0, and no larger than a count."""
+"""A number above 0 and at most the largest count."""
 
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
-"""Any JSON object whose numbers every JSON reader understands alike."""
+"""Any JSON object in whose numbers all JSON readers agree."""
 
 FormatOne = Annotated[int, Field(ge=1, le=1), BeforeValidator(_integer_one)]
-"""The version of the format of an entry: 1."""
+"""The version of the entry format: 1."""

@@ -1,4 +1,4 @@
-"""Who may see an entry besides its own tenant."""
+"""Visibility: who may see an entry besides its own tenant."""
 
 from typing import Annotated, Literal
 
@@ -10,27 +10,27 @@ from aegis_sdk.wire.values import Identifiers, instead_of_pydantic
 
 
 class VisibleTo(Request):
-    """The entry is visible to the tenants named."""
+    """Visibility to the named tenants."""
 
-    tenants: Identifiers = Field(description="Tenants that see the entry, besides its own")
+    tenants: Identifiers = Field(description="Tenants that see the entry besides its own")
 
 
 def _visibility(value: object) -> object:
-    """Checked here, since the faults of a union would name its alternatives in their pointers."""
+    """Validate a visibility. Pydantic's own check of a union would put its alternatives into the pointers."""
     if isinstance(value, VisibleTo) or value in ("private", "all"):
         return value
     if isinstance(value, dict):
         return VisibleTo.model_validate(value)
-    raise fault('Visibility is "private", "all" or {"tenants": [...]}')
+    raise fault('Visibility must be "private", "all" or {"tenants": [...]}')
 
 
 Visibility = Annotated[Literal["private", "all"] | VisibleTo, instead_of_pydantic(_visibility)]
-"""`private`: its tenant only; `all`: every caller; or the tenants named."""
+"""`private`: only its own tenant; `all`: every caller; or its own tenant and the named ones."""
 
 
 class VisibilityPatch(Request):
-    """Changes who sees an entry; makes no new version."""
+    """A change of who sees an entry. It makes no new version."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"visibility": {"tenants": ["partner"]}}]})
 
-    visibility: Visibility = Field(description="`private`, `all` or the tenants named")
+    visibility: Visibility = Field(description="`private`, `all` or the named tenants")

@@ -227,7 +227,7 @@ def test_only_the_main_thread_may_start_a_server(directory):
     thread = Thread(target=enter)
     thread.start()
     thread.join()
-    assert errors == ["the embedded PostgreSQL has to be started from the main thread"]
+    assert errors == ["the embedded PostgreSQL must be started from the main thread"]
 
 
 def test_databases_are_copied_from_a_template_and_dropped(postgres):
