@@ -60,7 +60,7 @@ def write(output: Path, head: str, sections: Sequence[Section]) -> None:
 
 def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
     yield head.strip()
-    yield "## What was found"
+    yield "## Results"
     yield "\n".join(f"* {sentence}" for section in sections for sentence in section.findings)
     yield from (section.shown for section in sections if section.shown)
     for section in sections:

@@ -27,7 +27,7 @@ RECORDS = "records"
 SLACK = 0.1
 """Times this close, relative to each other, are told as the same."""
 
-ONE_RUN = "In the one run that this page is of,"
+ONE_RUN = "In the one run that this page reports,"
 """Begins the sentence that differs from run to run."""
 
 #: Of the tables, after what grows.
@@ -66,29 +66,31 @@ def _measured(base: Size, name: str, sizes: Sequence[int]) -> list[Costs]:
 def _about(base: Size) -> str:
     widths = ", ".join(map(str, WIDTHS))
     return f"""\
-How long it takes to choose, all in **one run** on one machine: times differ from run to run and from machine to
-machine, their ratios less. Tables are made up: about 100 values an attribute, each masked in intervals of {widths}
-values or dropped, and {LABELS} classes; {base.attributes} attributes, {base.configurations:,} configurations and
-{base.records:,} records where nothing else is said. Each computes in one thread (DuckDB in as many as there are cores);
-times are medians where there was time for more than one go.
+How long it takes to choose, all measured in **one run** on one machine. Times differ from run to run and from machine
+to machine, their ratios less. Tables are made up, with about 100 values per attribute, each masked in intervals of
+{widths} values or dropped, and {LABELS} classes. Unless stated otherwise, they have {base.attributes} attributes,
+{base.configurations:,} configurations and {base.records:,} records. Everything runs in one thread (DuckDB uses one per
+core). Times are medians where there was time for more than one measurement.
 
 * **Summary**: the provider counts its table, once for all questions (`aegis summarize` of a Parquet file, by DuckDB).
-* **References**, once for each version of an entry, and a **question**, all configurations ranked by mutual information
-  with their errors: the service's part, from an entry's counts. *Advice* is both together, the first about an entry.
-* **Joint**: the question by the joint measure, and what it takes the provider to count pairs as well.
+* **References**, computed once for each version of an entry, and a **question**, which ranks all configurations by
+  mutual information with their errors: the service's part, from an entry's counts. *Advice* is both together, as in the
+  first advice on an entry.
+* **Joint**: the question by the joint measure, and the provider's summary if it counts pairs as well.
 * **Mascara** ranks from histograms. **Sampling** draws as many records as the table has, for each attribute its values
-  and labels, masks and measures them; whoever draws counts instead of records need not grow with these.
+  and labels, then masks and measures them. If it drew counts instead of records, its time would not have to grow with
+  the records.
 * **Training**: one logistic regression ({ITERATIONS} iterations at most) on half of the masked table for every
-  configuration, the least that exhaustive training can be: one to three configurations are trained, and their median
-  is multiplied by the number of configurations. Above {MOST_TRAINED:,} records nothing is trained: there the times are
-  **extrapolated** along a straight line, and marked with an asterisk.
+  configuration, the minimum that exhaustive training can do. One to three configurations are trained, and their median
+  is multiplied by the number of configurations. Above {MOST_TRAINED:,} records nothing is trained: those times are
+  **extrapolated** along a straight line and marked with an asterisk.
 
 {image(FIGURE, "Seconds against attributes, configurations and records, both on logarithmic scales")}"""
 
 
 def _growth(name: str, costs: Sequence[Costs]) -> str:
     rows = [[f"{getattr(one.size, name):,}", *_cells(one)] for one in costs]
-    return f"As **{name}** grow:\n\n{table([name, *COLUMNS], rows)}"
+    return f"As the number of **{name}** grows:\n\n{table([name, *COLUMNS], rows)}"
 
 
 def _cells(one: Costs) -> Iterator[str]:
@@ -118,15 +120,15 @@ Where both were measured, exhaustive training takes {low} to {high} times as lon
 {as_long(most.advice / fewest.advice)}: it never sees a record. The provider's summary takes
 {as_long(most.summary / fewest.summary)} ({duration(most.summary)} for {most.size.records:,} records), and
 sampling {as_long(most.sampling / fewest.sampling)}. Mascara takes {_span(everything)} of the time of advice: it has
-nothing to reconstruct, and looks at no label."""
+nothing to reconstruct, and ignores the label."""
 
 
 def _finding(series: Series) -> str:
     low, high = map(ratio, _saved(series, lambda one: one.joint_advice))
     fewest, most = series[RECORDS][0], series[RECORDS][-1]
     return (
-        f"{ONE_RUN} training on every configuration takes {low} to {high} times as long as asking by `joint`. With"
-        f" {most.size.records:,} records for {fewest.size.records:,}, asking takes"
+        f"{ONE_RUN} training on every configuration takes {low} to {high} times as long as advice by `joint`. With"
+        f" {most.size.records:,} records instead of {fewest.size.records:,}, advice takes"
         f" {as_long(most.joint_advice / fewest.joint_advice)}."
     )
 

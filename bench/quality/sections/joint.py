@@ -60,22 +60,23 @@ def section(outcomes: Sequence[Outcome]) -> Section:
     """Where it is better, where not."""
     text = f"""
 The joint measure is Pillai's trace of the one-hot masked attributes against the one-hot label. It sees what attributes
-have in common, from the counts of every two of them. By default it is taken less the bias of small samples; *not
-corrected* it has the guarantee of an exact ranking.
+have in common, from the counts of every two of them. By default it is corrected for the bias of small samples; *not
+corrected*, it has the guarantee of an exact ranking.
 
-Below is the AUC that its pick loses less what another's loses, on the same splits, mean over the models and questions,
-with the 95 % interval over the splits: *better* and *worse* where the interval is off 0, *undecided* where it is not,
-*same pick* where both pick the same in all questions.
+Each difference below is the AUC that the joint measure's pick loses less what the other ranker's pick loses, on the
+same splits, as a mean over the models and questions, with the 95 % interval over the splits. It is *better* or *worse*
+if the interval excludes 0, and *undecided* otherwise. *Same pick* means that both pick the same configuration in all
+questions.
 
-On the tables that were held out of every choice, the default against others:
+On the tables held out of every choice, the default against others:
 
 {table(_opponents(outcomes), [_verdicts(each) for each in held_out(outcomes)])}
 
-The rest is of all tables. Against mutual information, as it is and bias corrected:
+On all tables, against mutual information, plain and bias corrected:
 
-{table(["table", "it loses", *_columns(), *_corrected_columns()], [_against_information(each) for each in outcomes])}
+{table(_information_columns(), [_against_information(each) for each in outcomes])}
 
-Against whichever measure of single attributes lost least on that table, which nobody knows before:
+On all tables, against the measure of single attributes that lost least on that table, which nobody knows in advance:
 
 {table(["table", "best in hindsight", "it loses", *_columns()], [_against_best(each) for each in outcomes])}
 """
@@ -84,7 +85,7 @@ Against whichever measure of single attributes lost least on that table, which n
 
 def _opponents(outcomes: Sequence[Outcome]) -> list[str]:
     against = [f"against {outcomes[0].by_id[name].entrant.title}" for name in RIVALS]
-    return ["table", "it loses", *against, "against the best in hindsight"]
+    return ["table", "joint loses", *against, "against the best in hindsight"]
 
 
 def _verdicts(outcome: Outcome) -> list[str]:
@@ -98,8 +99,9 @@ def _columns() -> list[str]:
     return [column for title in JOINTS.values() for column in (f"{title} loses", "difference")]
 
 
-def _corrected_columns() -> list[str]:
-    return ["mutual information, bias corrected, loses", "joint against mutual information, bias corrected"]
+def _information_columns() -> list[str]:
+    corrected = ["mutual information, bias corrected, loses", "joint against mutual information, bias corrected"]
+    return ["table", "mutual information loses", *_columns(), *corrected]
 
 
 def _against_information(outcome: Outcome) -> list[str]:
@@ -128,8 +130,8 @@ def best_other(outcome: Outcome) -> Effect:
 def _finding(outcomes: Sequence[Outcome]) -> str:
     plain, corrected = (_verdicts_on(outcomes, other) for other in (MUTUAL_INFORMATION, CORRECTED))
     return (
-        f"Beyond the intervals, `joint` against mutual information as it is: {plain}."
-        f" Against mutual information, bias corrected: {corrected}."
+        f"`joint` against plain mutual information, judged by the intervals: {plain}."
+        f" Against bias-corrected mutual information: {corrected}."
     )
 
 
@@ -137,10 +139,10 @@ def _verdicts_on(outcomes: Sequence[Outcome], other: str) -> str:
     """How many tables of each kind have each verdict, and which are worse."""
     kinds = {
         "real tables that took part": took_part(outcomes),
-        "held out": held_out(outcomes),
-        "made-up ones": made_up(outcomes),
+        "held-out real tables": held_out(outcomes),
+        "made-up tables": made_up(outcomes),
     }
-    counts = "; ".join(f"{len(chosen)} {kind}, {_counted(chosen, other)}" for kind, chosen in kinds.items())
+    counts = "; ".join(f"{_counted(chosen, other)} of {len(chosen)} {kind}" for kind, chosen in kinds.items())
     worse = [f"`{each.study.name}`" for each in outcomes if _against(each, other) == "worse"]
     return f"{counts} (worse: {', '.join(worse)})" if worse else counts
 

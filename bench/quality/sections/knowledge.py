@@ -18,12 +18,12 @@ Mean AUC lost / mean Spearman correlation over all tables, by what the provider 
 
 {table(["measure", *KNOWLEDGE.values()], [_row(measure, outcomes) for measure in MEASURES])}
 
-"Half" means: of every attribute's maskings half have joint counts, at least one of them with two masked values or more;
-of the others only the mapping is known, and their tables are folded from the reconstructed reference. Where all
-maskings are counted the order of a monotone measure does not depend on the reference, hence not on the histograms: the
-theorem of [the model](model.md), seen here in {unmoved}.
+"Half" means that half of every attribute's maskings have joint counts, at least one of them with two masked values or
+more. Of the others only the mapping is known, and their tables are folded from the reconstructed reference. If all
+maskings are counted, the order of a monotone measure does not depend on the reference, and so not on the histograms.
+This theorem of [the model](model.md) is confirmed here in {unmoved}.
 """
-    finding = f"Without histograms the order by a monotone measure is the same in {unmoved}. {_half(outcomes)}"
+    finding = f"Without histograms, the order by a monotone measure is the same in {unmoved}. {_half(outcomes)}"
     return Section("What it costs to know less", text, findings=[finding])
 
 

@@ -31,7 +31,7 @@ def test_a_page_has_what_its_sections_found_first(tmp_path):
     ]
     write(page, "# Title", sections)
     assert page.read_text().split("\n\n") == [
-        *("# Title", "## What was found", "* Found.", "Shown.", "## One"),
+        *("# Title", "## Results", "* Found.", "Shown.", "## One"),
         "| a | b | c |\n| --- | ---: | --- |\n| x | -1 | y |",
         *("## Two", "Text.\n"),
     ]
