@@ -1,4 +1,4 @@
-"""The section on cost: how long it takes to choose a configuration, as tables and choices grow."""
+"""The section on cost: how long it takes to choose a configuration as tables and choices grow."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from bench.quality.training import ITERATIONS
 FIGURE = "cost.svg"
 BASE = Size()
 SHORT_BASE = Size(attributes=2, configurations=4, records=400)
-#: By what grows, the sizes; the rest is that of `BASE`.
+#: The sizes by what grows; the rest is as in `BASE`.
 GROWING: Mapping[str, Sequence[int]] = {
     "attributes": (4, 8, 16, 32, 64),
     "configurations": (10, 100, 1_000, 10_000),
@@ -25,21 +25,21 @@ GROWING: Mapping[str, Sequence[int]] = {
 SHORT: Mapping[str, Sequence[int]] = {"attributes": (2, 3), "records": (200, 400)}
 RECORDS = "records"
 SLACK = 0.1
-"""Times this close, relative to each other, are told as the same."""
+"""Times this close, relative to each other, are reported as equal."""
 
 ONE_RUN = "In the one run that this page reports,"
-"""Begins the sentence that differs from run to run."""
+"""The beginning of the sentence that differs from run to run."""
 
-#: Of the tables, after what grows.
+#: The columns of the tables, after what grows.
 COLUMNS = (
     *("summary", "references", "question", "summary with pairs", "joint question"),
     *("Mascara", "sampling", "training", "Mascara / advice", "sampling / advice", "training / advice"),
 )
 
 Series = Mapping[str, Sequence[Costs]]
-"""By what grows, the costs of growing sizes."""
+"""The costs of growing sizes, by what grows."""
 
-#: What the plot shows of costs, in the order of the legend.
+#: The costs that the plot shows, in the order of the legend.
 LINES: Mapping[str, Callable[[Costs], float | None]] = {
     "exhaustive training": lambda one: one.training,
     "sampling": lambda one: one.sampling,
@@ -51,7 +51,7 @@ LINES: Mapping[str, Callable[[Costs], float | None]] = {
 
 
 def section(*, short: bool) -> Section:
-    """The section; its figures are measured now, and differ from run to run. In the short form all sizes are tiny."""
+    """Make the section. Its figures are measured now and differ from run to run; in the short form all sizes are tiny."""
     base, growing = (SHORT_BASE, SHORT) if short else (BASE, GROWING)
     series = {name: _measured(base, name, sizes) for name, sizes in growing.items()}
     parts = [_about(base), *(_growth(name, costs) for name, costs in series.items()), _says(series)]
@@ -104,7 +104,7 @@ def _cells(one: Costs) -> Iterator[str]:
 
 def _training(one: Costs) -> float:
     if one.training is None:
-        raise ValueError("nothing was trained, and nothing extrapolated")
+        raise ValueError("the training time was neither measured nor extrapolated")
     return one.training
 
 
@@ -134,7 +134,7 @@ def _finding(series: Series) -> str:
 
 
 def _saved(series: Series, advice: Callable[[Costs], float]) -> tuple[float, float]:
-    """The least and the most of training over advice, where both were measured."""
+    """Return the smallest and largest ratio of training to advice, where both were measured."""
     everything = [one for costs in series.values() for one in costs if not one.extrapolated]
     ratios = [_training(one) / advice(one) for one in everything]
     return min(ratios), max(ratios)
@@ -146,7 +146,7 @@ def _span(costs: Sequence[Costs]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds to two significant digits, in the unit that suits them."""
+    """Format seconds to two significant digits, in a suitable unit."""
     for unit, length in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0), ("s", 1.0)):
         if seconds >= 2 * length or (unit == "s" and seconds >= 1):
             return f"{ratio(seconds / length)} {unit}"
@@ -159,12 +159,12 @@ def as_long(times: float) -> str:
 
 
 def ratio(number: float) -> str:
-    """A positive number to two significant digits, without an exponent."""
+    """Format a positive number to two significant digits, without an exponent."""
     return f"{float(f'{number:.2g}'):,.10g}" if number < 1e3 else f"{float(f'{number:.2g}'):,.0f}"
 
 
 def plot(series: Series) -> Figure:
-    """Seconds against size, a panel for each way of growing, both axes logarithmic."""
+    """Plot seconds against size, a panel for each way of growing, both axes logarithmic."""
     figure = Figure(figsize=(10.5, 4.2), layout="constrained")
     panels = figure.subplots(1, len(series), sharey=True)
     for panel, (name, costs) in zip(panels, series.items(), strict=True):

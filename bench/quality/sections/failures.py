@@ -1,4 +1,4 @@
-"""Where measures that look at one attribute at a time fail, and how badly."""
+"""The section on where measures of single attributes fail, and how badly."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -33,7 +33,7 @@ TOLD: Mapping[str, str] = {
 
 NEAR_UNIQUE = "near-unique attributes"
 FAILING = ("interactions", "imbalance")
-"""What the joint measure does not see; of the others it is made to."""
+"""What the joint measure does not see; it is made for the other properties."""
 
 EXPLAINED: Mapping[str, str] = {
     "redundant attributes": """
@@ -59,7 +59,7 @@ are by chance far from those of the table. The correction for the bias of small 
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """A part for each property that is turned, and one on ties."""
+    """Make the section, with a part for each property that varies, and one on ties."""
     by_name = {each.study.name: each for each in outcomes}
     kinds = {kind: [by_name[name] for name in names if name in by_name] for kind, names in KINDS.items()}
     shown = {kind: chosen for kind, chosen in kinds.items() if chosen}
@@ -95,7 +95,7 @@ def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
 
 
 def _finding(kind: str, chosen: Sequence[Outcome]) -> str:
-    """Of the table where the property is turned furthest, or where the joint measure fails most."""
+    """Describe the table where the property is strongest, or where the joint measure fails most."""
     shown = max(chosen, key=lambda each: each.by_id[JOINT].loss().mean()) if kind in FAILING else chosen[-1]
     losses = [float(shown.by_id[name].loss().mean()) for name in (JOINT, MUTUAL_INFORMATION, RANDOM)]
     joint, information, chance = map(figure_of, losses)
@@ -109,7 +109,7 @@ def _finding(kind: str, chosen: Sequence[Outcome]) -> str:
 
 
 def _comparison(outcome: Outcome) -> str:
-    """How chi-square does when it is corrected as the joint measure is."""
+    """Compare bias-corrected chi-square with the joint measure."""
     joint, other = outcome.by_id[JOINT], outcome.by_id[CHI_SQUARE_CORRECTED]
     verdict = Difference.of(joint, other).verdict
     compared = {"better": "does worse", "worse": "does better", SAME: "does as well"}.get(verdict, "is undecided")
@@ -142,12 +142,12 @@ def _tied_by_measure(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
 
 
 def _distinct(effect: Effect) -> float:
-    """Distinct utilities, over the configurations."""
+    """Return the share of distinct utilities among the configurations."""
     return np.unique(effect.scores.utilities).size / effect.scores.utilities.size
 
 
 def _tied_by_g3(outcome: Outcome) -> Iterator[list[str]]:
-    """By level where there is a tie: how many tie, and the range of their AUC."""
+    """Yield a row for each level with a tie: how many tie, and the range of their AUC."""
     effect = outcome.by_id[G3]
     for places, tied in zip(levels(effect.scores.utilities.size), effect.tied, strict=True):
         utilities = effect.scores.utilities[places]

@@ -1,4 +1,4 @@
-"""The joint measure against measures of single attributes, paired over the splits."""
+"""The section on the joint measure against measures of single attributes, paired over the splits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ RIVALS = (MUTUAL_INFORMATION, CORRECTED, "Mascara", VIEW, "mRMR", RANDOM)
 SAME = "same pick"
 VERDICTS = ("better", "worse", SAME, "undecided")
 _TOLD_ALL = frozenset({"counts", "otherwise"})
-"""The groups of entrants that are told all counts, by default or not."""
+"""The groups of entrants that are given all counts, with the default bias correction or not."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """AUC that the joint measure's pick loses more than another's, over the splits; negative is better.
+    """The AUC that the joint measure's pick loses less what another's pick loses, over the splits; negative is better.
 
     Attributes:
         estimate: the mean and its interval.
-        same_pick: both pick the same in every question, so that there is no difference in any split.
+        same_pick: whether both pick the same in every question, so that no split has a difference.
     """
 
     estimate: Estimate
@@ -40,12 +40,12 @@ class Difference:
 
     @classmethod
     def of(cls, joint: Effect, other: Effect) -> "Difference":
-        """Paired: both on the same splits."""
+        """Compare both on the same splits."""
         return cls(joint.estimate(joint.loss() - other.loss()), joint.picks_as(other))
 
     @property
     def verdict(self) -> str:
-        """Where the interval lies, below 0, above, or around it; or that there is nothing to tell apart."""
+        """The verdict: whether the interval is below, above or around 0, or both picks are the same."""
         if self.same_pick:
             return SAME
         if self.estimate.upper < 0:
@@ -57,7 +57,7 @@ class Difference:
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """Where it is better, where not."""
+    """Make the section."""
     text = f"""
 The joint measure is Pillai's trace of the one-hot masked attributes against the one-hot label. It sees what attributes
 have in common, from the counts of every two of them. By default it is corrected for the bias of small samples; *not
@@ -122,7 +122,7 @@ def _cells(outcome: Outcome, other: Effect) -> list[str]:
 
 
 def best_other(outcome: Outcome) -> Effect:
-    """The measure of single attributes, told all counts, whose pick loses least on average; corrected or not."""
+    """Return the measure of single attributes, given all counts, whose pick loses least on average; corrected or not."""
     others = [one for one in outcome.effects if one.entrant.group in _TOLD_ALL and one.entrant.id not in JOINTS]
     return min(others, key=lambda effect: float(effect.loss().mean()))
 
@@ -136,7 +136,7 @@ def _finding(outcomes: Sequence[Outcome]) -> str:
 
 
 def _verdicts_on(outcomes: Sequence[Outcome], other: str) -> str:
-    """How many tables of each kind have each verdict, and which are worse."""
+    """Describe how many tables of each kind have each verdict, and which are worse."""
     kinds = {
         "real tables that took part": took_part(outcomes),
         "held-out real tables": held_out(outcomes),

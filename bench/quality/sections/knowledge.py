@@ -1,4 +1,4 @@
-"""What it costs to know less."""
+"""The section on the cost of knowing less."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from bench.quality.report import Section, figure_of, table
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """Loss and order by measure and knowledge, over all tables."""
+    """Make the section: loss and order by measure and knowledge, over all tables."""
     unmoved = _unmoved(outcomes)
     text = f"""
 Mean AUC lost / mean Spearman correlation over all tables, by what the provider publishes.
@@ -40,7 +40,7 @@ def _cell(entrant: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def _unmoved(outcomes: Sequence[Outcome]) -> str:
-    """In how many cases, table and monotone measure, the order is the same with and without histograms."""
+    """Count the cases (tables and monotone measures) with the same order with and without histograms."""
     same = [
         np.array_equal(each.by_id[f"{name}, counts"].scores.order, each.by_id[f"{name}, no histograms"].scores.order)
         for each in outcomes

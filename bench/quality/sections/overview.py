@@ -1,4 +1,4 @@
-"""All entrants over all tables."""
+"""The section on all entrants over all tables."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -27,11 +27,11 @@ from bench.quality.report import Section, figure_of, image, table
 COLUMNS = ("ranker", "AUC lost, mean", "AUC lost, worst", "in", "accuracy lost, mean", "Spearman, mean", "worst")
 SCATTERED = ("health", "breast cancer", "digits", "copies 8", "interaction 100%")
 UNSCATTERED = (RANDOM, VIEW)
-"""The one has no utility, the other one for each draw."""
+"""Not in the scatter plots: the first has no utility, the second has one per draw."""
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """A table for each kind of tables, and the plots."""
+    """Make the section, with a table for each kind of tables, and the plots."""
     names = leading(outcomes)
     figures = {
         "losses.svg": _losses(outcomes, names),
@@ -121,7 +121,7 @@ def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
 
 
 def _ends(outcomes: Sequence[Outcome]) -> list[int]:
-    """The last places of tables that took part and of those held out, before tables of another kind."""
+    """Return the index of the last table of each kind before tables of another kind."""
     kinds = [kind(outcomes) for kind in (took_part, held_out, made_up)]
     of = [next(place for place, chosen in enumerate(kinds) if each in chosen) for each in outcomes]
     return [place for place, (kind, after) in enumerate(pairwise(of)) if kind != after]

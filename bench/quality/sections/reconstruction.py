@@ -23,7 +23,7 @@ from bench.quality.report import Section, image, link, table
 from bench.quality.study import Study
 from bench.quality.utility_errors import ErrorSummary, UtilityError
 
-#: The distance that the paper reports of its reconstruction with summaries, on its own tables.
+#: The distance that the paper reports for its reconstruction with summaries, on its own tables.
 PAPER = 0.55
 FIGURE = "reconstruction.svg"
 ERRORS = "errors-of-deviations.csv"
@@ -32,9 +32,9 @@ INFORMATION = "mutual_information"
 
 
 def section(studies: Sequence[Study], *, short: bool) -> Section:
-    """The section on the real tables among these: made-up ones are as hard as they are made.
+    """Make the section, for real tables only: made-up ones are as hard as they are made.
 
-    The short form goes through two orders of the views only.
+    The short form uses only two orders of the views.
     """
     orders = 2 if short else ORDERS
     real = [study for study in studies if study.name not in synthetic_tables.NAMES]
@@ -156,7 +156,7 @@ def _error_table(reconstructions: Sequence[Reconstruction]) -> tuple[list[str], 
 
 
 def summaries(variants: Sequence[Variant]) -> dict[str, ErrorSummary]:
-    """By measure, the errors over the attributes of all tables."""
+    """Summarise by measure the errors over the attributes of all tables."""
 
     def measure(error: UtilityError) -> str:
         return error.measure
@@ -212,7 +212,7 @@ attributes. Of the bounds, {held:,} of {bounds:,} hold."""
 
 
 def _bounds_held(reconstructions: Sequence[Reconstruction]) -> tuple[int, int]:
-    """How many bounds hold, and how many there are."""
+    """Return how many bounds hold, and the number of bounds."""
     bounds = [error.bound for one in reconstructions for variant in one.variants.values() for error in variant.errors]
     return sum(bound is True for bound in bounds), sum(bound is not None for bound in bounds)
 
@@ -233,7 +233,7 @@ def _span(counts: Sequence[int]) -> str:
 
 
 def plot(reconstructions: Sequence[Reconstruction]) -> Figure:
-    """Distance against known views, a panel for each table."""
+    """Plot distance against known views, a panel for each table."""
     columns = min(4, len(reconstructions))
     rows = -(-len(reconstructions) // columns)
     figure = Figure(figsize=(max(2.6 * columns, 7.5), 2.3 * rows + 1.2), layout="constrained")

@@ -1,4 +1,4 @@
-"""The tables: what was trained on, and every table by itself."""
+"""The sections on the tables: what was trained on, and the results of every table."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ EVERY_TABLE = "every-table.csv"
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """The tables, where they come from, and how far their configurations are apart."""
+    """Describe the tables, where they come from, and how far apart their configurations are."""
     text = f"""
 {table(TABLE_COLUMNS, [_table_row(each) for each in outcomes])}
 
@@ -68,7 +68,7 @@ def _list(outcomes: Sequence[Outcome]) -> str:
 
 
 def every_table(outcomes: Sequence[Outcome]) -> Section:
-    """What each ranker's pick loses with each model, with intervals: a file, since it has hundreds of rows."""
+    """List what each ranker's pick loses with each model, with intervals, in a file (hundreds of rows)."""
     text = f"""\
 {link(EVERY_TABLE, "A file")} has a row for each table and ranker: means over the models and the three questions,
 each with the half-width of its 95 % interval over the splits.

@@ -1,4 +1,4 @@
-"""What stands around the figures: what the page is for, how it was made, and what it does not say."""
+"""The text around the figures: what the page is for, how it was made, and what it does not say."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ RIVALS = """\
 
 
 def method(outcomes: Sequence[Outcome]) -> Section:
-    """How tables are split, trained on and asked about, and how intervals are found."""
+    """Explain how tables are split, trained on and asked about, and how intervals are computed."""
     text = f"""
 For each table and each of its configurations, the masked table is split at random into halves with the shares of the
 classes kept, {_splits(outcomes)}, the same for all configurations.
@@ -88,7 +88,7 @@ at first, to save time. Only after their results were known were they split as o
 
 
 def _splits(outcomes: Sequence[Outcome]) -> str:
-    """How often the tables of the run were split."""
+    """Describe how often the tables of the run were split."""
     tables: dict[int, list[str]] = {}
     for each in outcomes:
         tables.setdefault(each.splits, []).append(each.study.name)
@@ -98,12 +98,12 @@ def _splits(outcomes: Sequence[Outcome]) -> str:
 
 
 def rivals() -> Section:
-    """Who the rivals are."""
+    """Describe the rivals."""
     return Section("The rivals", RIVALS)
 
 
 def head(outcomes: Sequence[Outcome], *, short: bool) -> str:
-    """The title and what the page is for; the short form says first that it is one."""
+    """Return the title and the page's purpose; the short form begins with a warning that it is one."""
     title, about = HEAD.strip().split("\n\n", 1)
     return "\n\n".join([title, _warning(outcomes), about]) if short else HEAD
 
@@ -114,7 +114,7 @@ def _warning(outcomes: Sequence[Outcome]) -> str:
 
 
 def limits(outcomes: Sequence[Outcome]) -> Section:
-    """What not to conclude."""
+    """List what not to conclude."""
     by_chance = round((1 - CONFIDENCE) * len(outcomes))
     text = f"""
 * Intervals say how much a figure depends on which records of a table were drawn, not what it would be on another table;
