@@ -51,7 +51,7 @@ LINES: Mapping[str, Callable[[Costs], float | None]] = {
 
 
 def section(*, short: bool) -> Section:
-    """Make the section. Its figures are measured now and differ from run to run; in the short form all sizes are tiny."""
+    """Make the section. Its figures are measured now and differ by run. In the short form all sizes are tiny."""
     base, growing = (SHORT_BASE, SHORT) if short else (BASE, GROWING)
     series = {name: _measured(base, name, sizes) for name, sizes in growing.items()}
     parts = [_about(base), *(_growth(name, costs) for name, costs in series.items()), _says(series)]

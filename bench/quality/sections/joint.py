@@ -122,7 +122,7 @@ def _cells(outcome: Outcome, other: Effect) -> list[str]:
 
 
 def best_other(outcome: Outcome) -> Effect:
-    """Return the measure of single attributes, given all counts, whose pick loses least on average; corrected or not."""
+    """Return the measure of single attributes, corrected or not, whose pick loses least on average."""
     others = [one for one in outcome.effects if one.entrant.group in _TOLD_ALL and one.entrant.id not in JOINTS]
     return min(others, key=lambda effect: float(effect.loss().mean()))
 
