@@ -154,7 +154,7 @@ def duration(seconds: float) -> str:
 
 
 def as_long(times: float) -> str:
-    """How many times as long something takes, to be read after "takes"; a tenth more or less is no difference."""
+    """Describe a ratio of times, to be read after "takes"; a tenth more or less counts as equal."""
     return "no longer" if 1 - SLACK <= times <= 1 + SLACK else f"{ratio(times)} times as long"
 
 
