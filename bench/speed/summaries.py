@@ -20,7 +20,7 @@ from bench.measuring import heading, in_own_process, run, seconds_and_peak, tabl
 TIMES = 3
 RECORDS = 10**7
 ATTRIBUTES = 10
-#: The maximum that the provider's tools read with.
+#: The maximum number of threads that the provider's tools use.
 THREADS = min(4, multiprocessing.cpu_count())
 VALUES, MANY_VALUES, LABELS = 100, 10**4, 4
 

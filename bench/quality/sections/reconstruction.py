@@ -141,8 +141,8 @@ def _error_about() -> str:
 that of the unmasked attribute's utility, |rho_ref - rho_true|. It is the same for all maskings of an attribute and, for
 measures with the guarantee `exact`, changes no ranking; it does change how large a loss seems. For all attributes of
 all tables, with all views, {link(ERRORS, "a file")} lists by measure the mean signed error (positive: above the truth),
-the mean absolute error, and the latter over the mean true utility. It also counts, out of how many, the `bound_value`s
-on the right side of the truth and the intervals from `lower_bound` to `upper_bound` that contain it."""
+the mean absolute error, and the latter over the mean true utility. It also counts how many `bound_value`s
+are on the right side of the truth, and how many intervals from `lower_bound` to `upper_bound` contain it."""
 
 
 def _error_table(reconstructions: Sequence[Reconstruction]) -> tuple[list[str], list[list[str]]]:

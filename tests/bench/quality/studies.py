@@ -16,7 +16,7 @@ def counted(rows, columns, shape):
 
 
 def random_study(seed, *, records=300, values=(9, 6, 4), labels=3, configurations=12):
-    """Make attributes of these sizes with two maskings that do not nest; configurations may use `drop` and `identity`."""
+    """Make attributes of these sizes with two maskings each, which do not nest; `drop` and `identity` may occur."""
     rng = np.random.default_rng(seed)
     classes = rng.integers(0, labels, records)
     codes = np.stack([(rng.integers(0, size, records) + classes) % size for size in values], axis=1)
