@@ -1,4 +1,4 @@
-"""All benchmarks, one after the other, so that each has the machine to itself."""
+"""Run all benchmarks, one after the other, so that each has the machine to itself."""
 
 from bench.measuring import run
 from bench.quality import controls, noise

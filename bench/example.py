@@ -1,4 +1,4 @@
-"""The example's table as its provider summarises it."""
+"""The example's table, plan and entry, as its provider summarises it."""
 
 from copy import deepcopy
 from functools import cache
@@ -14,7 +14,7 @@ PLAN = PLACE / "plan.yaml"
 
 @cache
 def plan() -> Plan:
-    """What may be masked, and how."""
+    """Return the example's plan."""
     return load_plan(PLAN)
 
 
@@ -24,5 +24,5 @@ def _summaries(*, pairs: bool) -> dict[str, Any]:
 
 
 def entry(name: str, *, pairs: bool = False) -> dict[str, Any]:
-    """The example's entry under a name of its own, with or without the counts of pairs."""
-    return deepcopy(_summaries(pairs=pairs)) | {"name": name}  # who reads it turns its counts into arrays, in place
+    """Return a copy of the example's entry under the given name, with or without pair counts."""
+    return deepcopy(_summaries(pairs=pairs)) | {"name": name}  # readers turn its counts into arrays in place

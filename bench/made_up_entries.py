@@ -11,9 +11,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """The size of an entry. `groups`: the masked values of each masking of an attribute, bins of equal width.
+    """The size of an entry.
 
-    `ordered`: bins are runs of the domain. Otherwise which values share a bin is drawn, and references are iterated.
+    `groups` has the number of masked values (bins of equal width) of each masking of an attribute. If `ordered`, bins
+    are runs of the domain. Otherwise the values that share a bin are drawn, and references are iterated.
     """
 
     attributes: int = 8
@@ -26,7 +27,7 @@ class Shape:
 
 
 def entry(shape: Shape, name: str) -> dict[str, Any]:
-    """A catalogue entry of that shape; the same for the same shape and name."""
+    """Make an entry of that shape; the same for the same shape and name."""
     rng = np.random.default_rng(17)
     label_histogram = rng.multinomial(shape.records, rng.dirichlet(np.full(shape.labels, 5.0)))
     names = [f"attribute-{number}" for number in range(shape.attributes)]
@@ -44,7 +45,7 @@ def entry(shape: Shape, name: str) -> dict[str, Any]:
 
 
 def _joint(rng: np.random.Generator, shape: Shape, label_histogram: Counts) -> Counts:
-    """Unmasked counts (values, labels) of common and rare values, some of which tell more of the label than others."""
+    """Draw unmasked counts (values, labels) of common and rare values, some more informative about the label."""
     popularity = rng.gamma(2.0, size=(shape.values, 1))
     weights = popularity * rng.gamma(4.0, size=(shape.values, shape.labels))
     shares = weights / weights.sum(axis=0)
@@ -63,7 +64,7 @@ def _attribute(name: str, shape: Shape, joint: Counts) -> dict[str, Any]:
 
 
 def _masking(groups: int, joint: Counts, *, ordered: bool) -> dict[str, Any]:
-    """Bins of equal width. Those of two maskings nest where one number of groups divides the other."""
+    """Return bins of equal width. Those of two maskings nest if one number of groups divides the other."""
     values = len(joint)
     mapping = np.arange(values) * groups // values
     starts = np.searchsorted(mapping, np.arange(groups))
@@ -79,7 +80,7 @@ def _masking(groups: int, joint: Counts, *, ordered: bool) -> dict[str, Any]:
 
 
 def _choices(rng: np.random.Generator, shape: Shape) -> list[str]:
-    """The masking of one attribute in each configuration."""
+    """Draw the masking of one attribute in each configuration."""
     options = np.array([*map(_masking_id, shape.groups), "drop"])
     chosen: list[str] = rng.choice(options, shape.configurations).tolist()
     return chosen

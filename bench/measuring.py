@@ -1,4 +1,4 @@
-"""How a benchmark takes time and memory, and prints them."""
+"""Measuring and printing the time and memory that a benchmark takes."""
 
 import multiprocessing
 import os
@@ -21,7 +21,7 @@ MEGABYTE = 1e6
 
 
 def run(*benchmarks: Callable[[], None]) -> None:
-    """Run benchmarks one after the other, and say on what machine, and how busy it was before and is after each."""
+    """Run benchmarks one after the other, and print the machine and its load before and after each."""
     memory = psutil.virtual_memory().total / 2**30
     print(f"{os.cpu_count()} cores ({platform.machine()}), {memory:.0f} GiB, {platform.system()},", end=" ")
     print(f"Python {platform.python_version()}; load {psutil.getloadavg()[0]:.1f}")
@@ -31,53 +31,53 @@ def run(*benchmarks: Callable[[], None]) -> None:
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """The seconds that `work` took, and what it returned."""
+    """Return the seconds that `work` took, and its result."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
 
 
 def in_own_process(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """What `work` returns in a process that has done nothing else, so that the memory is its own."""
+    """Run `work` in a process that has done nothing else, so that its memory is its own, and return its result."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments, **named).result()
 
 
 def seconds_and_peak(work: Callable[[], object]) -> tuple[float, float]:
-    """The seconds that `work` took, and the most memory that this process has ever held, in MB."""
+    """Return the seconds that `work` took, and the peak memory of this process in MB."""
     seconds, _ = timed(work)
     return seconds, peak_memory()
 
 
 def peak_memory() -> float:
-    """The most memory that this process has ever held, in MB (Linux); what started it does not count."""
+    """Return the peak memory of this process in MB (Linux); its parent does not count."""
     held = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     return int(held[1]) * 1024 / MEGABYTE if held else float("nan")
 
 
 def percentile(seconds: Sequence[float], percent: float) -> float:
-    """The percentile of durations, in milliseconds."""
+    """Return the percentile of durations, in milliseconds."""
     return float(np.percentile(seconds, percent)) * MILLISECONDS
 
 
 def spread(seconds: Sequence[float]) -> str:
-    """Median, tail and number of durations."""
+    """Describe durations by median, tail and number."""
     p50, p90, p99 = (percentile(seconds, percent) for percent in (50, 90, 99))
     return f"p50 {p50:7.1f} ms   p90 {p90:7.1f} ms   p99 {p99:7.1f} ms   ({len(seconds)} times)"
 
 
 def verdict(*, met: bool, target: str) -> str:
-    """A target, and whether this run met it."""
+    """Describe a target, and whether this run met it."""
     return f"[target {target}: {'met' if met else 'MISSED'}]"
 
 
 def heading(text: str) -> None:
-    """Begin a part of the output."""
+    """Print the heading of a part of the output."""
     print(f"\n{text}\n{'-' * len(text)}")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Rows below their columns, all flush right."""
+    """Print a table, all columns flush right."""
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
     for row in (columns, *rows):
         print("   ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))

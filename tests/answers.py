@@ -1,4 +1,4 @@
-"""Every answer that a test gets is held to the contract: its wire model, and what the OpenAPI document announces."""
+"""Checks of every answer against the contract: its wire model, and the statuses in the OpenAPI document."""
 
 import json
 import re
@@ -19,14 +19,14 @@ OPENAPI = Path(__file__).parents[1] / "openapi" / "openapi.json"
 
 @cache
 def document() -> dict[str, Any]:
-    """The committed OpenAPI document."""
+    """Return the committed OpenAPI document."""
     found: dict[str, Any] = json.loads(OPENAPI.read_text(encoding="utf-8"))
     return found
 
 
 @cache
 def _models() -> dict[tuple[str, int], type[BaseModel]]:
-    """The models of answers by the name of the operation and the status, as the routes announce them."""
+    """Return the routes' declared models of answers, by the name of the operation and the status."""
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     return {
         (route.name, int(status)): content["application/json"]["schema"].model
@@ -37,7 +37,7 @@ def _models() -> dict[tuple[str, int], type[BaseModel]]:
 
 
 def operation_of(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
-    """The path template and the operation that a request went to; None where there is none."""
+    """Return the path template and the operation of a request; None if there is none."""
     for template, operations in document()["paths"].items():
         if method in operations and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
             return template, operations[method]
@@ -45,7 +45,7 @@ def operation_of(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
 
 
 async def hold_to_contract(response: httpx.Response) -> None:
-    """Fails unless the status is announced and the body is what the contract says: an httpx event hook."""
+    """Check, as an httpx event hook, that the contract declares the status and that the body fits its model."""
     await response.aread()
     method, path = response.request.method.lower(), response.request.url.path
     found = operation_of(method, path)
@@ -55,7 +55,7 @@ async def hold_to_contract(response: httpx.Response) -> None:
         model.model_validate_json(response.content)
     if found is not None and response.status_code != HTTPStatus.INTERNAL_SERVER_ERROR:
         assert str(response.status_code) in found[1]["responses"], (
-            f"{method} {path}: {response.status_code} unannounced"
+            f"{method} {path}: {response.status_code} is not in the contract"
         )
 
 
@@ -72,5 +72,5 @@ def _hold_problem(response: httpx.Response) -> None:
 
 
 def pointers(response: httpx.Response) -> list[str]:
-    """Where a refused document is at fault."""
+    """Return the JSON Pointers of a refused document's faults."""
     return [fault["pointer"] for fault in response.json()["errors"]]

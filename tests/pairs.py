@@ -1,4 +1,4 @@
-"""An entry with pair counts, summed up from records that are always the same."""
+"""An entry with pair counts, counted from fixed records."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 IntArray = NDArray[np.int64]
 
 RECORDS = 300
-#: By attribute, the mapping of each of its maskings; every pair of attributes is somehow counted together.
+#: The mappings of each attribute's maskings; every pair of attributes is counted in some way.
 MAPPINGS = {
     "age": {"age-4": [0, 0, 1, 1, 2, 2, 3, 3], "age-2": [0, 0, 0, 0, 1, 1, 1, 1]},
     "zip": {"zip-3": [0, 0, 1, 1, 2, 2], "zip-odd": [0, 1, 0, 1, 0, 1]},
@@ -25,7 +25,7 @@ PAIRED = [
 
 
 def records() -> dict[str, IntArray]:
-    """The records by column, (records,) each; the attributes go together, and tell of the label."""
+    """Return the records by column, (records,) each; the attributes depend on each other, and the label on them."""
     rng = np.random.default_rng(7)
     age = rng.integers(0, VALUES["age"], RECORDS)
     place = (age + rng.integers(0, 4, RECORDS)) % VALUES["zip"]
@@ -35,7 +35,7 @@ def records() -> dict[str, IntArray]:
 
 
 def counted(first: IntArray, second: IntArray) -> list[list[int]]:
-    """The joint counts of two columns whose values are numbered from 0 without gaps."""
+    """Return the joint counts of two columns whose values are numbered from 0 without gaps."""
     table = np.zeros((first.max() + 1, second.max() + 1), dtype=np.int64)
     np.add.at(table, (first, second), 1)
     counts: list[list[int]] = table.tolist()
@@ -43,19 +43,19 @@ def counted(first: IntArray, second: IntArray) -> list[list[int]]:
 
 
 def masked(column: str, masking: str) -> IntArray:
-    """The masked values of the records, (records,)."""
+    """Return the masked values of the records, (records,)."""
     values = records()[column]
     return values if masking == "identity" else np.array(MAPPINGS[column][masking])[values]
 
 
 def pair(attributes: tuple[str, str], maskings: tuple[str, str]) -> dict[str, Any]:
-    """The pair counts of two masked attributes."""
+    """Return the pair counts of two masked attributes."""
     first, second = (masked(name, masking) for name, masking in zip(attributes, maskings, strict=True))
     return {"attributes": list(attributes), "maskings": list(maskings), "joint": counted(first, second)}
 
 
 def paired_entry(**changes: Any) -> dict[str, Any]:
-    """An entry of three attributes with pair counts, to be changed at will."""
+    """Return an entry of three attributes with pair counts, which the caller may change."""
     columns = records()
     choices = [("age-4", "zip-3"), ("age-2", "zip-3"), ("age-4", "zip-odd"), ("age-2", "drop")]
     entry = {

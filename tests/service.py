@@ -29,18 +29,18 @@ from tests.answers import hold_to_contract
 
 
 def example_entry(**changes: Any) -> dict[str, Any]:
-    """The contract's example entry, to be changed at will."""
+    """Return a copy of the contract's example entry, which the caller may change."""
     return copy.deepcopy(EXAMPLE_ENTRY) | changes
 
 
 def publication(document: dict[str, Any], policy: Policy = NO_POLICY) -> Publication:
-    """What the service makes of an uploaded document."""
+    """Read an uploaded document as the service does."""
     return read_publication(orjson.dumps(document), policy)
 
 
 @asynccontextmanager
 async def running_app(database_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the API, started on this database; every answer is held to the contract."""
+    """Run the API on this database and yield a client, which checks every answer against the contract."""
     app = create_app(Settings(database_url=database_url, **settings))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -53,7 +53,7 @@ async def running_app(database_url: str, **settings: Any) -> AsyncIterator[httpx
 
 @asynccontextmanager
 async def keyring_of(database_url: str) -> AsyncIterator[Keyring]:
-    """The keyring, in a transaction of its own."""
+    """Yield the keyring, in its own transaction."""
     database = Database(database_url, pool_size=1)
     async with database.transaction() as session:
         yield Factory(session, queue_app(database_url)).keyring()
@@ -63,7 +63,7 @@ async def keyring_of(database_url: str) -> AsyncIterator[Keyring]:
 async def create_key(
     database_url: str, tenant: str, role: str, lifetime: timedelta | None = None, *, revoked: bool = False
 ) -> dict[str, str]:
-    """The header that carries a new key."""
+    """Create a key and return the header that carries it."""
     async with keyring_of(database_url) as keyring:
         key = await keyring.create(tenant, Role(role), lifetime)
         if revoked:
@@ -72,12 +72,12 @@ async def create_key(
 
 
 def prefix_of(key: str) -> str:
-    """The readable part of a key, by which people name it."""
+    """Return the readable part of a key, by which people name it."""
     return "_".join(key.split("_")[:2])
 
 
 async def publish(api: httpx.AsyncClient, entry: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:
-    """Publish an entry (the example by default); its head."""
+    """Publish an entry (the example by default) and return its head."""
     answer = await api.post("/v1/entries", json=entry or example_entry(), headers=headers)
     assert answer.status_code == 201, answer.text
     return answer.json()

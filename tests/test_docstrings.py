@@ -1,4 +1,4 @@
-"""One dialect of docstrings: what is raised stands in a section of its own, in every module."""
+"""The docstring style: every module documents exceptions in a separate `Raises:` section."""
 
 import ast
 import re
@@ -26,4 +26,4 @@ def test_what_is_raised_is_not_said_in_prose(folder):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
         and IN_PROSE.search(ast.get_docstring(node) or "")
     ]
-    assert not said, f"say it under `Raises:`: {said}"
+    assert not said, f"document these exceptions under `Raises:`: {said}"

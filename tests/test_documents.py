@@ -1,4 +1,4 @@
-"""What the documents say is true: their commands run, and print what is written there."""
+"""The documents are true: their commands run and print what the documents show."""
 
 import json
 import re
@@ -35,7 +35,7 @@ COMMANDS = {
     "aegis": command_group(),
     "aegis-server": typer.main.get_command(app.cli.cli),
 }
-#: Refusals that the framework makes, and what is left of a defect: they have no class of their own.
+#: Errors of the framework, and the answer to a defect: they have no exception class.
 UNCLASSED = {(405, "method_not_allowed"), (500, "internal")}
 
 
@@ -48,7 +48,7 @@ def name_of(document: Path) -> str:
 
 
 def rows(text: str, first: str) -> Iterator[list[str]]:
-    """The cells of a table's rows whose first cell matches."""
+    """Yield the cells of table rows whose first cell matches."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if len(cells) > 1 and re.fullmatch(first, cells[0]):
@@ -56,7 +56,7 @@ def rows(text: str, first: str) -> Iterator[list[str]]:
 
 
 def code_of(text: str) -> str:
-    """What stands in fenced blocks and between backticks."""
+    """Return the text in fenced blocks and between backticks."""
     fenced = re.findall(r"^```.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     return "\n".join([*fenced, *inline])
@@ -80,7 +80,7 @@ def test_the_commands_print_what_the_document_says(service, document):
         pytest.skip("this machine has no curl")
     for step, printed in zip(taken, run(taken, *service), strict=True):
         said = lines[step.start : step.stop]
-        assert essence(abridged(printed, said)) == essence(said), f"{step.command}\n(make docs writes it anew)"
+        assert essence(abridged(printed, said)) == essence(said), f"{step.command}\n(make docs updates the document)"
 
 
 @everywhere
@@ -181,7 +181,7 @@ def test_the_plan_that_shows_everything_can_be_read(tmp_path):
     written = yaml.safe_load(plan_file.read_text(encoding="utf-8"))
     assert [attribute.name for attribute in plan.attributes] == list(written["attributes"])
     shown = {type(masking.function) for attribute in plan.attributes for masking in attribute.maskings}
-    # Of equal frequency the plan states the number of buckets; the buckets found are what becomes of it.
+    # For equal frequency the plan states only the number of buckets; the fitted buckets are derived from it.
     assert shown == set(concrete_functions()) - {FittedBuckets}
 
 

@@ -1,1 +1,1 @@
-"""Does the advice hold up? Models trained on every configuration of many tables, against every ranker's pick."""
+"""The evaluation: models trained on every configuration of many tables, compared with every ranker's pick."""

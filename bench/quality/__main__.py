@@ -12,11 +12,11 @@ from bench.quality.study import Study
 
 
 def main() -> None:
-    """Read the command line, and evaluate."""
+    """Read the command line and run the evaluation."""
     parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("docs/evaluation.md"), help="the page; plots go beside it")
     parser.add_argument("--short", action="store_true", help="two small tables, few configurations, two splits")
-    parser.add_argument("--results", type=Path, help="a folder that keeps training results between runs")
+    parser.add_argument("--results", type=Path, help="a folder that stores training results between runs")
     given = parser.parse_args()
     evaluate(given.output, short=given.short, kept=given.results)
 
@@ -42,7 +42,7 @@ def evaluate(output: Path, *, short: bool, kept: Path | None = None) -> None:
 
 
 def studies(*, short: bool) -> Iterator[Study]:
-    """All of them, real ones first; in the short form a small one of each kind."""
+    """Yield all studies, real ones first; in the short form, small ones of each kind."""
     if short:
         yield real_tables.wine(configurations=5, attributes=6)
         yield real_tables.iris(configurations=5, attributes=2)

@@ -1,4 +1,4 @@
-"""What it costs to choose a configuration, by every way of choosing, of tables of any size."""
+"""The cost of choosing a configuration, by every way of choosing, for tables of any size."""
 
 import math
 import warnings
@@ -32,18 +32,18 @@ from bench.quality.study import masked_by
 from bench.quality.training import logistic_regression
 
 TIMES = 5
-#: Seconds after which nothing is done once more for the sake of a median.
+#: Seconds after which work is not repeated for a median.
 ENOUGH = 1.0
-#: The same of a go through all sizes.
+#: The same for a round through all sizes.
 ROUNDS = 15.0
-#: How many models are trained for the estimate of what training all of them costs.
+#: How many models are trained to estimate the cost of training all of them.
 TRAINED = 3
-#: Seconds after which no further one is trained.
+#: Seconds after which no further model is trained.
 LONG = 4.0
 #: The largest table that models are trained on.
 MOST_TRAINED = 100_000
 INFORMATION = "mutual_information"
-#: The measure that sees attributes together.
+#: The measure of all attributes together.
 JOINT = "joint"
 
 T = TypeVar("T")
@@ -51,20 +51,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Seconds, medians where there was time for more than one go.
+    """Costs in seconds; medians where there was time for more than one measurement.
 
     Attributes:
-        size: of the table.
+        size: the size of the table.
         summary: the provider counts the table, once.
         references: the service reconstructs every attribute, once.
-        question: it ranks all configurations by mutual information.
+        question: the service ranks all configurations by mutual information.
         pair_summary: the provider counts pairs of masked attributes as well, once.
-        joint: the service ranks all configurations jointly.
+        joint: the service ranks all configurations by the joint measure.
         mascara: Mascara's estimator ranks them.
-        sampling: the sampling baseline draws as many records as the table has and ranks them.
-        training: one model for every configuration, on half of the records, asked for the other half; None where the
-            table is too large for that.
-        extrapolated: the training is that of smaller tables, extrapolated.
+        sampling: the sampling baseline draws as many records as the table has and ranks the configurations.
+        training: one model per configuration is trained on half of the records and tested on the other half; None if
+            the table is too large for that.
+        extrapolated: whether `training` is extrapolated from smaller tables.
     """
 
     size: Size
@@ -80,7 +80,7 @@ class Costs:
 
     @property
     def advice(self) -> float:
-        """The dearest advice by mutual information: the first, which needs the references."""
+        """The most expensive advice by mutual information: the first, which needs the references."""
         return self.references + self.question
 
     @property
@@ -90,10 +90,10 @@ class Costs:
 
 
 def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
-    """Make up tables, and choose one of the configurations of each in every way there is.
+    """Make up tables, and choose one of the configurations of each in every way.
 
-    What is done with counts alone is timed in turns, a go for every table and then the next: whatever else the machine
-    does meanwhile slows all of them. Only DuckDB has several threads.
+    Work on counts alone is timed in rounds over all tables, so that whatever else the machine does slows all of them.
+    Only DuckDB has several threads.
     """
     with threadpool_limits(1):
         prepared = [_prepared(size) for size in sizes]
@@ -103,7 +103,7 @@ def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
 
 
 def _prepared(size: Size) -> tuple[Costs, "_Case"]:
-    """What needs the records or as many, and the counts of the table, with those of pairs."""
+    """Return the costs of all work that needs records, and the case: the table's counts, with those of pairs."""
     with made(size) as path:
         summary, _ = _timed(partial(_summaries, path, size))
         pair_summary, entry = _timed(partial(_summaries, path, size, pairs=True))
@@ -116,7 +116,7 @@ def _prepared(size: Size) -> tuple[Costs, "_Case"]:
 
 
 def _from_counts(case: "_Case") -> dict[str, float]:
-    """Seconds of what is done with counts alone."""
+    """Return the seconds of all work on counts alone."""
     references, pooled = timed(case.reconstructed)
     return {
         "references": references,
@@ -131,7 +131,7 @@ def _medians(goes: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def extrapolated(costs: Sequence[Costs]) -> list[Costs]:
-    """Costs by growing records: where no model was trained, the line through the two largest where some were."""
+    """Extrapolate missing training costs along the line through the two largest tables with trained models."""
     known = [one for one in costs if one.training is not None][-2:]
     (first, low), (second, high) = [(one.size.records, one.training) for one in known]
     slope = (high - low) / (second - first)
@@ -144,7 +144,7 @@ def extrapolated(costs: Sequence[Costs]) -> list[Costs]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Case:
-    """What the service has of a table: the counts of an entry, and its configurations."""
+    """What the service knows about a table: the counts of an entry, and its configurations."""
 
     evidence: tuple[AttributeEvidence, ...]
     configurations: ConfigurationTable
@@ -152,7 +152,7 @@ class _Case:
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> "_Case":
-        """The case of an entry."""
+        """Make the case of an entry."""
         content = read_publication(orjson.dumps(entry)).content
         configurations = unpack_configurations(content.configuration_table, content.outline)
         return cls(evidence_of(entry), configurations, pairs_of(entry))
@@ -172,7 +172,7 @@ def _summaries(path: Path, size: Size, *, pairs: bool = False) -> dict[str, Any]
 
 
 def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
-    """Seconds for one model for every configuration: the median of a few, times the number of configurations."""
+    """Estimate the seconds to train one model per configuration: the median of a few, times their number."""
     taken: list[float] = []
     for configuration in range(len(case.configurations.ids)):
         masked = masked_by(case.evidence, case.configurations, codes, configuration)
@@ -183,7 +183,7 @@ def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
 
 
 def _trained(masked: IntArray, classes: IntArray) -> object:
-    """A logistic regression, the cheapest of the models, trained on every other record and asked for the rest."""
+    """Train a logistic regression, the cheapest model, on every other record and predict the rest."""
     model = logistic_regression()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -191,13 +191,13 @@ def _trained(masked: IntArray, classes: IntArray) -> object:
 
 
 def _timed(work: Callable[[], T]) -> tuple[float, T]:
-    """The median of the seconds that it took, and what it returned."""
+    """Return the median of the seconds that the work took, and its result."""
     taken, results = _several(work, ENOUGH)
     return median(taken), results[0]
 
 
 def _several(work: Callable[[], T], enough: float) -> tuple[list[float], list[T]]:
-    """The seconds that it took, a few times as long as they are not enough in sum, and what it returned each time."""
+    """Repeat the work up to `TIMES` times until it took `enough` seconds in all; return all times and results."""
     goes = [timed(work)]
     while len(goes) < TIMES and sum(seconds for seconds, _ in goes) < enough:
         goes.append(timed(work))

@@ -1,4 +1,4 @@
-"""What each control of published counts costs: how much worse the advice on the health example gets by it.
+"""The cost of each disclosure control: how much worse it makes the advice on the health example.
 
 python -m bench.quality.controls        writes docs/controls.md and its plot
 """
@@ -51,44 +51,44 @@ PANELS: Mapping[str, Sequence[str]] = {
     "rounded to, records": ("rounded to",),
     "epsilon": ("epsilon, equal", "epsilon, cube root"),
 }
-COLUMNS = ("control", "configurations left", "Spearman lost, mean", "most", "AUC lost, mean", "most")
+COLUMNS = ("control", "configurations left", "Spearman lost, mean", "largest", "AUC lost, mean", "largest")
 
 TEXT = """\
 # What disclosure control costs
 
-Counts disclose, and `aegis summarize` can publish less of them: no small ones (`--min-cell`), rounded ones
-(`--round-to`), noisy ones (`--epsilon`). What is published less cannot be advised on as well. How much that costs was
-measured on the health example, {records:,} records, with its 70 configurations, by `python -m bench.quality.controls`,
-which writes this page; noise and rounding are drawn anew in each run.
+Counts disclose, and `aegis summarize` can publish less of them: no small counts (`--min-cell`), rounded ones
+(`--round-to`) or noisy ones (`--epsilon`). The less is published, the worse the advice. The cost was measured on the
+health example, {records:,} records, with its 70 configurations, by `python -m bench.quality.controls`, which writes
+this page. Noise and rounding are drawn anew in each run.
 
-Every entry went the whole way: summarised, controlled, checked as the service checks it, its references fitted to
-what it declares.
+Every entry passed through all steps: it was summarised, controlled and checked as the service checks it, and its
+references were fitted to what it declares.
 
-* **Spearman lost** is 1 less Spearman's correlation of the order of the configurations by mutual information with
-  their order without any control, which is the true one.
+* **Spearman lost** is 1 less Spearman's correlation between two orders of the configurations by mutual information:
+  with the control, and without any, which is the true order.
 * **AUC lost** is the AUC (three models, {splits} random halves, as in [the evaluation](evaluation.md#how-it-was-done))
-  of the table masked by the pick without control, less that of the pick with it, mean over three questions: of all
-  configurations, of the more private two thirds, of the most private third. Below 0 the pick with control happens
-  to be better.
-* Noise and rounding were drawn {repetitions} times; mean, and the most that was lost.
-* A minimum cell count merges masked values, so that configurations are coarser than before: what it loses is what the
-  tables lose, not the advice on them, whose order is exact.
+  of the table masked by the pick without control, less that of the pick with it, as a mean over three questions: all
+  configurations, the more private two thirds, and the most private third. Below 0, the pick with control happens to be
+  better.
+* Noise and rounding were drawn {repetitions} times; the table has the mean and the largest loss.
+* A minimum cell count merges masked values, so configurations become coarser. Its loss is that of the tables, not of
+  the advice on them, whose order is exact.
 
 {table}
 
-![Spearman and AUC lost by each control, from the least to the most](evaluation/controls.svg)
+![Spearman and AUC lost by each control, from the smallest to the largest](evaluation/controls.svg)
 """
 
 
 @dataclass
 class Learners:
-    """Models on masked tables, trained once for each table that is asked for."""
+    """Models on masked tables, trained once for each requested table."""
 
     study: Study
     _known: dict[bytes, float] = field(default_factory=dict)
 
     def auc(self, entry: Entry, configuration: int) -> float:
-        """Of the table as a configuration of an entry masks it: mean over the models and splits."""
+        """Return the AUC of the table as a configuration of an entry masks it: the mean over models and splits."""
         masked = masked_by(entry.evidence, entry.configurations, self.study.codes, configuration)
         key = masked.tobytes()
         if key not in self._known:
@@ -99,12 +99,12 @@ class Learners:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one control costs: each figure of every repetition.
+    """The cost of one control: each figure of every repetition.
 
     Attributes:
-        left: configurations that are still offered.
-        spearman: of the order by utility, found and true, among these.
-        lost: mean over the questions, the AUC of the pick without control less that of the pick with it.
+        left: the number of configurations still offered.
+        spearman: the correlation between their order with the control and the true one, by utility.
+        lost: the AUC of the pick without control less that of the pick with it, as a mean over the questions.
     """
 
     left: Sequence[int]
@@ -113,7 +113,7 @@ class Cost:
 
 
 def main() -> None:
-    """Measure every control, and write the page."""
+    """Measure every control and write the page."""
     threadpool_limits(1)  # as workers do
     exact = _read(example.entry("health"))
     learners = Learners(Study.of(health_table(), example.plan()))
@@ -134,7 +134,7 @@ def _cost(control: Control, exact: Entry, learners: Learners) -> Cost:
 
 
 def _once(control: Control, exact: Entry, learners: Learners) -> tuple[int, float, float]:
-    """How many configurations are left, the correlation with the true order, and the AUC lost."""
+    """Return the number of configurations left, the correlation with the true order, and the AUC lost."""
     published = _read(_controlled(control))
     places = np.array([exact.configurations.ids.index(each) for each in published.configurations.ids])
     spearman = float(spearmanr(exact.utilities[places], published.utilities).statistic)
@@ -147,13 +147,13 @@ def _once(control: Control, exact: Entry, learners: Learners) -> tuple[int, floa
 
 
 def _controlled(control: Control) -> Document:
-    """The example's entry through the control, as JSON values."""
+    """Return the example's entry after the control, as JSON values."""
     entry = EntryDocument.model_validate(example.entry("health"))
     return document_of(apply_controls(entry, [control], ROLES).entry)
 
 
 def _read(document: Document) -> Entry:
-    """An entry as the service reads it: one that it refuses ends the benchmark."""
+    """Read an entry as the service does; a refused entry ends the benchmark."""
     content = read_publication(orjson.dumps(document)).content
     evidence = evidence_of(document)
     configurations = unpack_configurations(content.configuration_table, content.outline)
@@ -161,7 +161,15 @@ def _read(document: Document) -> Entry:
 
 
 def _lost(question: IntArray, places: IntArray, exact: Entry, published: Entry, learners: Learners) -> float:
-    """AUC that the pick loses among the configurations that a question asks about, by their places without control."""
+    """Return the AUC that the pick loses on a question.
+
+    Args:
+        question: the configurations asked about, by their indices without control.
+        places: the indices without control of the configurations left.
+        exact: the entry without control.
+        published: the entry with the control.
+        learners: the models.
+    """
     best = int(question[exact.utilities[question].argmax()])
     offered = np.flatnonzero(np.isin(places, question))
     pick = int(offered[published.utilities[offered].argmax()])
@@ -180,7 +188,7 @@ def _row(family: str, name: str, cost: Cost) -> list[str]:
 
 
 def _plot(costs: Mapping[str, Mapping[str, Cost]]) -> Figure:
-    """A column for each kind of control, the order above, the pick below."""
+    """Plot a column for each kind of control, with the order above and the pick below."""
     figure = Figure(figsize=(8, 4.6), layout="constrained")
     grid = figure.subplots(2, len(PANELS), sharey="row")
     for column, (axis, families) in enumerate(PANELS.items()):
@@ -197,7 +205,7 @@ def _plot(costs: Mapping[str, Mapping[str, Cost]]) -> Figure:
 
 
 def _series(axes: Axes, names: Sequence[str], values: Sequence[Sequence[float]], label: str, place: int) -> None:
-    """The mean of each control, and a line from its least to its most."""
+    """Draw the mean of each control, and a line from its smallest to its largest value."""
     means = [float(np.mean(each)) for each in values]
     reach = [[mean - min(each) for mean, each in zip(means, values, strict=True)]]
     reach += [[max(each) - mean for mean, each in zip(means, values, strict=True)]]

@@ -1,4 +1,4 @@
-"""Maskings and configurations for any table: hierarchies and intervals, nested and not, drawn without the label."""
+"""Maskings and configurations for any table: nested and other hierarchies and intervals, drawn without the label."""
 
 import random
 from collections import Counter
@@ -21,28 +21,28 @@ LABEL = "label"
 CONFIGURATIONS = 30
 CANDIDATES = 600
 SPREAD = 0.35
-"""How far, as a share of its maskings, an attribute is masked finer or coarser than its configuration as a whole."""
+"""How much finer or coarser than its configuration an attribute is masked, as a share of its maskings."""
 
 TRADED = 0.15
-"""The same where some attributes are masked finely against others."""
+"""The same if some attributes are masked finely against others."""
 
 FEW = 4
-"""An attribute of so many values may be shared with its values replaced by codes."""
+"""An attribute with at most this many values may be shared with its values replaced by codes."""
 
 
 def drawn_plan(table: Table, seed: int, *, against: Collection[str] = (), count: int = CONFIGURATIONS) -> Plan:
-    """Maskings of every attribute, and configurations that spread from hardly masked to hardly anything left.
+    """Draw maskings of every attribute, and configurations from hardly masked to hardly anything left.
 
-    Candidates are drawn around a coarseness of their own, put in order of privacy (by k, the records of the smallest
-    group that agrees on all masked attributes, then by the number of such groups and by the bits that are shared, fewer
-    being more private), and cut into as many strata as configurations are wanted; of each that is kept whose maskings
-    are used least so far. The configurations are in that order, the most private last.
+    Each candidate is drawn around its own coarseness. Candidates are sorted by privacy: by k (the records of the
+    smallest group that agrees on all masked attributes), then by the number of such groups and by the bits shared,
+    where fewer are more private. They are cut into as many strata as configurations are wanted. Of each stratum the
+    candidate is kept whose maskings are used least so far. The configurations are in that order, the most private last.
 
     Args:
-        table: the records; the label is never looked at.
-        seed: of all draws.
-        against: attributes that are masked finely where the others are masked coarsely, and the other way round.
-        count: of configurations.
+        table: the records; the label is ignored.
+        seed: the seed of all draws.
+        against: attributes masked finely where the others are masked coarsely, and vice versa.
+        count: the number of configurations.
     """
     draw = random.Random(f"{table.name} {seed}")
     attributes = tuple(Attribute(name, None, _maskings(name, column, draw)) for name, column in table.columns.items())
@@ -56,14 +56,14 @@ def drawn_plan(table: Table, seed: int, *, against: Collection[str] = (), count:
 
 
 def subset(plan: Plan, seed: int, count: int = CONFIGURATIONS) -> Plan:
-    """The same plan with so many of its configurations, drawn with the seed, in the plan's order."""
+    """Return the plan with `count` of its configurations, drawn with the seed, in the plan's order."""
     places = sorted(random.Random(seed).sample(range(len(plan.configurations)), count))
     chosen = tuple(plan.configurations[place] for place in places)
     return replace(plan, configurations=chosen)
 
 
 def _maskings(name: str, column: NDArray[np.str_], draw: random.Random) -> tuple[Masking, ...]:
-    """From fine to coarse. An attribute of two values has only codes: coarser is to drop it."""
+    """Return maskings from fine to coarse. For two values only codes are possible: the next coarser step is `drop`."""
     domain = Domain.of(np.unique(column).tolist(), None)
     ordered = domain.value_type in {ValueType.INTEGER, ValueType.NUMBER}
     functions = _intervals(domain.keys) if ordered else _hierarchies(domain.texts, draw)
@@ -74,7 +74,7 @@ def _maskings(name: str, column: NDArray[np.str_], draw: random.Random) -> tuple
 
 
 def _intervals(values: Sequence[Decimal]) -> dict[str, MaskingFunction]:
-    """Intervals of so many neighbouring values.
+    """Return intervals of neighbouring values.
 
     Eighths, quarters and halves of the values nest in each other; intervals of 3 and of 7 values nest in nothing.
     """
@@ -84,7 +84,7 @@ def _intervals(values: Sequence[Decimal]) -> dict[str, MaskingFunction]:
 
 
 def _hierarchies(texts: Sequence[str], draw: random.Random) -> dict[str, MaskingFunction]:
-    """Merges of two categories at a time, then of two such pairs; and merges of three, which nest in neither."""
+    """Merge two categories at a time, then two such pairs; also three at a time, which nests in neither."""
     first, second = list(texts), list(texts)
     draw.shuffle(first)
     draw.shuffle(second)
@@ -98,7 +98,7 @@ def _hierarchies(texts: Sequence[str], draw: random.Random) -> dict[str, Masking
 
 @dataclass(frozen=True)
 class _Candidate:
-    """The masking of each attribute; the size of the smallest group, the number of groups, and the bits shared."""
+    """The masking of each attribute, the size of the smallest group, the number of groups, and the bits shared."""
 
     maskings: tuple[str, ...]
     k: int
@@ -107,14 +107,14 @@ class _Candidate:
 
     @property
     def privacy(self) -> tuple[float, ...]:
-        """Rises with privacy."""
+        """The sort key, which rises with privacy."""
         return self.k, -self.groups, -self.bits
 
 
 def _candidates(
     table: Table, attributes: Sequence[Attribute], draw: random.Random, against: Collection[str]
 ) -> Iterator[_Candidate]:
-    """Distinct ones, each with how private it is."""
+    """Yield distinct candidates, each with its privacy."""
     columns = [_masked_columns(attribute, table.columns[attribute.name]) for attribute in attributes]
     bits = [{masking: entropy(np.bincount(column), base=2) for masking, column in each.items()} for each in columns]
     signs, spread = [attribute.name in against for attribute in attributes], TRADED if against else SPREAD
@@ -140,7 +140,7 @@ def _at(ordered: Sequence[str], coarse: float) -> str:
 
 
 def _masked_columns(attribute: Attribute, column: NDArray[np.str_]) -> dict[str, NDArray[np.int64]]:
-    """By masking (records,) the masked values as numbers."""
+    """Return by masking (records,) the masked values as numbers."""
     texts, places = np.unique(column, return_inverse=True)
     domain = Domain.of(texts.tolist(), None)
     masked = {}
@@ -151,7 +151,7 @@ def _masked_columns(attribute: Attribute, column: NDArray[np.str_]) -> dict[str,
 
 
 def _group_sizes(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """How many records agree on all columns (records,), for every combination that there is."""
+    """Return the number of records of every combination that occurs in the columns (records,)."""
     group = np.zeros(columns[0].size, dtype=np.int64)
     for column in columns:
         group = np.unique(group * (int(column.max()) + 1) + column, return_inverse=True)[1]
@@ -159,7 +159,7 @@ def _group_sizes(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def _spread(ordered: Sequence[_Candidate], count: int) -> list[_Candidate]:
-    """Of every stratum the candidate that uses what is used least so far."""
+    """Choose from every stratum the candidate whose maskings are used least so far."""
     used: Counter[tuple[int, str]] = Counter()
     kept = []
     for stratum in np.array_split(np.arange(len(ordered)), count):

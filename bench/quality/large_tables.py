@@ -1,4 +1,4 @@
-"""Tables of any size, made up on disk, and all that the contenders of the cost comparison take from them."""
+"""Tables of any size, made up on disk, and the inputs that the cost comparison takes from them."""
 
 import tempfile
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ from aegis_provider.plan.model import DROP
 from aegis_provider.table.values import ValueType
 
 WIDTHS = (5, 7, 10, 20)
-"""Of the intervals of each attribute's maskings; those of 7 nest in no other."""
+"""The widths of the intervals of each attribute's maskings; those of 7 nest in no other."""
 
 LARGEST = 120
-"""More than any value."""
+"""Larger than any value."""
 
 LABELS = 3
 MEMORY = "1GB"
@@ -29,7 +29,7 @@ MEMORY = "1GB"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large a made-up table is, and how many configurations it has."""
+    """The size of a made-up table, and its number of configurations."""
 
     attributes: int = 8
     configurations: int = 100
@@ -38,9 +38,9 @@ class Size:
 
 @contextmanager
 def made(size: Size) -> Iterator[Path]:
-    """A Parquet file of that size in a temporary directory, which is removed; the same for the same size.
+    """Write a Parquet file of that size to a temporary directory, which is removed; the same for the same size.
 
-    About 100 values an attribute, a label of three classes on which they depend. DuckDB writes it piece by piece.
+    Each attribute has about 100 values, which depend on a label of three classes. DuckDB writes it piece by piece.
     """
     with tempfile.TemporaryDirectory(prefix="aegis-cost-") as directory, duckdb.connect() as connection:
         path = Path(directory) / "table.parquet"
@@ -52,7 +52,7 @@ def made(size: Size) -> Iterator[Path]:
 
 
 def plan(size: Size) -> Plan:
-    """Every attribute in intervals of four widths; configurations choose among them and `drop` at random."""
+    """Mask every attribute by intervals of four widths; configurations choose among them and `drop` at random."""
     attributes = tuple(
         Attribute(_name(place), ValueType.INTEGER, tuple(_masking(width) for width in WIDTHS))
         for place in range(size.attributes)
@@ -67,7 +67,7 @@ def plan(size: Size) -> Plan:
 
 
 def records_of(path: Path, entry: dict[str, Any]) -> tuple[IntArray, IntArray]:
-    """The values (records, attributes) and classes (records,) of a table as places in the domains of its entry."""
+    """Return values (records, attributes) and classes (records,) as indices in the domains of the table's entry."""
     with duckdb.connect() as connection:
         columns = connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).fetchnumpy()
     domains = [np.array(attribute["domain"], dtype=np.int64) for attribute in entry["attributes"]]
@@ -82,7 +82,7 @@ def _name(place: int) -> str:
 
 
 def _value(place: int) -> str:
-    """SQL of a whole number from 0: two drawn ones and a part of the class, more of it in some attributes."""
+    """Return SQL of a whole number from 0: two drawn numbers plus a multiple of the class that differs by attribute."""
     return f"(hash(i, {place}) % 60 + hash(i, {place}, 1) % 30 + {place % 4 + 1} * y)::INTEGER"
 
 

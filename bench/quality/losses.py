@@ -1,4 +1,4 @@
-"""What a ranker is worth: what its pick loses against the best, and whether its order is that of the results."""
+"""The performance of a ranker: what its pick loses against the best, and how well its order fits the results."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over random splits of one table and the half-width of its 95 % interval; not a number where there is none.
+    """A mean over random splits of one table and the half-width of its 95 % interval (NaN for a single split).
 
-    Halves of one table share records, so that their results are not independent: the interval is that of the corrected
-    resampled t of Nadeau & Bengio 2003, Inference for the generalization error, Machine Learning 52, section 3.
+    Halves of one table share records, so their results are not independent. The interval is therefore that of the
+    corrected resampled t of Nadeau & Bengio 2003, Inference for the generalization error, Machine Learning 52,
+    section 3.
     """
 
     mean: float
@@ -23,10 +24,10 @@ class Estimate:
 
     @classmethod
     def of(cls, values: FloatArray, tested_per_trained: float) -> "Estimate":
-        """The mean of J values, of variance (1/J + n_test/n_train) s^2, by Student's t of J - 1 degrees of freedom.
+        """Estimate the mean of J values, with the variance (1/J + n_test/n_train) s^2 and J - 1 degrees of freedom.
 
         Args:
-            values: (splits,) one of each.
+            values: (splits,) one per split.
             tested_per_trained: n_test/n_train; 0 gives the interval of independent values.
         """
         if values.size < 2 or np.ptp(values) == 0:
@@ -47,7 +48,7 @@ class Estimate:
 
 
 def lost(results: FloatArray, pick: FloatArray) -> FloatArray:
-    """(splits,) what the pick loses against the configuration that is best on average over the splits.
+    """Return (splits,) what the pick loses against the configuration that is best on average over the splits.
 
     Args:
         results: (splits, configurations) of one model.
@@ -57,14 +58,14 @@ def lost(results: FloatArray, pick: FloatArray) -> FloatArray:
 
 
 def lost_in_split(results: FloatArray, pick: FloatArray) -> FloatArray:
-    """(splits,) what the pick loses against what happens to be best in the same split: never negative."""
+    """Return (splits,) what the pick loses against the best of the same split; never negative."""
     return np.maximum(results.max(axis=1) - results @ pick, 0.0)
 
 
 def correlations(results: FloatArray, utilities: FloatArray) -> FloatArray:
-    """(splits,) Spearman's correlation of utilities and results; 0 where one of the two is constant.
+    """Return (splits,) Spearman's correlation of utilities and results; 0 if one of the two is constant.
 
-    An order that says nothing is worth what a random one is worth on average.
+    An order without information is worth what a random one is worth on average.
     """
     if np.ptp(utilities) == 0:
         return np.zeros(results.shape[0])

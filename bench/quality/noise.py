@@ -1,4 +1,4 @@
-"""How the ranking degrades where published counts are inexact: noise, rounding, records left out."""
+"""How the ranking degrades if published counts are inexact: noise, rounding, records left out."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ Publish = Callable[[np.random.Generator, IntArray], tuple[IntArray, Perturbation
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """What is known of an entry, its configurations, and their utilities (configurations,)."""
+    """An entry's evidence, its configurations, and their utilities (configurations,)."""
 
     evidence: Sequence[AttributeEvidence]
     configurations: ConfigurationTable
@@ -48,15 +48,15 @@ def main() -> None:
     threadpool_limits(1)  # as workers do
     for name, entry in entries.items():
         heading(f"Ranking {entry.utilities.size} configurations of {name} by {MEASURE} from inexact counts")
-        print(f"Spearman's correlation with the true order, mean of {REPETITIONS} (least): of the fitted tables,")
-        print("and of the published counts taken for exact, negative ones for 0; and the misfit of the views.")
+        print(f"Spearman's correlation with the true order, mean of {REPETITIONS} (smallest): for the fitted tables,")
+        print("and for the published counts taken for exact, negative ones set to 0. Last, the misfit of the views.")
         series(entry, "noise of scale", {f"{scale}": noise(scale) for scale in SCALES})
         series(entry, "rounded to", {f"{base}": rounding(base) for base in BASES})
         series(entry, "records left out", {f"{share:.1%}": leaving_out(share) for share in SHARES})
 
 
 def read(document: Document) -> Entry:
-    """An entry as its provider knows it, with exact counts."""
+    """Read an entry with exact counts, as its provider knows it."""
     content = read_publication(orjson.dumps(document)).content
     evidence = evidence_of(document)
     configurations = unpack_configurations(content.configuration_table, content.outline)
@@ -64,14 +64,14 @@ def read(document: Document) -> Entry:
 
 
 def series(entry: Entry, name: str, ways: Mapping[str, Publish]) -> None:
-    """A row for each way of publishing."""
+    """Print a row for each way of publishing."""
     print()
     rows = [[value, *figures(entry, publish)] for value, publish in ways.items()]
     table([name, "fitted", "taken for exact", "misfit"], rows)
 
 
 def figures(entry: Entry, publish: Publish) -> list[str]:
-    """Correlations of fitted and naive utilities with the true ones, and the mean standardised misfit."""
+    """Return correlations of fitted and naive utilities with the true ones, and the mean standardised misfit."""
     fitted, naive, misfits = [], [], []
     for seed in range(REPETITIONS):
         rng = np.random.default_rng(seed)
@@ -87,7 +87,7 @@ def figures(entry: Entry, publish: Publish) -> list[str]:
 def utilities(
     evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable
 ) -> tuple[FloatArray, float | None]:
-    """The utility (configurations,) of each configuration as advice has it, and the mean standardised misfit."""
+    """Return the utilities (configurations,) that advice reports, and the mean standardised misfit."""
     names = tuple(attribute.name for attribute in evidence)
     question = Question(MEASURE, names, np.full(len(names), 1 / len(names)))
     references = [reconstruct(attribute) for attribute in evidence]
@@ -100,7 +100,7 @@ def utilities(
 
 
 def taken_for_exact(evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable) -> FloatArray:
-    """The mean utility (configurations,) of the counts as published, without negative ones. No one is left as it is."""
+    """Return the mean utility (configurations,) of the published counts, clipped at 0. No masking is `identity`."""
     total = np.zeros(len(configurations.ids))
     for attribute, options, codes in zip(evidence, configurations.options, configurations.codes.T, strict=True):
         tables = {masking.id: masking.joint for masking in attribute.maskings}
@@ -110,7 +110,7 @@ def taken_for_exact(evidence: Sequence[AttributeEvidence], configurations: Confi
 
 
 def inexact(rng: np.random.Generator, attribute: AttributeEvidence, publish: Publish) -> AttributeEvidence:
-    """The evidence on an attribute whose masked counts are all published in that way."""
+    """Return the evidence on an attribute whose masked counts are all published in that way."""
     maskings = tuple(_inexact(rng, masking, publish) for masking in attribute.maskings)
     return replace(attribute, maskings=maskings)
 
@@ -123,7 +123,7 @@ def _inexact(rng: np.random.Generator, masking: Masking, publish: Publish) -> Ma
 
 
 def noise(scale: float) -> Publish:
-    """Discrete Laplace noise on each count."""
+    """Add discrete Laplace noise to each count."""
 
     def publish(rng: np.random.Generator, joint: IntArray) -> tuple[IntArray, Perturbation]:
         if not scale:
@@ -136,7 +136,7 @@ def noise(scale: float) -> Publish:
 
 
 def rounding(base: int) -> Publish:
-    """Each count rounded to the nearest multiple."""
+    """Round each count to the nearest multiple."""
 
     def publish(_: np.random.Generator, joint: IntArray) -> tuple[IntArray, Perturbation]:
         if not base:
@@ -147,7 +147,7 @@ def rounding(base: int) -> Publish:
 
 
 def leaving_out(share: float) -> Publish:
-    """That share of the records left out of each table, by chance."""
+    """Leave out that share of the records of each table, at random."""
 
     def publish(rng: np.random.Generator, joint: IntArray) -> tuple[IntArray, Perturbation]:
         if not share:

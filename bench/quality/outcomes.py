@@ -1,4 +1,4 @@
-"""Every entrant on every table: what its picks lose, how good its orders are, and how often it cannot decide."""
+"""The results of every entrant on every table: what its picks lose, how good its orders are, how often it ties."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -34,28 +34,28 @@ LEADING = (JOINT, MUTUAL_INFORMATION, G3, PUBLISHED, "Mascara", VIEW, "mRMR", RA
 """Shown in plots."""
 
 LEVELS = (1.0, 2 / 3, 1 / 3)
-"""Of the configurations, the most private share that is asked about."""
+"""The shares of the configurations, the most private ones, that the questions ask about."""
 
 ByQuestion = FloatArray
 """(levels, metrics, models, splits)"""
 
 Measured = Callable[[FloatArray, FloatArray], FloatArray]
-"""(splits,) from results (splits, configurations) and what a ranker says of the configurations."""
+"""Computes (splits,) from results (splits, configurations) and a ranker's output for the configurations."""
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What an entrant is worth on a table; of one that draws at random, the mean over its draws.
+    """The performance of an entrant on a table; for one that draws at random, the mean over its draws.
 
     Attributes:
-        entrant: who ranks.
-        scores: how; in the first draw.
-        tested_per_trained: records that models were tested on for each that they were trained on.
+        entrant: the ranker.
+        scores: its scores in the first draw.
+        tested_per_trained: the number of records tested for each record trained on.
         tied: (levels,) how many configurations share the best utility in the first draw.
-        picks: (levels,) of each (configurations that it leaves,) the probability that each is picked.
-        lost: (levels, metrics, models, splits) against the best by mean over the splits.
+        picks: for each level, (configurations left,) the probability that each is picked.
+        lost: (levels, metrics, models, splits) the loss against the best by mean over the splits.
         lost_in_split: the same against the best of the same split.
-        correlation: (levels, metrics, models, splits) Spearman's, of utilities and results.
+        correlation: (levels, metrics, models, splits) Spearman's correlation of utilities and results.
     """
 
     entrant: Entrant
@@ -68,34 +68,34 @@ class Effect:
     correlation: ByQuestion
 
     def loss(self, metric: str = "AUC", model: str | None = None) -> FloatArray:
-        """(splits,) what the pick loses, mean over the levels; and over the models, if none is named."""
+        """Return (splits,) what the pick loses, as a mean over the levels, and over the models if none is named."""
         by_model = self.lost[:, METRICS.index(metric)].mean(axis=0)
         return by_model.mean(axis=0) if model is None else by_model[MODELS.index(model)]
 
     def picks_as(self, other: "Effect") -> bool:
-        """Whether both pick the same in every question."""
+        """Return whether both pick the same in every question."""
         return all(map(np.array_equal, self.picks, other.picks))
 
     def estimate(self, values: FloatArray) -> Estimate:
-        """The mean of something (splits,) that was found on the splits of this table."""
+        """Estimate the mean of values (splits,) measured on the splits of this table."""
         return Estimate.of(values, self.tested_per_trained)
 
     def mean_loss(self, metric: str = "AUC", model: str | None = None) -> Estimate:
-        """What the pick loses on average over the splits, as `loss` tells it of each."""
+        """Estimate what the pick loses on average over the splits (see `loss`)."""
         return self.estimate(self.loss(metric, model))
 
     def loss_in_split(self, metric: str = "AUC") -> Estimate:
-        """What the pick loses against the best of each split, mean over levels and models."""
+        """Estimate what the pick loses against the best of each split, as a mean over levels and models."""
         return self.estimate(self.lost_in_split[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
     def spearman(self, metric: str = "AUC") -> Estimate:
-        """How well it orders the configurations, mean over levels and models."""
+        """Estimate how well it orders the configurations, as a mean over levels and models."""
         return self.estimate(self.correlation[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A table, trained and ranked."""
+    """A table with its training results and the effect of every entrant."""
 
     study: Study
     results: Results
@@ -103,27 +103,27 @@ class Outcome:
 
     @cached_property
     def by_id(self) -> dict[str, Effect]:
-        """The effect of each entrant."""
+        """The effect of each entrant by its id."""
         return {effect.entrant.id: effect for effect in self.effects}
 
     @property
     def splits(self) -> int:
-        """How many halves were trained on."""
+        """The number of splits."""
         return self.results.values.shape[2]
 
     @property
     def in_full(self) -> list[Effect]:
-        """The effects of those that are told all counts and histograms, the published algorithm and the rivals."""
+        """The effects of entrants given all counts and histograms, the published algorithm and the rivals."""
         return [effect for effect in self.effects if effect.entrant.group in IN_FULL]
 
     @property
     def auc(self) -> FloatArray:
-        """(configurations,) the AUC, mean over models and splits."""
+        """(configurations,) the mean AUC over models and splits."""
         return self.results.values[:, :, :, METRICS.index("AUC")].mean(axis=(1, 2))
 
 
 def outcomes(studies: Iterable[Study], *, short: bool, kept: Path | None = None) -> list[Outcome]:
-    """Train on every study in two processes (the short form: in a thread, which starts sooner), and ask everyone."""
+    """Train on every study in two processes (in the short form one thread, which starts sooner), and rank."""
     taking_part = list(entrants())
     splits = SHORT_SPLITS if short else None
     with ThreadPoolExecutor(1) if short else ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
@@ -131,12 +131,12 @@ def outcomes(studies: Iterable[Study], *, short: bool, kept: Path | None = None)
 
 
 def outcome(study: Study, results: Results, taking_part: Sequence[Entrant]) -> Outcome:
-    """Hold what everyone says of a study against the results of training."""
+    """Compare every entrant's ranking of a study with the results of training."""
     return Outcome(study, results, tuple(_effect(study, entrant, results) for entrant in taking_part))
 
 
 def levels(configurations: int) -> list[IntArray]:
-    """The places of the configurations that each level of privacy leaves: they are in its order."""
+    """Return the indices of the configurations that each level leaves; configurations are ordered by privacy."""
     return [np.arange(configurations - math.ceil(share * configurations - 1e-9), configurations) for share in LEVELS]
 
 
@@ -162,40 +162,40 @@ def _effect(study: Study, entrant: Entrant, results: Results) -> Effect:
 
 
 def _of_models(measured: Measured, results: Results, places: IntArray, said: FloatArray) -> FloatArray:
-    """(metrics, models, splits) what is measured of a pick or of utilities, among the configurations at some places."""
+    """Return (metrics, models, splits) a measurement of a pick or of utilities among some configurations."""
     return np.array([[measured(results.of(model, metric)[:, places], said) for model in MODELS] for metric in METRICS])
 
 
 def leading(outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """The entrants that plots show: title by id."""
+    """Return the entrants that plots show: title by id."""
     return {name: outcomes[0].by_id[name].entrant.title for name in LEADING}
 
 
 def real(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those of real tables."""
+    """Return the outcomes of real tables."""
     return [each for each in outcomes if each.study.name not in synthetic_tables.NAMES]
 
 
 def took_part(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those of real tables that the product's defaults were chosen by."""
+    """Return the outcomes of real tables that took part in choosing the product's defaults."""
     return [each for each in real(outcomes) if not each.study.table.held_out]
 
 
 def held_out(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those of real tables that had no part in any choice."""
+    """Return the outcomes of real tables that had no part in any choice."""
     return [each for each in real(outcomes) if each.study.table.held_out]
 
 
 def made_up(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Those of synthetic tables."""
+    """Return the outcomes of made-up tables."""
     return [each for each in outcomes if each.study.name in synthetic_tables.NAMES]
 
 
 def mean_loss(entrant: str, outcomes: Sequence[Outcome]) -> str:
-    """The AUC that an entrant's pick loses, mean over tables."""
+    """Return the AUC that an entrant's pick loses, as a mean over tables."""
     return figure_of(float(np.mean([each.by_id[entrant].loss().mean() for each in outcomes])))
 
 
 def worst_loss(entrant: str, outcomes: Sequence[Outcome]) -> str:
-    """The same on the table where it is most."""
+    """Return the AUC that an entrant's pick loses on its worst table."""
     return figure_of(max(float(each.by_id[entrant].loss().mean()) for each in outcomes))

@@ -10,15 +10,15 @@ from aegis_advisor.arrays import FloatArray
 from bench.quality.losses import Estimate
 from bench.quality.report import figure_of
 
-#: Colours that people of any colour vision tell apart (Okabe & Ito 2008).
+#: Colours that people of any colour vision can distinguish (Okabe & Ito 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999", "#F0E442")
 MARKERS = "osD^vP*X<>"
 INCH = 0.42
-"""Of a row of a plot."""
+"""The height of a row of a plot."""
 
 
 def dots(rows: Sequence[str], series: Mapping[str, Sequence[Estimate]], axis: str, ends: Sequence[int] = ()) -> Figure:
-    """A row for each name, a dot with its interval for each series, and a line below the rows at `ends`."""
+    """Plot a row for each name, a dot with its interval for each series, and a line below the rows at `ends`."""
     figure = Figure(figsize=(8, 1.6 + INCH * len(rows)), layout="constrained")
     axes = figure.subplots()
     step = 0.7 / max(len(series), 1)
@@ -44,7 +44,7 @@ def scatters(
     points: Mapping[tuple[str, str], tuple[FloatArray, FloatArray]],
     up: str,
 ) -> Figure:
-    """Small plots, a row of them for each name: `points` by row and column, what goes right and what goes up."""
+    """Plot a grid of small plots: `points` has the x and y values by row and column."""
     figure = Figure(figsize=(1.5 * len(columns) + 0.6, 1.5 * len(rows) + 0.5), layout="constrained")
     grid = figure.subplots(len(rows), len(columns), squeeze=False, sharey="row")
     for row, line in zip(rows, grid, strict=True):
@@ -60,7 +60,7 @@ def scatters(
 
 
 def heat_map(rows: Sequence[str], columns: Sequence[str], values: FloatArray) -> Figure:
-    """Correlations (rows, columns), from -1 to 1, each with its number."""
+    """Plot correlations (rows, columns), from -1 to 1, each with its number."""
     figure = Figure(figsize=(0.75 * len(columns) + 2.6, 0.25 * len(rows) + 1.8), layout="constrained")
     axes = figure.subplots()
     shown = axes.imshow(values, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")
@@ -78,7 +78,7 @@ def heat_map(rows: Sequence[str], columns: Sequence[str], values: FloatArray) ->
 def turns(
     panels: Mapping[str, Mapping[str, Sequence[Estimate]]], ticks: Mapping[str, Sequence[str]], up: str
 ) -> Figure:
-    """A panel for each property that is turned: `panels` by property and series, an estimate for each of its levels."""
+    """Plot a panel for each varied property: `panels` has an estimate per level, by property and series."""
     figure = Figure(figsize=(8, 6.4), layout="constrained")
     grid = figure.subplots(2, -(-len(panels) // 2), squeeze=False).ravel()
     for axes, (title, series) in zip(grid, panels.items(), strict=False):

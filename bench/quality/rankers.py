@@ -1,4 +1,4 @@
-"""All that rank configurations without training: Aegis by measure and by what is known, and its rivals."""
+"""The rankers that need no training: Aegis by measure and by what is published, and its rivals."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from bench.quality.rivals.sampling import sampling, sampling_views
 from bench.quality.study import Study
 
 Ranker = Callable[[Study], FloatArray]
-"""Gives the utility (configurations,) of each, higher is better."""
+"""Returns the utility (configurations,) of each configuration; higher is better."""
 
 Knowledge = Literal["counts", "no histograms", "half", "half, no histograms"]
 
@@ -30,7 +30,7 @@ KNOWLEDGE: dict[Knowledge, str] = {
     "half, no histograms": "half of the maskings counted, no histograms",
 }
 PUBLISHED = ("mutual_information", "chi_square", "g3")
-"""The measures that the published algorithm is evaluated with."""
+"""The measures by which the published algorithm is evaluated."""
 
 SEED = 11
 DRAWS = 5
@@ -42,22 +42,22 @@ TIES = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What a ranker says of a study.
+    """A ranker's output for a study.
 
     Attributes:
         utilities: (configurations,) higher is better; ties are equal.
-        order: (configurations,) best first, ties broken; None where the ranker says nothing of ties.
+        order: (configurations,) best first, ties broken; None if the ranker does not break ties.
     """
 
     utilities: FloatArray
     order: IntArray | None = None
 
     def tied(self, places: IntArray) -> int:
-        """How many of the configurations at some places share the best utility."""
+        """Return how many of the configurations at these indices share the best utility."""
         return int(np.sum(self.utilities[places] == self.utilities[places].max()))
 
     def pick(self, places: IntArray) -> FloatArray:
-        """(places,) the probability that each is picked; equal for what ties without an order."""
+        """Return (places,) the probability that each is picked; equal for ties without an order."""
         if self.order is not None:
             chosen = self.order[np.isin(self.order, places)][0]
             return (places == chosen).astype(np.float64)
@@ -72,10 +72,10 @@ class Entrant:
     Attributes:
         id: unique.
         title: in the report's tables; unique among those of full knowledge.
-        group: what is known of the maskings (`KNOWLEDGE`), `otherwise` (the bias corrected, or not, unlike by default),
-            `published` or `rivals`.
+        group: what is known about the maskings (`KNOWLEDGE`), `otherwise` (bias correction the opposite of the
+            default), `published` or `rivals`.
         scores: ranks the configurations of a study.
-        again: the same with other seeds, where it draws at random.
+        again: the same with other seeds, if it draws at random.
     """
 
     id: str
@@ -86,7 +86,7 @@ class Entrant:
 
 
 def entrants() -> Iterator[Entrant]:
-    """Everyone, in the report's order."""
+    """Yield all entrants in the report's order."""
     yield from _by_knowledge("counts")
     for measure in MEASURES.values():
         if measure.bias is not None:
@@ -107,7 +107,7 @@ def entrants() -> Iterator[Entrant]:
 
 
 def _by_knowledge(knowledge: Knowledge) -> Iterator[Entrant]:
-    """Joint measures need the counts of every masking that is used."""
+    """Yield an entrant per measure. Joint measures need the counts of every masking used, so `half` leaves them out."""
     for measure in MEASURES.values():
         if not (measure.is_joint and knowledge.startswith("half")):
             asked = partial(_by_product, measure=measure.id, knowledge=knowledge)
@@ -115,18 +115,18 @@ def _by_knowledge(knowledge: Knowledge) -> Iterator[Entrant]:
 
 
 def named(measure: str) -> str:
-    """A measure's id as words."""
+    """Return a measure's id as words."""
     return measure.replace("_", " ")
 
 
 def outside(study: Study, ranker: Ranker) -> Scores:
-    """The scores of a ranker that is not the product, and says nothing of ties."""
+    """Return the scores of a rival, which does not break ties."""
     return Scores(_rounded(ranker(study)))
 
 
 @cache
 def known(evidence: tuple[AttributeEvidence, ...], knowledge: Knowledge) -> tuple[AttributeEvidence, ...]:
-    """The evidence of a study, or what is left of it."""
+    """Return the part of a study's evidence that is published."""
     if knowledge.startswith("half"):
         evidence = tuple(_half_counted(one, place) for place, one in enumerate(evidence))
     if knowledge.endswith("no histograms"):
@@ -136,12 +136,12 @@ def known(evidence: tuple[AttributeEvidence, ...], knowledge: Knowledge) -> tupl
 
 @cache
 def references(evidence: tuple[AttributeEvidence, ...], knowledge: Knowledge) -> tuple[Reference, ...]:
-    """The pooled reference of each attribute, computed once for all measures."""
+    """Return the pooled reference of each attribute, computed once for all measures."""
     return tuple(map(reconstruct, known(evidence, knowledge)))
 
 
 def ask(study: Study, question: Question, knowledge: Knowledge = "counts") -> Recommendation:
-    """The product's answer."""
+    """Return the product's answer."""
     table, evidence = study.configurations, known(study.evidence, knowledge)
     pooled = references(study.evidence, knowledge)
     return recommend(evidence, pooled, table.codes, table.options, question, study.pairs)
@@ -155,7 +155,7 @@ def _by_product(
     rounding_seed: int | None = None,
     bias_correction: bool | None = None,  # noqa: FBT001 -- bound by name
 ) -> Scores:
-    """Bias and ties are seen to as in use: ties go by mutual information, then by the configurations' order."""
+    """Score by the product, with ties broken as in use: by mutual information, then by the configurations' order."""
     if bias_correction is None:
         bias_correction = MEASURES[measure].corrected_by_default
     weights = np.full(len(study.evidence), 1 / len(study.evidence))
@@ -167,7 +167,7 @@ def _by_product(
 
 
 def _half_counted(evidence: AttributeEvidence, place: int) -> AttributeEvidence:
-    """Of half of the maskings, one of which tells something, the counts are known; of the others the mapping."""
+    """Keep the counts of half of the maskings, one of them informative, and only the mapping of the others."""
     rng = np.random.default_rng([SEED, place])
     telling = [number for number, masking in enumerate(evidence.maskings) if masking.groups > 1]
     first = int(rng.choice(telling))
@@ -181,7 +181,7 @@ def _bare(masking: Masking, counted: bool) -> Masking:  # noqa: FBT001 -- privat
 
 
 def _rounded(utilities: FloatArray) -> FloatArray:
-    """The utilities without the rounding noise that would tell ties apart."""
+    """Return the utilities without the rounding noise that would separate ties."""
     scale = float(np.abs(utilities).max()) or 1.0
     return np.round(utilities / (scale * TIES)) * (scale * TIES)
 
@@ -201,4 +201,4 @@ RIVALS: Mapping[str, tuple[Ranker, ...]] = {
     "mRMR": (mrmr,),
     "random choice": (_no_opinion,),
 }
-"""Rankers that are not the product, by title: of those that draw at random, one for each seed."""
+"""The rivals by title; those that draw at random have one ranker per seed."""

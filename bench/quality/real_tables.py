@@ -21,16 +21,16 @@ MODES = {1: "air", 2: "train", 3: "bus", 4: "car"}
 SKLEARN = "scikit-learn"
 SEED = 1
 SEED_OF_HEALTH = 4
-"""Of the choice among the configurations of the example's own plan."""
+"""For the choice among the configurations of the example's own plan."""
 
 
 def health() -> Study:
-    """The repository's example with its own maskings, and 30 of its 70 configurations."""
+    """Return the repository's example with its own maskings, and 30 of its 70 configurations."""
     return Study.of(health_table(), subset(example.plan(), SEED_OF_HEALTH))
 
 
 def health_table() -> Table:
-    """All of its records."""
+    """Return the example's table with all its records."""
     with example.TABLE.open(newline="", encoding="utf-8") as file:
         header, *records = csv.reader(file)
     columns = dict(zip(header, np.array(records).T, strict=True))
@@ -44,7 +44,7 @@ def health_table() -> Table:
 
 
 def took_part() -> Iterator[Study]:
-    """Tables that the product's defaults were chosen by.
+    """Yield the tables that took part in choosing the product's defaults.
 
     Labels are binary, of many classes, or binned numbers; there are 10 to 64 attributes.
     """
@@ -54,7 +54,7 @@ def took_part() -> Iterator[Study]:
 
 
 def affairs() -> Table:
-    """Fair 1978: binary, of ordinal attributes."""
+    """Fair 1978: a binary label and ordinal attributes."""
     data = fair.load_pandas().data
     return Table(
         name="affairs",
@@ -66,7 +66,7 @@ def affairs() -> Table:
 
 
 def election() -> Table:
-    """Seven classes of few records each; two attributes are the same but for a logarithm."""
+    """Seven classes with few records each; one attribute is the logarithm of another."""
     data = anes96.load_pandas().data
     return Table(
         name="election",
@@ -78,7 +78,7 @@ def election() -> Table:
 
 
 def vote() -> Table:
-    """The same records with a binary label, most of which one attribute tells."""
+    """The same records with a binary label that one attribute mostly determines."""
     data = anes96.load_pandas().data
     return Table(
         name="vote",
@@ -90,11 +90,11 @@ def vote() -> Table:
 
 
 def breast_cancer() -> Table:
-    """Thirty numbers, three of each of ten features: redundant."""
+    """Thirty numbers, three for each of ten features: redundant attributes."""
     bunch = datasets.load_breast_cancer()
     return Table(
         name="breast cancer",
-        about="Wisconsin diagnostic breast cancer, 30 numbers of each tumour; label: malignant or benign",
+        about="Wisconsin diagnostic breast cancer, 30 numbers per tumour; label: malignant or benign",
         source=f"{SKLEARN} (breast_cancer); UCI repository, CC BY 4.0",
         columns=numbers(bunch.data, bunch.feature_names),
         label=bunch.target_names[bunch.target].astype(str),
@@ -102,7 +102,7 @@ def breast_cancer() -> Table:
 
 
 def digits() -> Table:
-    """Sixty-four pixels, ten classes: neighbours are alike, and none tells much alone."""
+    """Sixty-four pixels, ten classes: neighbours are alike, and none is informative alone."""
     bunch = datasets.load_digits()
     return Table(
         name="digits",
@@ -126,7 +126,7 @@ def diabetes() -> Table:
 
 
 def wine(configurations: int = CONFIGURATIONS, attributes: int | None = None) -> Study:
-    """Small: 178 records. With the first so many of the attributes, all by default."""
+    """A small table of 178 records, with its first `attributes` attributes (all by default)."""
     bunch = datasets.load_wine()
     table = Table(
         name="wine",
@@ -143,26 +143,26 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, NDArray[np.str_]
 
 
 def numbers(data: NDArray[np.float64], names: Sequence[str]) -> Mapping[str, NDArray[np.str_]]:
-    """The attributes that have two values or more."""
+    """Return the attributes that have two values or more."""
     columns = zip(names, data.T, strict=True)
     return {str(name): texts(column) for name, column in columns if np.unique(column).size > 1}
 
 
 def held_out() -> Iterator[Study]:
-    """Tables that nothing of the product was chosen by: three and four classes, 4 to 20 attributes."""
+    """Yield the tables that had no part in any choice: three and four classes, 4 to 20 attributes."""
     for table in (schools(), travel()):
         yield Study.of(table, drawn_plan(table, SEED))
     yield iris()
 
 
 def schools() -> Table:
-    """Few records of many attributes, eight of which are products of others."""
+    """Few records and many attributes, eight of which are products of others."""
     data = star98.load_pandas().data
     counted = ["NABOVE", "NBELOW"]
     return Table(
         name="schools",
-        about="Californian schools by county, 20 numbers of each (Gill 2000); label: the share of the pupils above the"
-        " national median in mathematics, in thirds; the numbers of pupils that give it are left out",
+        about="Californian schools by county, 20 numbers per county (Gill 2000); label: the share of the pupils above"
+        " the national median in mathematics, in thirds; the numbers of pupils that determine it are left out",
         source="statsmodels (star98), included there with permission of the author",
         columns=columns_of(data, [name for name in data.columns if name not in counted]),
         label=thirds((data["NABOVE"] / data[counted].sum(axis=1)).to_numpy()),
@@ -171,7 +171,7 @@ def schools() -> Table:
 
 
 def travel() -> Table:
-    """A record for each traveller, who is four records in the source: those of one are not independent."""
+    """One record for each traveller. The source has four, which are not independent."""
     data = modechoice.load_pandas().data.astype({"mode": int})
     chosen = data[data["choice"] == 1].set_index("individual")
     times = data.pivot(index="individual", columns="mode", values=["ttme", "invc", "invt", "gc"]).loc[chosen.index]
@@ -179,8 +179,8 @@ def travel() -> Table:
     wide = times.join(chosen[["hinc", "psize"]])
     return Table(
         name="travel",
-        about="210 travellers between Sydney, Canberra and Melbourne, a record of each with time and cost by air,"
-        " train, bus and car, income and size of the party (Greene & Hensher 1997); label: how they went",
+        about="210 travellers between Sydney, Canberra and Melbourne, one record each with time and cost by air,"
+        " train, bus and car, income and size of the party (Greene & Hensher 1997); label: how they travelled",
         source="statsmodels (modechoice), in the public domain",
         columns=columns_of(wide, [name for name in wide.columns if wide[name].nunique() > 1]),
         label=np.array([MODES[mode] for mode in chosen["mode"]]),
@@ -189,11 +189,11 @@ def travel() -> Table:
 
 
 def iris(configurations: int = CONFIGURATIONS, attributes: int | None = None) -> Study:
-    """Tiny and easy. With the first so many of the attributes, all by default."""
+    """A tiny and easy table, with its first `attributes` attributes (all by default)."""
     bunch = datasets.load_iris()
     table = Table(
         name="iris",
-        about="150 irises, four lengths of each (Fisher 1936); label: the species",
+        about="150 irises, four lengths per flower (Fisher 1936); label: the species",
         source=f"{SKLEARN} (iris); UCI repository, CC BY 4.0",
         columns=numbers(bunch.data[:, :attributes], bunch.feature_names[:attributes]),
         label=bunch.target_names[bunch.target].astype(str),
@@ -203,30 +203,30 @@ def iris(configurations: int = CONFIGURATIONS, attributes: int | None = None) ->
 
 
 def texts(values: NDArray[np.float64]) -> NDArray[np.str_]:
-    """Values as they are, where there are at most 40; otherwise rounded to fortieths of their range."""
+    """Return at most 40 distinct values unchanged; otherwise round them to fortieths of their range."""
     if np.unique(values).size <= STEPS:
         return _plain(values)
     return _plain(steps(values))
 
 
 def steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The number 0 to 39 of the equal-width step of the range that holds each value."""
+    """Return for each value the number (0 to 39) of the equal-width step of the range that contains it."""
     lowest, highest = values.min(), values.max()
     return np.minimum(np.floor((values - lowest) / (highest - lowest) * STEPS), STEPS - 1)
 
 
 def thirds(values: NDArray[np.float64]) -> NDArray[np.str_]:
-    """The third of the records, by size, that each value is in; values that are equal share theirs."""
+    """Return the third of the records, by size, that each value is in; equal values share theirs."""
     return _parts(values, THIRDS)
 
 
 def quarters(values: NDArray[np.float64]) -> NDArray[np.str_]:
-    """The quarter of the records, by size, that each value is in; values that are equal share theirs."""
+    """Return the quarter of the records, by size, that each value is in; equal values share theirs."""
     return _parts(values, QUARTERS)
 
 
 def _parts(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.str_]:
-    """The equal part of the records, of as many as there are names."""
+    """Return the name of each value's part, with one part of equal size per name."""
     cuts = np.quantile(values, np.arange(1, len(names)) / len(names))
     return np.array(names)[np.searchsorted(cuts, values, side="left")]
 

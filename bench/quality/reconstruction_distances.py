@@ -1,4 +1,4 @@
-"""What reconstruction makes of a table's masked tables: distances to the truth with more and more of them known."""
+"""The quality of reconstruction: distances to the truth as more and more of a table's masked tables are known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,32 +15,32 @@ from bench.quality.study import Study
 from bench.quality.utility_errors import UtilityError, utility_errors
 
 Order = tuple[str, ...]
-"""The ids of an attribute's views, in the order in which they become known."""
+"""The ids of an attribute's views, in the order in which they are given."""
 
 SEED = 7
 ORDERS = 6
 DRAWS = 5
 VIEWS = 4
-"""That overlap, for each attribute."""
+"""The number of overlapping views for each attribute."""
 
 MERGED = 4
-"""So many values share a masked value, one more where the values do not divide by it."""
+"""How many values share a masked value; one more where the number of values is not divisible by it."""
 
 FEWEST = 8
-"""Attributes with fewer values are left out: there is little to merge in more than one way."""
+"""Attributes with fewer values are left out, since there are few ways to merge them."""
 
 SEED_OF_MERGES = 5
 
 
 def total_variation(table: FloatArray | IntArray, truth: FloatArray | IntArray) -> float:
-    """Half the sum of |P - Q| over the cells of two tables (values, labels), each over its total: 0 to 1."""
+    """Return half the sum of |P - Q| over the cells of two tables (values, labels), each over its total: 0 to 1."""
     return float(np.abs(table / table.sum() - truth / truth.sum()).sum() / 2)
 
 
 def full_table(reference: Reference, histogram: IntArray | None) -> FloatArray:
-    """The reference with a row for each value (values, labels); `histogram` (values,) is None in variant II.
+    """Return the reference with a row for each value (values, labels); `histogram` (values,) is None in variant II.
 
-    The values of an atom share its records by their histogram where it is known, evenly where it is not.
+    The records of an atom are divided among its values by the histogram if it is known, otherwise evenly.
     """
     atoms = reference.joint.shape[0]
     weight = np.ones(reference.atom_of_value.size) if histogram is None else histogram.astype(np.float64)
@@ -51,36 +51,36 @@ def full_table(reference: Reference, histogram: IntArray | None) -> FloatArray:
 
 
 def views(evidence: AttributeEvidence) -> list[Masking]:
-    """The masked tables that say something of the attribute: counted, of known mapping, with two masked values or more.
+    """Return the informative masked tables: with counts, a known mapping and two masked values or more.
 
-    From the coarsest to the finest, by the masked values that have records.
+    They are ordered from the coarsest to the finest, by the number of masked values that have records.
     """
     informative = [masking for masking in evidence.maskings if masking.constrains and masking.flags.occupied > 1]
     return sorted(informative, key=lambda view: view.flags.occupied)
 
 
 def coarse_to_fine(evidence: AttributeEvidence) -> Order:
-    """All views, the coarsest first."""
+    """Return all views, the coarsest first."""
     return tuple(view.id for view in views(evidence))
 
 
 def random_orders(evidence: AttributeEvidence, number: int, seed: int) -> list[Order]:
-    """So many random orders of all views; the same for the same attribute and seed."""
+    """Return `number` random orders of all views; the same for the same attribute and seed."""
     rng = np.random.default_rng((seed, *evidence.name.encode()))
     ids = np.array(coarse_to_fine(evidence), dtype=np.str_)
     return [tuple(rng.permutation(ids).tolist()) for _ in range(number)]
 
 
 def evidence_with(evidence: AttributeEvidence, known: Sequence[str], *, histogram: bool) -> AttributeEvidence:
-    """The evidence of one who knows these views only, and the histogram or not."""
+    """Return the evidence with these views only, and with or without the histogram."""
     maskings = tuple(evidence.masking(view) for view in known)
     return replace(evidence, maskings=maskings, histogram=evidence.histogram if histogram else None)
 
 
 def distances(evidence: AttributeEvidence, truth: IntArray, orders: Sequence[Order], *, histogram: bool) -> FloatArray:
-    """(orders, views + 1) the distance to the true counts (values, labels) with the first 0, 1, ... views known.
+    """Return (orders, views + 1) the distance to the true counts (values, labels) given the first 0, 1, ... views.
 
-    With none, value and label are independent: by their histograms, or with equally frequent values in variant II.
+    Without views, value and label are independent: by their histograms, or with equally frequent values in variant II.
     """
     known_distances: dict[frozenset[str], float] = {}
 
@@ -95,15 +95,15 @@ def distances(evidence: AttributeEvidence, truth: IntArray, orders: Sequence[Ord
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variant:
-    """What is found about one table, with the histograms or without.
+    """The results for one table, with the histograms or without.
 
     Attributes:
-        by_views: (orders, views + 1) the mean distance over the attributes with 0, 1, ... views known of each (all
-            that it has, where it has fewer), in random orders.
-        coarse_first: (views + 1,) the same, views from the coarsest to the finest.
+        by_views: (orders, views + 1) the mean distance over the attributes given 0, 1, ... views of each (all of its
+            views if it has fewer), in random orders.
+        coarse_first: (views + 1,) the same, with views from the coarsest to the finest.
         sampled: the mean distance of records drawn from the histograms.
         sampled_views: that of records drawn from the finest view of each attribute.
-        errors: of every attribute by every measure.
+        errors: the errors for every attribute by every measure.
     """
 
     by_views: FloatArray
@@ -114,7 +114,7 @@ class Variant:
 
     @classmethod
     def of(cls, study: Study, orders: int, *, histogram: bool) -> "Variant":
-        """Reconstruct every attribute of the table from every part of its views that an order begins with."""
+        """Reconstruct every attribute of the table from every initial part of each order of its views."""
         known = list(zip(study.evidence, study.truths, strict=True))
         curves = [_curves(one, truth, orders, histogram=histogram) for one, truth in known]
         longest = max(curve.shape[1] for curve in curves)
@@ -126,23 +126,23 @@ class Variant:
 
     @property
     def independent(self) -> float:
-        """With no view at all."""
+        """The distance without any view."""
         return float(self.coarse_first[0])
 
     @property
     def complete(self) -> float:
-        """With all views."""
+        """The distance with all views."""
         return float(self.coarse_first[-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
-    """What is found about one table.
+    """The results for one table.
 
     Attributes:
-        name: the table's.
-        views: how many each attribute has.
-        chance: bits, by how much the attributes' unmasked counts are expected to tell more than there is.
+        name: the table's name.
+        views: the number of views of each attribute.
+        chance: by how many bits the attributes' unmasked counts are expected to overstate the information.
         histogram: variant I, with the histograms.
         no_histogram: variant II, without.
     """
@@ -155,7 +155,7 @@ class Reconstruction:
 
     @classmethod
     def of(cls, study: Study, orders: int = ORDERS) -> "Reconstruction":
-        """Of one table, with so many random orders of its views."""
+        """Evaluate one table, with that many random orders of its views."""
         variant = partial(Variant.of, study, orders)
         counted = tuple(len(views(one)) for one in study.evidence)
         bias = MEASURES["mutual_information"].bias
@@ -164,12 +164,12 @@ class Reconstruction:
 
     @property
     def variants(self) -> Mapping[str, Variant]:
-        """By what the histograms are."""
+        """Both variants, by whether the histograms are known."""
         return {"known": self.histogram, "unknown": self.no_histogram}
 
 
 def _curves(evidence: AttributeEvidence, truth: IntArray, orders: int, *, histogram: bool) -> FloatArray:
-    """(1 + orders, views + 1) distances of one attribute: coarsest first, then in random orders."""
+    """Return (1 + orders, views + 1) distances of one attribute: coarsest first, then in random orders."""
     listed = [coarse_to_fine(evidence), *random_orders(evidence, orders, SEED)]
     return distances(evidence, truth, listed, histogram=histogram)
 
@@ -179,7 +179,7 @@ def _prolonged(curve: FloatArray, length: int) -> FloatArray:
 
 
 def _sampled(evidence: Sequence[AttributeEvidence], truths: Sequence[IntArray], *, from_views: bool) -> float:
-    """The mean distance, over attributes and draws, of as many made-up records as the table has."""
+    """Return the mean distance, over attributes and draws, of as many made-up records as the table has."""
     sampled = []
     for seed in range(DRAWS):
         sampler = Sampler(MEASURES["mutual_information"], from_views, seed=seed)
@@ -189,9 +189,10 @@ def _sampled(evidence: Sequence[AttributeEvidence], truths: Sequence[IntArray], 
 
 
 def regrouped(study: Study) -> Study | None:
-    """The study's attributes of enough values, each with views of values merged at random in place of its maskings.
+    """Return the study's attributes with enough values, each with views of values merged at random as its maskings.
 
-    Reconstruction only: configurations and pairs remain those of the study, and do not fit. None if none is left.
+    For reconstruction only: configurations and pairs remain those of the study and do not fit. None if no attribute
+    is left.
     """
     known = [pair for pair in zip(study.evidence, study.truths, strict=True) if pair[0].values >= FEWEST]
     if not known:

@@ -1,4 +1,4 @@
-"""The page: sections, each with its Markdown, its plots, its detail tables, and what it found."""
+"""The page: sections, each with its Markdown, plots, detail tables and results."""
 
 import csv
 import re
@@ -12,15 +12,15 @@ from matplotlib.figure import Figure
 from bench.quality.losses import Estimate
 
 FOLDER = "evaluation"
-"""Beside the page; its plots and detail tables are in it."""
+"""The folder beside the page that contains its plots and detail tables."""
 
-#: The same plot is the same file: ids from a fixed salt, letters as paths of the font that comes with the library.
+#: Makes equal plots equal files: ids from a fixed salt, letters as paths of the font that comes with the library.
 REPRODUCIBLE = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
 NO_METADATA = {"Date": None, "Creator": None}
 
 
 _NUMBER = re.compile(r"[*-]*\d")
-"""Begins a cell that tells a number, bold or not."""
+"""The beginning of a cell that contains a number, bold or not."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Section:
     """A part of the page.
 
     Attributes:
-        title: its heading, without marks.
-        markdown: what stands below the heading; plots are shown with `image`.
+        title: the heading, without marks.
+        markdown: the text below the heading; plots are shown with `image`.
         figures: the plots by file name (without folder, ending in .svg).
-        findings: sentences for the head of the page, each of them with its figures.
-        shown: Markdown that stands below those sentences, such as a plot of the section; none if empty.
-        details: tables too long for the page, by file name (without folder, ending in .csv), the head first.
+        findings: sentences for the head of the page, each with its figures.
+        shown: Markdown below those sentences, such as a plot of the section; may be empty.
+        details: tables too long for the page, by file name (without folder, ending in .csv), header row first.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Section:
 
 
 def write(output: Path, head: str, sections: Sequence[Section]) -> None:
-    """Write the page, and its plots and detail tables into the folder beside it."""
+    """Write the page, and write its plots and detail tables into the folder beside it."""
     folder = output.parent / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for section in sections:
@@ -60,7 +60,7 @@ def write(output: Path, head: str, sections: Sequence[Section]) -> None:
 
 def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
     yield head.strip()
-    yield "## What was found"
+    yield "## Results"
     yield "\n".join(f"* {sentence}" for section in sections for sentence in section.findings)
     yield from (section.shown for section in sections if section.shown)
     for section in sections:
@@ -69,26 +69,26 @@ def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, its columns of text flush left and those of numbers flush right."""
+    """Return a Markdown table with text columns flush left and number columns flush right."""
     rule = ["---:" if any(_NUMBER.match(row[place]) for row in rows) else "---" for place in range(len(columns))]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows))
 
 
 def image(name: str, alt: str) -> str:
-    """The Markdown that shows a plot of the section; `alt` says what is to be seen."""
+    """Return the Markdown that shows a plot of the section; `alt` describes it."""
     return f"![{alt}]({FOLDER}/{name})"
 
 
 def link(name: str, words: str) -> str:
-    """The Markdown that leads to a detail table of the section."""
+    """Return the Markdown that links to a detail table of the section."""
     return f"[{words}]({FOLDER}/{name})"
 
 
 def figure_of(value: float, digits: int = 4) -> str:
-    """A number as the page shows it; no negative zero."""
+    """Format a number as the page shows it, without a negative zero."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def with_interval(estimate: Estimate, digits: int = 4) -> str:
-    """A mean and the half-width of its interval."""
+    """Format a mean and the half-width of its interval."""
     return f"{figure_of(estimate.mean, digits)} ± {figure_of(estimate.half_width, digits)}"

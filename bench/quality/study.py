@@ -1,4 +1,4 @@
-"""A table with its maskings and configurations: what the advisor is told of it, and what it must not see."""
+"""A table with its maskings and configurations: what the advisor is given, and what it must not see."""
 
 import csv
 import tempfile
@@ -23,12 +23,12 @@ class Table:
     """A table of records, as text.
 
     Attributes:
-        name: a short one; it names the table in the report.
-        about: what it is, in a sentence; what was done to it included.
+        name: its short name in the report.
+        about: a description in a sentence, including any processing.
         source: where it comes from, and under what terms.
         columns: by attribute (records,) the values.
         label: (records,) the classes.
-        held_out: it had no part in the choice of what the product does by default.
+        held_out: whether it had no part in choosing the product's defaults.
     """
 
     name: str
@@ -50,13 +50,13 @@ class Study:
 
     Attributes:
         table: the records.
-        evidence: per attribute its histogram, and mapping and joint counts of every masking; no unmasked counts.
+        evidence: per attribute its histogram, and mapping and joint counts of every masking, but no unmasked counts.
         configurations: at most 30 of them.
-        pairs: the counts of every two masked attributes that a configuration uses together, but for maskings with a
+        pairs: the counts of every two masked attributes that a configuration uses together, except maskings with a
             single masked value, which tell nothing.
-        codes: (records, attributes) the place of every value in its attribute's domain.
-        classes: (records,) the place of every label value in the label's domain.
-        truths: per attribute (values, labels) the unmasked joint counts, which the advisor is not told.
+        codes: (records, attributes) the index of every value in its attribute's domain.
+        classes: (records,) the index of every record's class in the label's domain.
+        truths: per attribute (values, labels) the unmasked joint counts, which the advisor must not see.
     """
 
     table: Table
@@ -69,7 +69,7 @@ class Study:
 
     @classmethod
     def of(cls, table: Table, plan: Plan) -> "Study":
-        """Summarise the table as its provider does; what is not published of it is counted here."""
+        """Summarise the table as its provider does, and count here what the provider does not publish."""
         entry = _summaries(table, plan)
         evidence = evidence_of(entry)
         domains = [attribute["domain"] for attribute in entry["attributes"]]
@@ -86,7 +86,7 @@ class Study:
 
     @property
     def name(self) -> str:
-        """The table's."""
+        """The table's name."""
         return self.table.name
 
     @property
@@ -95,18 +95,18 @@ class Study:
         return tuple(one.name for one in self.evidence)
 
     def maskings(self, configuration: int) -> tuple[str, ...]:
-        """Per attribute the masking id, `identity` or `drop` that a configuration uses."""
+        """Return per attribute the masking id, `identity` or `drop` that a configuration uses."""
         return _maskings(self.configurations, configuration)
 
     def masked(self, configuration: int) -> IntArray:
-        """The table under a configuration: (records, attributes) the place of each masked value; 0 where dropped."""
+        """Return (records, attributes) the index of each masked value under a configuration; 0 where dropped."""
         return masked_by(self.evidence, self.configurations, self.codes, configuration)
 
 
 def masked_by(
     evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, codes: IntArray, configuration: int
 ) -> IntArray:
-    """(records, attributes) the places of the values under a configuration, from those without (the same shape)."""
+    """Return (records, attributes) the masked values' indices under a configuration, from the unmasked `codes`."""
     names = _maskings(configurations, configuration)
     maps = [mapping_of(one, name) for one, name in zip(evidence, names, strict=True)]
     return np.stack([mapping[column] for mapping, column in zip(maps, codes.T, strict=True)], axis=1)
@@ -118,7 +118,7 @@ def _maskings(configurations: ConfigurationTable, configuration: int) -> tuple[s
 
 
 def mapping_of(evidence: AttributeEvidence, masking: str) -> IntArray:
-    """(values,) the masked value of each value, under a masking, `identity` or `drop`."""
+    """Return (values,) the masked value of each value, under a masking, `identity` or `drop`."""
     if masking == IDENTITY:
         return np.arange(evidence.values)
     if masking == DROP:
@@ -140,10 +140,10 @@ def _summaries(table: Table, plan: Plan) -> dict[str, Any]:
 
 
 def _places(column: NDArray[np.str_], domain: Sequence[str]) -> IntArray:
-    """(records,) where in the domain each value stands.
+    """Return (records,) the index of each value in the domain.
 
     Raises:
-        KeyError: a value has another text there.
+        KeyError: a value is not in the domain.
     """
     places = {text: place for place, text in enumerate(domain)}
     texts, inverse = np.unique(column, return_inverse=True)
@@ -163,7 +163,7 @@ def _configurations(evidence: Sequence[AttributeEvidence], listed: Sequence[Conf
 def _pair_counts(
     evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, codes: IntArray
 ) -> tuple[PairCounts, ...]:
-    """Count every two values together, then fold by every two maskings that a configuration uses together."""
+    """Count all pairs of values, then fold the counts by every two maskings that a configuration uses together."""
     pairs = []
     for first, second in combinations(range(len(evidence)), 2):
         ours, theirs = evidence[first], evidence[second]
@@ -177,7 +177,7 @@ def _pair_counts(
 
 
 def _crosstab(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> IntArray:
-    """(rows, columns) counts of the records (records,) that have each pair of places."""
+    """Return (rows, columns) counts of the records that have each pair of indices."""
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
 
 
@@ -191,9 +191,9 @@ Scores = Callable[[AttributeEvidence, Sequence[str]], Sequence[float]]
 
 
 def summed(evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, scores: Scores) -> FloatArray:
-    """(configurations,) the sum over the attributes of the score of the masking that a configuration uses.
+    """Return (configurations,) the sum over the attributes of the score of the masking that a configuration uses.
 
-    Attributes are scored one after the other, each once, under the maskings that configurations use.
+    Each attribute is scored once, under the maskings that configurations use.
     """
     total = np.zeros(len(configurations.ids))
     for one, options, codes in zip(evidence, configurations.options, configurations.codes.T, strict=True):

@@ -1,4 +1,4 @@
-"""Made-up tables in which one property is turned at a time, the rest being equal."""
+"""Made-up tables that vary one property at a time and leave everything else equal."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ SHARES = (0.0, 0.33, 0.67, 1.0)
 DISTINCT = (0.01, 0.1, 0.5, 1.0)
 POSITIVE = (0.5, 0.2, 0.05, 0.01)
 
-#: The tables of each kind, in the order of the property that is turned.
+#: The tables of each kind, in the order of the property that varies.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "redundant attributes": tuple(f"copies {copies}" for copies in COPIES),
     "interactions": tuple(f"interaction {share:.0%}" for share in SHARES),
@@ -32,7 +32,7 @@ Numbers = NDArray[np.int64]
 
 
 def studies() -> Iterator[Study]:
-    """Four of each kind."""
+    """Yield four studies of each kind."""
     yield from map(redundant, COPIES)
     yield from map(interacting, SHARES)
     yield from map(near_unique, DISTINCT)
@@ -40,9 +40,9 @@ def studies() -> Iterator[Study]:
 
 
 def redundant(copies: int, records: int = RECORDS, configurations: int = CONFIGURATIONS) -> Study:
-    """One strong attribute and noisy copies of it, and four weaker ones that tell what no other does.
+    """Make one strong attribute with noisy copies of it, and four weaker ones with information of their own.
 
-    Configurations mask the strong one and its copies finely, or else the others.
+    Configurations mask either the strong one and its copies finely, or the others.
     """
     rng = np.random.default_rng([SEED, 1])
     strong, *others = (_uniform(rng, records) for _ in range(5))
@@ -55,8 +55,10 @@ def redundant(copies: int, records: int = RECORDS, configurations: int = CONFIGU
 
 
 def interacting(share: float) -> Study:
-    """Two attributes tell the label only together (exclusive or), for that share of the records; for the others
-    it is told by three attributes, each by itself. Configurations mask the two finely, or else the three.
+    """Make two attributes that predict the label only together (exclusive or), in that share of the records.
+
+    In the other records three attributes predict it, each by itself. Configurations mask either the two or the three
+    finely.
     """
     rng = np.random.default_rng([SEED, 2])
     first, second, *others = (_uniform(rng, RECORDS) for _ in range(5))
@@ -64,25 +66,25 @@ def interacting(share: float) -> Study:
     additive = sum(_scaled(each) for each in others)
     label = _drawn(rng, np.where(rng.random(RECORDS) < share, np.where(exclusive, 2.5, -2.5), 2.0 * additive))
     pair = {"first": first, "second": second}
-    about = f"two attributes tell only together, in {share:.0%} of the records"
+    about = f"two attributes predict only together, in {share:.0%} of the records"
     return _study(f"interaction {share:.0%}", about, {**pair, **_named(others)}, label, pair)
 
 
 def near_unique(share: float) -> Study:
-    """An attribute with so many distinct values for each record tells nothing; four others do.
+    """Make an uninformative attribute with that many distinct values per record, and four informative ones.
 
-    Configurations mask the one finely, or else the others.
+    Configurations mask either the uninformative one or the others finely.
     """
     rng = np.random.default_rng([SEED, 3])
     others = [_uniform(rng, RECORDS) for _ in range(4)]
     label = _drawn(rng, sum(_scaled(each) for each in others))
     number = rng.permutation(np.arange(RECORDS) % round(share * RECORDS))
-    about = f"an attribute that tells nothing has {share:.0%} as many values as there are records"
+    about = f"an uninformative attribute has {share:.0%} as many values as there are records"
     return _study(f"distinct {share:.0%}", about, {"number": number, **_named(others)}, label, {"number": number})
 
 
 def imbalanced(share: float) -> Study:
-    """Six attributes of falling strength; that share of the records has the rarer label."""
+    """Make six attributes of falling strength; that share of the records has the rarer label."""
     rng = np.random.default_rng([SEED, 4])
     columns = [_uniform(rng, RECORDS) for _ in range(6)]
     score = sum(1.5 / place * _scaled(each) for place, each in enumerate(columns, start=1))
@@ -114,15 +116,15 @@ def _uniform(rng: np.random.Generator, records: int) -> Numbers:
 
 
 def _noisy(rng: np.random.Generator, column: Numbers, share: float) -> Numbers:
-    """The column with that share of its values drawn anew."""
+    """Return the column with that share of its values drawn anew."""
     return np.where(rng.random(column.size) < share, _uniform(rng, column.size), column)
 
 
 def _scaled(column: Numbers) -> NDArray[np.float64]:
-    """Mean 0, variance 1, of uniform values."""
+    """Scale uniform values to mean 0 and variance 1."""
     return (column - (VALUES - 1) / 2) / np.sqrt((VALUES**2 - 1) / 12)
 
 
 def _drawn(rng: np.random.Generator, score: NDArray[np.float64]) -> NDArray[np.str_]:
-    """The label, of which the scores are the log odds."""
+    """Draw the label, with the scores as its log odds."""
     return np.where(rng.random(score.size) < expit(score), "yes", "no")

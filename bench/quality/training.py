@@ -1,4 +1,4 @@
-"""Exhaustive training: every model on every configuration of a table, on the same splits."""
+"""Exhaustive training: every model trained on every configuration of a table, on the same splits."""
 
 import hashlib
 import sys
@@ -41,7 +41,7 @@ Split = tuple[IntArray, IntArray]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """How well models did on the masked tables.
+    """The performance of models on the masked tables.
 
     Attributes:
         values: (configurations, models, splits, metrics) in the order of `MODELS` and `METRICS`.
@@ -50,18 +50,18 @@ class Results:
     values: FloatArray
 
     def of(self, model: str, metric: str) -> FloatArray:
-        """(splits, configurations) of one model by one metric."""
+        """Return (splits, configurations) the values of one model by one metric."""
         return self.values[:, MODELS.index(model), :, METRICS.index(metric)].T
 
 
 def train(study: Study, pool: Executor, splits: int | None = None, kept: Path | None = None) -> Results:
-    """Train on a half of a table and test on the other, under every configuration.
+    """Train on one half of a table and test on the other, under every configuration.
 
     Args:
         study: the table.
-        pool: where to.
+        pool: the executor that trains.
         splits: how many halves to draw; None for the usual number.
-        kept: a folder that keeps results by what they depend on (library versions apart), and gives them again.
+        kept: a folder that stores results for reuse, by everything they depend on except library versions.
     """
     tables = [study.masked(configuration) for configuration in range(len(study.configurations.ids))]
     halves = splits_of(study.classes, splits or usual_splits(study))
@@ -84,25 +84,25 @@ def _digest(tables: Sequence[IntArray], classes: IntArray, halves: Sequence[Spli
 
 
 def usual_splits(study: Study) -> int:
-    """More of small tables."""
+    """Return the usual number of splits, which is larger for small tables."""
     return SPLITS_OF_SMALL if study.table.records < SMALL else SPLITS
 
 
 def sizes_of(records: int) -> tuple[int, int]:
-    """How many records of a table are trained on, a half but at most 4,000, and how many are tested: the other half."""
+    """Return how many records are trained on (half, but at most 4,000) and how many are tested (the other half)."""
     half = records // 2
     return min(half, MOST_TRAINED), records - half
 
 
 def splits_of(classes: IntArray, count: int) -> list[Split]:
-    """Random halves with the classes' shares kept: places of the records to train on, and of those to test on."""
+    """Draw random halves with the classes' shares kept, as the indices of the records to train and to test on."""
     trained, tested = sizes_of(classes.size)
     drawn = StratifiedShuffleSplit(count, train_size=trained, test_size=tested, random_state=SEED)
     return list(drawn.split(np.zeros(classes.size), classes))
 
 
 def trained(masked: IntArray, classes: IntArray, splits: Sequence[Split]) -> FloatArray:
-    """(models, splits, metrics)"""
+    """Return (models, splits, metrics) the performance of every model on one masked table."""
     shared = masked[:, masked.max(axis=0) > 0]
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -119,10 +119,10 @@ def _one_model(model: str, masked: IntArray, classes: IntArray, split: Split) ->
 
 
 def _classifier(model: str) -> Classifier:
-    """One-hot for the linear model, which knows no order; codes in the order of the domain for trees.
+    """Return the model: one-hot for the linear model, which knows no order; codes in domain order for trees.
 
-    Trees cut an order as often as they need, and masked values keep that of their attribute: one-hot columns would
-    only make them deeper and slower.
+    Trees cut an order as often as they need, and masked values keep the order of their attribute. One-hot columns
+    would only make trees deeper and slower.
     """
     if model == "random forest":
         return RandomForestClassifier(**FOREST, random_state=SEED, n_jobs=1)
@@ -132,12 +132,12 @@ def _classifier(model: str) -> Classifier:
 
 
 def logistic_regression() -> Pipeline:
-    """Of one-hot masked values."""
+    """Return logistic regression of one-hot masked values."""
     return make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=ITERATIONS))
 
 
 def quality(truth: IntArray, probabilities: NDArray[np.float64]) -> tuple[float, float]:
-    """Accuracy, and AUC (macro average of one class against the rest), of the classes' probabilities."""
+    """Return accuracy and AUC (macro average of one class against the rest) of the predicted probabilities."""
     accuracy = float(np.mean(probabilities.argmax(axis=1) == truth))
     if probabilities.shape[1] == 2:
         return accuracy, float(roc_auc_score(truth, probabilities[:, 1]))

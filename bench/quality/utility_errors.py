@@ -1,4 +1,4 @@
-"""How far the estimated utility of unmasked attributes is from the true one, and whether what is certain is true.
+"""The error of the estimated utility of unmasked attributes, and whether the stated bounds hold.
 
 The utility of a masking is known from its counts: the error of its deviation is that of the reference utility.
 """
@@ -15,21 +15,21 @@ from aegis_advisor.ranking import AttributeAssessment, assess
 from aegis_advisor.reconstruction import reconstruct
 
 SLACK = 1e-9
-"""What rounding may take a bound beyond the truth, over the larger of 1 and the truth."""
+"""How far rounding may move a bound beyond the truth, over the larger of 1 and the truth."""
 
 
 @dataclass(frozen=True, slots=True)
 class UtilityError:
-    """One attribute by one measure.
+    """The error for one attribute by one measure.
 
     Attributes:
-        measure: its id.
+        measure: the measure's id.
         estimated: the reference utility rho_ref.
         true: the measure of the unmasked counts.
-        bound: the `bound` of the advice says what is true; None where it says nothing.
-        interval: the truth is between its lower and its upper bound; None where one of the two is missing.
-        closed_form: the counts of the views' common refinement follow from the views: nothing was left to estimate.
-        converged: the reference has.
+        bound: whether the `bound` of the advice holds; None if there is none.
+        interval: whether the truth is between the lower and the upper bound; None if one of the two is missing.
+        closed_form: whether the views determine the counts of their common refinement, so that nothing is estimated.
+        converged: whether the reference has converged.
     """
 
     measure: str
@@ -42,7 +42,7 @@ class UtilityError:
 
     @property
     def error(self) -> float:
-        """Positive where the attribute is taken to tell more than it does (less, where lower is better)."""
+        """The signed error; positive if the attribute seems to tell more than it does (less, if lower is better)."""
         return self.estimated - self.true
 
 
@@ -51,14 +51,14 @@ class ErrorSummary:
     """The errors of one measure over attributes.
 
     Attributes:
-        attributes: how many there are.
+        attributes: the number of attributes.
         signed: the mean error.
         absolute: the mean of the errors without their sign.
-        relative: the same over the mean true utility; not a number where that is 0.
-        above: of how many attributes more than the truth is estimated, rounding apart.
-        closed_form: of how many the views leave nothing to estimate.
-        bounds: how many bounds there are, and `bounds_held`, how many hold.
-        intervals: how many intervals there are, and `intervals_held`, how many hold.
+        relative: the same over the mean true utility; NaN if that is 0.
+        above: for how many attributes the estimate is above the truth by more than rounding.
+        closed_form: for how many attributes the views leave nothing to estimate.
+        bounds: the number of bounds; `bounds_held` of them hold.
+        intervals: the number of intervals; `intervals_held` of them hold.
     """
 
     attributes: int
@@ -74,7 +74,7 @@ class ErrorSummary:
 
     @classmethod
     def of(cls, errors: Iterable[UtilityError]) -> "ErrorSummary":
-        """The summary of errors of one measure, one or more."""
+        """Summarise one or more errors of one measure."""
         listed = list(errors)
         each = np.array([one.error for one in listed])
         scale = float(np.mean([abs(one.true) for one in listed]))
@@ -89,7 +89,7 @@ class ErrorSummary:
 
 
 def utility_errors(evidence: AttributeEvidence, truth: IntArray, *, histogram: bool) -> Iterator[UtilityError]:
-    """One attribute by every measure, against its true counts (values, labels); with all views known."""
+    """Yield the errors for one attribute by every measure, with all views, against its true counts (values, labels)."""
     known = evidence if histogram else replace(evidence, histogram=None)
     reference = reconstruct(known)
     table = truth.astype(np.float64)
@@ -112,7 +112,7 @@ def _compared(measure: Measure, assessment: AttributeAssessment, true: float) ->
 
 
 def _holds(assessment: AttributeAssessment, true: float, slack: float) -> bool:
-    """Whether the truth is on the side of the bound that it says."""
+    """Return whether the truth is on the stated side of the bound."""
     beyond = true - (assessment.bound_value or 0.0)
     if assessment.bound == "exact":
         return abs(beyond) <= slack

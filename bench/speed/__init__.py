@@ -1,1 +1,1 @@
-"""How fast it is, and how time and memory grow with what there is to do."""
+"""How fast Aegis is, and how time and memory grow with the amount of work."""

@@ -1,4 +1,4 @@
-"""Advice on the example, over HTTP: the first of a version, a new question, a stored answer."""
+"""Advice on the example over HTTP: the first of a version, a new question, a stored answer."""
 
 from functools import partial
 from uuid import uuid4
@@ -34,14 +34,14 @@ def main() -> None:
 
 
 def publish(client: Client) -> str:
-    """Publish the example under a new name and ask once, so that its references are stored; its id."""
+    """Publish the example under a new name, ask once, so that its references are stored, and return its id."""
     entry_id = client.publish(example.entry(f"health-{uuid4().hex}")).id
     client.advise(entry_id, MEASURE)
     return entry_id
 
 
 def first_answers(client: Client, times: int) -> list[float]:
-    """Seconds until the answer to a question that is asked as soon as the version is published."""
+    """Return the seconds until the answer to a question asked as soon as the version is published."""
     seconds = []
     for _ in range(times):
         entry_id = client.publish(example.entry(f"health-{uuid4().hex}")).id
@@ -50,7 +50,7 @@ def first_answers(client: Client, times: int) -> list[float]:
 
 
 def new_questions(client: Client, entry_id: str, times: int) -> list[float]:
-    """Seconds until the answer to questions that were never asked: the weights differ."""
+    """Return the seconds until the answer to new questions, which differ by their weights."""
     rng = np.random.default_rng()
     names = [attribute.name for attribute in example.plan().attributes]
     questions = [dict(zip(names, rng.random(len(names)).tolist(), strict=True)) for _ in range(times)]
@@ -58,7 +58,7 @@ def new_questions(client: Client, entry_id: str, times: int) -> list[float]:
 
 
 def stored_answers(client: Client, entry_id: str, times: int) -> list[float]:
-    """Seconds until the answer to a question that was answered before."""
+    """Return the seconds until the answer to a question that was answered before."""
     client.advise(entry_id, MEASURE)
     return [timed(partial(client.advise, entry_id, MEASURE))[0] for _ in range(times)]
 

@@ -1,6 +1,6 @@
-"""Masking a table of any size: seconds, megabytes a second and memory, beside DuckDB doing the same by joins.
+"""Masking a table of any size: seconds, megabytes per second and memory, compared with DuckDB doing it by joins.
 
-Every run has a process of its own, so that its peak of memory is its own.
+Every run has its own process, so that its peak memory is its own.
 """
 
 import filecmp
@@ -14,12 +14,12 @@ import duckdb
 from aegis_provider import Plan, apply, load_plan
 from bench.measuring import MEGABYTE, heading, in_own_process, run, seconds_and_peak, table, verdict
 
-#: Sizes, and how often each is measured; the best counts, which other work on the machine disturbs least.
+#: Sizes, and how often each is measured; the best time counts, which other work on the machine disturbs least.
 RECORDS = {1_000_000: 3, 3_000_000: 3, 10_000_000: 1}
 SMALLEST = min(RECORDS)
 ATTRIBUTES = 10
 VALUES = 100
-#: Of the last attribute.
+#: The number of values of the last attribute.
 MANY = 10_000
 WIDTH = 10
 MEMORY = "1GB"
@@ -37,14 +37,14 @@ def main() -> None:
     print(
         f"{ATTRIBUTES - 1} attributes of {VALUES} values, one of {MANY:,}; memory limit {MEMORY}. DuckDB: the counting,"
     )
-    print("and a COPY with a join for each attribute, sorted; it has to write the same bytes.")
+    print("and a COPY with a join for each attribute, sorted; both have to write the same bytes.")
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
         rows = [_sizes(folder, records, times) for records, times in RECORDS.items()]
         table(["records", "MB", "DuckDB, s", "apply, s", "ratio", "MB/s", "peak of DuckDB, MB", "of apply, MB"], rows)
         worst = max(float(row[4]) for row in rows)
         print(verdict(met=worst <= RATIO, target=f"at most {RATIO} times DuckDB"))
-        heading(f"What else it may have to do, at {SMALLEST:,} records")
+        heading(f"Other formats and additional work, at {SMALLEST:,} records")
         table(["", "s", "peak, MB"], _kinds(folder))
 
 
@@ -69,9 +69,9 @@ def _kinds(folder: Path) -> list[list[str]]:
     kinds: Mapping[str, tuple[str, str]] = {
         "CSV": ("masked.csv", "masked"),
         "Parquet": ("masked.parquet", "masked"),
-        "CSV, and the promise checked": ("masked.csv", "checked"),
-        "CSV, records left out, and the promise checked": ("masked.csv", "suppressed"),
-        "CSV, all but one attribute left to chance": ("masked.csv", "drawn"),
+        "CSV, promised privacy checked": ("masked.csv", "checked"),
+        "CSV, records left out, privacy checked": ("masked.csv", "suppressed"),
+        "CSV, all but one attribute masked at random": ("masked.csv", "drawn"),
     }
     figures = {kind: _cost(_apply, source, folder / name, mode) for kind, (name, mode) in kinds.items()}
     return [[kind, f"{seconds:.1f}", f"{peak:.0f}"] for kind, (seconds, peak) in figures.items()]
@@ -93,7 +93,7 @@ def _apply(source: Path, output: Path, mode: str) -> None:
 
 
 def _plan(folder: Path, mode: str) -> Plan:
-    """A plan with one configuration; what may be known of a person is the first two attributes."""
+    """Make a plan with one configuration; the first two attributes are the quasi-identifiers."""
     masking = _DRAWN if mode == "drawn" else _MASKED
     maskings = [masking] * (ATTRIBUTES - 1) + [_MASKED]
     attributes = "".join(f"  a{n}: {{maskings: {{m: {each}}}}}\n" for n, each in enumerate(maskings))
@@ -110,7 +110,7 @@ def _plan(folder: Path, mode: str) -> Plan:
 
 
 def _join(source: Path, output: Path) -> None:
-    """What `apply` writes, by SQL alone: numbered, joined with a table of masked texts for each attribute, sorted."""
+    """Write what `apply` writes by SQL alone: numbered, joined with a table of masked texts per attribute, sorted."""
     with _quiet(memory_limit=MEMORY, temp_directory=str(source.parent / "spill")) as connection:
         names = [f"a{n}" for n in range(ATTRIBUTES)]
         connection.execute(f"CREATE VIEW t AS SELECT * FROM read_csv('{source}', all_varchar = true)")
@@ -127,7 +127,7 @@ def _join(source: Path, output: Path) -> None:
 
 
 def _quiet(**settings: str) -> duckdb.DuckDBPyConnection:
-    """DuckDB without the bar that it shows where it takes a process for interactive."""
+    """Open DuckDB without the progress bar that it shows in a process it takes for interactive."""
     connection = duckdb.connect(config={**settings})
     connection.execute("SET enable_progress_bar = false")
     return connection

@@ -1,4 +1,4 @@
-"""The search for configurations: of the example, of a synthetic table, and beside it checking every combination."""
+"""The search for configurations of the example and of a made-up table, compared with checking every combination."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +19,14 @@ REQUIRED = Requirement({"k": 5, "l": 2}, suppress_at_most=0.01)
 MOST = 1_000
 SECONDS = 60
 RECORDS, ATTRIBUTES, VALUES, LABELS = 30_000, 10, 60, 4
-#: With `identity` and `drop` five levels, each a function of the one before.
+#: With `identity` and `drop`, five levels, each a function of the one before.
 WIDTHS = (2, 6, 30)
 SMALL = 7
 
 
 @dataclass(frozen=True)
 class Run:
-    """One search from the file to the configurations, in a process of its own; `peak`: its memory in MB."""
+    """One search from the file to the configurations, in its own process; `peak` is its memory in MB."""
 
     seconds: float
     peak: float
@@ -39,12 +39,12 @@ class Run:
 def main() -> None:
     with TemporaryDirectory() as place:
         whole, small = made(Path(place), ATTRIBUTES), made(Path(place), SMALL)
-        heading(f"Configurations that hold {REQUIRED.described()}; at most {MOST:,} kept; from the file on")
+        heading(f"Configurations that meet {REQUIRED.described()}; at most {MOST:,} kept; reading the file included")
         columns = ("table", "combinations", "evaluated", "minimal", "kept", "peak, MB", "s", "")
         table(columns, [figures("the example", example.TABLE, example.PLAN), figures("synthetic", *whole)])
         heading("The same by the number of attributes of the synthetic table, 5 levels each")
         table(columns[1:], [figures("", *made(Path(place), size))[1:] for size in (4, 6, 8)])
-        heading("Checking every combination instead: the same nodes hold")
+        heading("Checking every combination instead, with the same result")
         columns = ("table", "combinations", "evaluated", "share", "search, s", "every one, s", "ratio")
         rows = [("the example", example.TABLE, example.PLAN), (f"{SMALL} attributes of the synthetic one", *small)]
         table(columns, [compared(*row) for row in rows])
@@ -63,12 +63,12 @@ def searched(source: Path, plan: Path) -> Run:
 
 
 def compared(name: str, source: Path, plan: Path) -> list[str]:
-    """Search and exhaustive check of one lattice, without reading the table."""
+    """Compare search and exhaustive check on one lattice, without reading the table."""
     evaluation = evaluated(source, load(plan))
     seconds, pruned = timed(lambda: search(evaluation.lattice, evaluation.holds))
     exhaustive, holds = timed(lambda: [evaluation.holds(node) for node in np.ndindex(evaluation.lattice.shape)])
     if not np.array_equal(pruned.holds.ravel(), holds):
-        raise RuntimeError("both ways must find the same")
+        raise RuntimeError("the search and the check of every combination disagree")
     nodes = evaluation.lattice.nodes
     counts = (f"{nodes:,}", f"{pruned.evaluated:,}", f"{pruned.evaluated / nodes:.1%}")
     return [name, *counts, f"{seconds:.2f}", f"{exhaustive:.1f}", f"{exhaustive / seconds:.0f}"]
@@ -84,7 +84,7 @@ def load(plan: Path) -> Plan:
 
 
 def made(place: Path, attributes: int) -> tuple[Path, Path]:
-    """A table and its plan: the first attributes of those that all depend on one thing, as the label does."""
+    """Write a table and its plan. Attributes and label all depend on one common variable."""
     rng = np.random.default_rng(0)
     common = rng.normal(size=RECORDS)
     noise = rng.normal(size=(RECORDS, ATTRIBUTES))
@@ -99,7 +99,7 @@ def made(place: Path, attributes: int) -> tuple[Path, Path]:
 
 
 def masked(name: str) -> str:
-    """The attribute's line in the plan."""
+    """Return the attribute's line in the plan."""
     maskings = ", ".join(f"{name}-{width}: {{bucketize: {{width: {width}}}}}" for width in WIDTHS)
     return f"  {name}: {{type: integer, maskings: {{{maskings}}}}}"
 

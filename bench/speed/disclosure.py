@@ -1,4 +1,4 @@
-"""How much follows from all tables of an attribute together, and how long it takes to find out."""
+"""How much all tables of an attribute determine together, and how long the computation takes."""
 
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ ONE_BY_ONE = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Views of an attribute that all have so many masked values; `ordered`: bins, otherwise values drawn at random."""
+    """Views of an attribute with `groups` masked values each: bins if `ordered`, otherwise values drawn at random."""
 
     values: int
     labels: int
@@ -41,7 +41,7 @@ CASES = {
     "small, no histogram": Case(values=30, labels=3, views=4, groups=6, histogram=False),
     "middling": Case(values=100, labels=4, views=5, groups=8),
     "middling, no histogram": Case(values=100, labels=4, views=5, groups=8, histogram=False),
-    "one table is left": Case(values=100, labels=4, views=8, groups=30, histogram=False),
+    "only one table fits": Case(values=100, labels=4, views=8, groups=30, histogram=False),
     "large": Case(values=300, labels=5, views=10, groups=12),
     "large, no histogram": Case(values=300, labels=5, views=10, groups=12, histogram=False),
 }
@@ -50,11 +50,11 @@ CASES = {
 def main() -> None:
     with threadpool_limits(1):
         heading(f"Bounds of every cell of an attribute, {SECONDS:g} s at most, 1 thread")
-        print(f"'cold': a program of the whole table by scipy's linprog, median of {ONE_BY_ONE}.")
+        print(f"'cold': one program for the whole table by scipy's linprog, median of {ONE_BY_ONE}.")
         columns = ("case", "cells", "method", "programs", "complete", "s", "ms each", "cold, ms", *_FOLLOWS)
         table(columns, [_row(name, evidence_of(case)) for name, case in CASES.items()])
         heading("The attributes of the example")
-        columns = ("attribute", "cells", "method", "s", "smallest count", "smallest that follows", *_FOLLOWS)
+        columns = ("attribute", "cells", "method", "s", "smallest count", "smallest determined", *_FOLLOWS)
         table(columns, [_example_row(one) for one in _example()])
 
 
@@ -62,7 +62,7 @@ _FOLLOWS = ("exact", f"within {WITHIN}")
 
 
 def evidence_of(case: Case) -> AttributeEvidence:
-    """The evidence on a made-up table; the same for the same case."""
+    """Make the evidence on a made-up table; the same for the same case."""
     rng = np.random.default_rng(17)
     weights = rng.gamma(2.0, size=(case.values, 1)) * rng.gamma(1.0, size=(case.values, case.labels))
     joint = rng.multinomial(case.records, (weights / weights.sum()).ravel()).reshape(weights.shape)
@@ -119,7 +119,7 @@ def _example_row(evidence: AttributeEvidence) -> tuple[str, ...]:
 
 
 def _shares(bounds: CellBounds) -> tuple[str, str]:
-    """The share of cells that follow exactly, and of those that are known to within a few records."""
+    """Return the share of cells determined exactly, and of those known to within a few records."""
     width = bounds.upper - bounds.lower
     return f"{np.mean(width == 0):.1%}", f"{np.mean(width <= 2 * WITHIN):.1%}"
 
@@ -130,7 +130,7 @@ def _after(seconds: float) -> Callable[[], bool]:
 
 
 def _cold(evidence: AttributeEvidence, bounds: CellBounds) -> float:
-    """The seconds of a program that is solved by itself: the most of a cell."""
+    """Return the seconds to solve one program from scratch: the upper bound of a cell."""
     atoms, labels = bounds.lower.shape
     known = CertainSums.of(evidence, bounds.atom_of_value, atoms)
     sums = LinearSystem.of(list(known.sums), known.exact.rows, atoms, labels)

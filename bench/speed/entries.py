@@ -1,4 +1,4 @@
-"""A 20 MB entry: how fast it is published, what everybody else feels meanwhile, and where the time goes."""
+"""A 20 MB entry: how fast it is published, how it slows other requests, and where the time goes."""
 
 import asyncio
 import multiprocessing
@@ -30,7 +30,7 @@ from bench.measuring import MEGABYTE, MILLISECONDS, heading, percentile, run, sp
 from bench.speed.advice import MEASURE
 from bench.speed.service import Service, Usage, probing, running_service
 
-#: Bins that nest, as the levels of a hierarchy do: the references have a closed form and leave the cores to the upload.
+#: Bins nest like the levels of a hierarchy, so references have a closed form and leave the cores to the upload.
 SHAPE = made_up_entries.Shape(
     attributes=216, values=1024, labels=15, groups=(512, 256, 128, 64, 32, 16), configurations=60, records=400_000
 )
@@ -46,7 +46,7 @@ def main() -> None:
         with probing(service.url, "/healthz") as calm:
             time.sleep(2)
         started = service.usage()
-        upload_probed(service, client, entry)  # the first finds cold processes and is not counted
+        upload_probed(service, client, entry)  # the first meets cold processes and is not counted
         before = service.usage()
         probed = [upload_probed(service, client, entry) for _ in range(TIMES)]
         print_uploads(size, [seconds for seconds, _ in probed])
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def upload_probed(service: Service, client: Client, entry: Mapping[str, Any]) -> tuple[float, list[float]]:
-    """Seconds to publish an entry under a fresh name, and those of every probe of `/healthz` meanwhile."""
+    """Return the seconds to publish an entry under a fresh name, and of every probe of `/healthz` meanwhile."""
     body = orjson.dumps({**entry, "name": f"made-up-{uuid4().hex}"})
     with probing(service.url, "/healthz") as probes:
         seconds, head = timed(lambda: client.publish(body))
@@ -78,7 +78,7 @@ def print_probes(calm: Sequence[float], busy: Sequence[float]) -> None:
 
 
 def print_usage(started: Mapping[str, Usage], before: Mapping[str, Usage], after: Mapping[str, Usage]) -> None:
-    print("\nMemory of each process, just started and after the uploads, and the time of a core that an upload took it")
+    print("\nMemory of each process, just started and after the uploads, and its core time for an upload")
     rows = [
         [
             name,
@@ -94,7 +94,7 @@ def print_usage(started: Mapping[str, Usage], before: Mapping[str, Usage], after
 def print_parts(service: Service, client: Client, entry: Mapping[str, Any]) -> None:
     """Print the median milliseconds of each step of publishing `entry`."""
     bodies = [orjson.dumps({**entry, "name": f"made-up-{uuid4().hex}"}) for _ in range(TIMES)]
-    # A process of their own, as in the service: here the collector would search what the benchmark holds as well.
+    # In its own process, as in the service: here the garbage collector would also search the benchmark's data.
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as child:
         runs = [_steps(service, client, child, body) for body in bodies]
     print(f"\nThe steps of an upload (median of {TIMES}, nothing else going on)")
@@ -102,21 +102,21 @@ def print_parts(service: Service, client: Client, entry: Mapping[str, Any]) -> N
 
 
 def _steps(service: Service, client: Client, child: ProcessPoolExecutor, body: bytes) -> dict[str, float]:
-    """Seconds of every step."""
+    """Return the seconds of every step."""
     inside = child.submit(_steps_in_child, body).result()
     whole, publication = child.submit(_timed_publication, body).result()
     storing, head = timed(lambda: asyncio.run(_store(service, publication)))
     client.advise(head.id, MEASURE)  # the worker is idle again afterwards
     return inside | {
         "these together, as the service calls them": whole,
-        "body to the child (one that is no JSON)": timed(lambda: _refused(client, b"!" + body))[0],
+        "body to the child (one that is not JSON)": timed(lambda: _refused(client, b"!" + body))[0],
         "result back, pickled": timed(lambda: pickle.loads(pickle.dumps(publication)))[0],
         "database, with a new connection": storing,
     }
 
 
 def _steps_in_child(body: bytes) -> dict[str, float]:
-    """Seconds of what the API's child process does with a body. The last three run beside the checks there."""
+    """Return the seconds of each step in the API's child process, where the last three run beside the checks."""
     parsing, document = timed(lambda: parse_entry(body))
     validating, model = timed(lambda: EntryDocument.model_validate(document))
     typing, entry = timed(lambda: published_entry(model, cast("dict[str, Any]", document)))
@@ -137,10 +137,10 @@ def _timed_publication(body: bytes) -> tuple[float, Publication]:
 
 
 async def _store(service: Service, publication: Publication) -> Head:
-    """Publish without HTTP, in a transaction on a connection of its own."""
+    """Publish without HTTP, in a transaction on its own connection."""
     url = running_url(service.data_dir)
     if url is None:
-        raise RuntimeError("the service's database does not run")
+        raise RuntimeError("the service's database is not running")
     database = Database(url, pool_size=1)
     async with database.transaction() as session:
         head = await Factory(session, queue_app(url)).catalogue().publish(DEVELOPER, publication)
@@ -149,12 +149,12 @@ async def _store(service: Service, publication: Publication) -> Head:
 
 
 def _refused(client: Client, body: bytes) -> None:
-    """Send what travels like an entry and is refused at its first byte."""
+    """Send a body that travels like an entry and is refused at its first byte."""
     try:
         client.publish(body)
     except BadRequestError:
         return
-    raise RuntimeError("a body that is no JSON was accepted")
+    raise RuntimeError("the service accepted a body that is not JSON")
 
 
 if __name__ == "__main__":

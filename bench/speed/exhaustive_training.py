@@ -1,4 +1,4 @@
-"""What advice replaces: training models on the table as every configuration masks it, and comparing them."""
+"""Exhaustive training, which advice replaces: models trained on the table masked by every configuration."""
 
 import csv
 import tempfile
@@ -36,7 +36,7 @@ class MaskedTable:
 
     @classmethod
     def of(cls, configuration: str) -> "MaskedTable":
-        """Masked as a provider masks it; every attribute that is shared is one-hot encoded."""
+        """Mask the example as a provider does, and one-hot encode every attribute shared."""
         with tempfile.TemporaryDirectory(prefix="aegis-bench-") as directory:
             masked = Path(directory) / "masked.csv"
             apply(example.TABLE, example.plan(), configuration, masked)
@@ -50,7 +50,7 @@ class MaskedTable:
 
 @dataclass(frozen=True)
 class Trained:
-    """Seconds to train a model on one half and to ask it for the other, and how well it did (macro AUC)."""
+    """Seconds to train a model on one half and predict the other, and its macro AUC."""
 
     seconds: float
     auc: float
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def train(configurations: Sequence[str]) -> dict[str, list[Trained]]:
-    """Every model on every configuration, by model."""
+    """Train every model on every configuration; return the results by model."""
     trained: dict[str, list[Trained]] = {name: [] for name in MODELS}
     for configuration in configurations:
         masked = MaskedTable.of(configuration)
@@ -88,7 +88,7 @@ def train(configurations: Sequence[str]) -> dict[str, list[Trained]]:
 
 
 def train_one(name: str, masked: MaskedTable) -> Trained:
-    """One model on one masked table, split in half."""
+    """Train one model on one masked table, split in half."""
     model, parameters = MODELS[name]
     seen, unseen, classes, truth = train_test_split(
         masked.features, masked.classes, test_size=0.5, random_state=0, stratify=masked.classes
@@ -98,7 +98,7 @@ def train_one(name: str, masked: MaskedTable) -> Trained:
 
 
 def print_times(trained: Mapping[str, Sequence[Trained]], question: float) -> None:
-    """All models on all configurations against the milliseconds of a question."""
+    """Print the time of all models on all configurations against the milliseconds of a question."""
     seconds = {name: [run.seconds for run in runs] for name, runs in trained.items()}
     rows = [
         [name, f"{median(each):.2f} s", f"{max(each):.2f} s", f"{sum(each):.1f} s"] for name, each in seconds.items()
@@ -116,7 +116,7 @@ def print_times(trained: Mapping[str, Sequence[Trained]], question: float) -> No
 def print_agreement(
     trained: Mapping[str, Sequence[Trained]], ranked: Sequence[str], deviations: Sequence[float]
 ) -> None:
-    """Whether what the advice ranks higher predicts better; `trained` and `deviations` are in the ranking's order."""
+    """Print whether configurations ranked higher predict better; arguments are in the ranking's order."""
     rows = []
     for name, runs in trained.items():
         auc = [run.auc for run in runs]

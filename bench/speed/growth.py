@@ -1,4 +1,4 @@
-"""How the time grows with attributes, maskings, configurations and the size of domains, on made-up entries."""
+"""How time grows with attributes, maskings, configurations and domain size, on made-up entries."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ from bench.speed.advice import MEASURE
 from bench.speed.service import running_service
 
 TIMES = 9
-#: Which values share a masked value is drawn, so that every reference has to be iterated.
+#: The values that share a masked value are drawn, so that every reference has to be iterated.
 BASE = made_up_entries.Shape(ordered=False)
 SERIES: Mapping[str, Mapping[int, made_up_entries.Shape]] = {
     "attributes": {size: replace(BASE, attributes=size) for size in (4, 8, 16, 32, 64)},
@@ -35,14 +35,14 @@ SERIES: Mapping[str, Mapping[int, made_up_entries.Shape]] = {
 
 def main() -> None:
     heading("Growth on made-up entries, ms (questions: p50; the rest once)")
-    print(f"Otherwise {BASE.attributes} attributes of {BASE.values} values, {len(BASE.groups)} maskings each,")
-    print(f"{BASE.labels} classes, {BASE.configurations} configurations.")
+    print(f"Unless stated otherwise: {BASE.attributes} attributes of {BASE.values} values,")
+    print(f"{len(BASE.groups)} maskings each, {BASE.labels} classes, {BASE.configurations} configurations.")
     for name, shapes in SERIES.items():
         heading(f"The advisor alone, by {name}")
         rows = [[f"{size:,}", *advisor_figures(shape)] for size, shape in shapes.items()]
         table([name, "all references", "assess all maskings", "assess and rank"], rows)
     with running_service() as service, Client(service.url) as client:
-        service_figures(client, BASE)  # the first of all finds cold processes and is not shown
+        service_figures(client, BASE)  # the first meets cold processes and is not shown
         for name, shapes in SERIES.items():
             heading(f"Over HTTP, by {name}")
             rows = [[f"{size:,}", *service_figures(client, shape)] for size, shape in shapes.items()]
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def advisor_figures(shape: made_up_entries.Shape) -> list[str]:
-    """Milliseconds to reconstruct every reference, to assess every masking once, to answer a question."""
+    """Return milliseconds to reconstruct every reference, to assess every masking once, and to answer a question."""
     document = made_up_entries.entry(shape, "made-up")
     content = read_publication(orjson.dumps(document)).content
     configurations = unpack_configurations(content.configuration_table, content.outline)
@@ -67,7 +67,7 @@ def advisor_figures(shape: made_up_entries.Shape) -> list[str]:
 
 
 def service_figures(client: Client, shape: made_up_entries.Shape) -> list[str]:
-    """Megabytes of the entry, and milliseconds to publish it, to its first advice, and to further ones."""
+    """Return the entry's megabytes, and milliseconds to publish it, for its first advice, and for further ones."""
     body = orjson.dumps(made_up_entries.entry(shape, f"made-up-{uuid4().hex}"))
     publishing, head = timed(lambda: client.publish(body))
     first = timed(lambda: client.advise(head.id, MEASURE))[0]

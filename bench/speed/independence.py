@@ -1,4 +1,4 @@
-"""Groups with few stars: three solvers on 100,000 records of five attributes, four clusters."""
+"""Independence masking with few stars: three solvers on 100,000 records of five attributes in four clusters."""
 
 import time
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from bench.measuring import heading, in_own_process, peak_memory, run, table, ti
 
 RECORDS, CLUSTERS = 100_000, 4
 SECONDS = 60
-#: The values of each attribute, and how skewed they are: the k-th most frequent has a share like 1 / k^skew.
+#: The number of values of each attribute, and their skew: the k-th most frequent has a share like 1 / k^skew.
 TABLES = {
     "few values": ((2, 4, 6, 8, 10), 1.0),
     "more values": ((5, 8, 12, 20, 50), 1.0),
@@ -22,7 +22,7 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Run:
-    """One solver on one table, in a process of its own; `processor`: its CPU seconds; `peak`: memory in MB."""
+    """One solver on one table, in its own process; `processor` is CPU seconds, `peak` memory in MB."""
 
     seconds: float
     processor: float
@@ -47,13 +47,13 @@ def main() -> None:
         "",
     )
     table(columns, [row for name in TABLES for row in figures(name)])
-    heading(f"Balanced clusters of {RECORDS:,} records by two numbers and a value without order")
+    heading(f"Balanced clusters of {RECORDS:,} records by two numeric attributes and one without order")
     seconds, clusters = timed(balanced)
     table(("clusters", "sizes", "s"), [[str(CLUSTERS), str(np.bincount(clusters)), f"{seconds:.1f}"]])
 
 
 def figures(name: str) -> list[list[str]]:
-    """A row for each solver, with the greatest lower bound it has: `identical` has none of the matchings."""
+    """Return a row for each solver with its largest lower bound; `identical` has no bound from matchings."""
     distinct = len(Vectors.of(*made(name)).values)
     return [row(name, distinct, solver, in_own_process(solved, name, solver)) for solver in SOLVERS]
 
@@ -72,12 +72,12 @@ def solved(name: str, solver: Solver) -> Run:
     processor, peak = time.process_time() - before, peak_memory()
     stars = starred(codes, grouping.group_of_record)
     if int(stars.sum()) != grouping.stars or not is_independent(masked_codes(codes, stars), clusters):
-        raise RuntimeError("what is masked must be independent")
+        raise RuntimeError("the masked attributes are not independent of the clusters")
     return Run(seconds, processor, peak, grouping.stars, grouping.lower_bound)
 
 
 def made(name: str) -> tuple[IntArray, IntArray]:
-    """Codes of attributes that all depend on one thing, as the clusters do: intervals of another number."""
+    """Make codes of attributes that depend on one common variable, as do the clusters (intervals of another number)."""
     values, skew = TABLES[name]
     random = np.random.default_rng(0)
     common = random.normal(size=RECORDS)
@@ -86,7 +86,7 @@ def made(name: str) -> tuple[IntArray, IntArray]:
 
 
 def skewed(numbers: FloatArray, values: int, skew: float) -> IntArray:
-    """(n,) the k-th of so many values for a share of 1 / k^skew of the numbers, in their order."""
+    """Return (n,) the k-th value for a share of 1 / k^skew of the numbers, in their order."""
     shares = np.arange(1, values + 1) ** -skew
     ends = np.cumsum(shares / shares.sum())[:-1]
     return np.searchsorted(ends, np.argsort(np.argsort(numbers)) / len(numbers), side="right")

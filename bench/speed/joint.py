@@ -1,4 +1,4 @@
-"""The joint measure: what 10,000 configurations of 25 attributes take, and what sharing their factorisations saves."""
+"""The joint measure: the time for 10,000 configurations of 25 attributes, and what shared factorisations save."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,14 +21,14 @@ FROM_SCRATCH = 50
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """What a provider publishes of a table: pair counts of the finest maskings, from which the others follow."""
+    """What a provider publishes about a table: pair counts of the finest maskings determine those of the others."""
 
     evidence: list[AttributeEvidence]
     references: list[Reference]
     pairs: list[PairCounts]
 
     def advise(self, codes: IntArray) -> FloatArray:
-        """The utility (configurations,) of each configuration as advice has it."""
+        """Return the utilities (configurations,) that advice reports."""
         names = tuple(one.name for one in self.evidence)
         question = Question("joint", names, np.full(len(names), 1 / len(names)))
         options = [OPTIONS] * len(names)
@@ -43,15 +43,13 @@ def main() -> None:
     heading(
         f"Configurations by the joint measure, maskings of {', '.join(map(str, GROUPS))} bins or dropped, one process"
     )
-    print(
-        f"From scratch: the matrix gathered and solved for each, measured on {FROM_SCRATCH} of them. Utilities agree."
-    )
+    print(f"From scratch: the matrix is read and solved for each, measured on {FROM_SCRATCH} of them. Utilities agree.")
     rows = [figures(*size) for size in ((5, 10_000), (10, 10_000), (25, 100), (25, 1_000), (25, 10_000), (50, 1_000))]
     table(("attributes", "configurations", "columns", "drawn, s", "a walk, s", "from scratch, s", ""), rows)
 
 
 def figures(attributes: int, configurations: int) -> tuple[str, ...]:
-    """Seconds for configurations drawn at random, for as many of which each changes one masking of the one before."""
+    """Measure the seconds for random configurations, and for as many that each change one masking of the last."""
     entry, rng = made(attributes), np.random.default_rng(1)
     drawn = rng.integers(1, len(OPTIONS), (configurations, attributes))
     walk = walked(rng, attributes, configurations)
@@ -60,7 +58,7 @@ def figures(attributes: int, configurations: int) -> tuple[str, ...]:
     design = Design.of(entry.evidence, [OPTIONS] * attributes, drawn, entry.pairs)
     scratch, expected = timed(lambda: from_scratch(design, drawn[:FROM_SCRATCH]))
     if np.abs(utility[:FROM_SCRATCH] - expected).max() > 1e-6:
-        raise RuntimeError("both ways must find the same")
+        raise RuntimeError("shared factorisations and systems from scratch disagree")
     columns = np.where(drawn > 1, np.array([0, 0, *GROUPS])[drawn] - 1, 0).sum(axis=1).mean()
     asked = (attributes, configurations) == (25, 10_000)
     return (
@@ -75,7 +73,7 @@ def figures(attributes: int, configurations: int) -> tuple[str, ...]:
 
 
 def made(attributes: int) -> Entry:
-    """Attributes that depend on each other and on the label."""
+    """Make attributes that depend on each other and on the label."""
     rng = np.random.default_rng(0)
     classes = rng.integers(0, LABELS, RECORDS)
     common = rng.normal(size=RECORDS) + 0.4 * classes
@@ -91,7 +89,7 @@ def made(attributes: int) -> Entry:
 
 
 def attribute(name: str, column: IntArray, classes: IntArray) -> AttributeEvidence:
-    """An attribute with its counted maskings."""
+    """Make an attribute with its counted maskings."""
     joint = counts(column, classes, (VALUES, LABELS))
     mappings = {f"{groups}-bins": np.arange(VALUES) * groups // VALUES for groups in GROUPS}
     maskings = tuple(
@@ -102,12 +100,12 @@ def attribute(name: str, column: IntArray, classes: IntArray) -> AttributeEviden
 
 
 def counts(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> IntArray:
-    """The joint counts of two columns."""
+    """Return the joint counts of two columns."""
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def walked(rng: np.random.Generator, attributes: int, configurations: int) -> IntArray:
-    """Configurations each of which changes one masking of the one before, as a search through a lattice finds them."""
+    """Draw configurations that each change one masking of the one before, like a search through a lattice."""
     codes = np.empty((configurations, attributes), dtype=np.int64)
     now = rng.integers(1, len(OPTIONS), attributes)
     for row in codes:
@@ -117,7 +115,7 @@ def walked(rng: np.random.Generator, attributes: int, configurations: int) -> In
 
 
 def from_scratch(design: Design, codes: IntArray) -> FloatArray:
-    """The utilities of configurations, each by a linear system of its own."""
+    """Compute the utilities of configurations, each by its own linear system."""
     utilities = np.empty(len(codes))
     for place, row in enumerate(codes):
         chosen = np.concatenate([of[code] for of, code in zip(design.columns, row, strict=True)])

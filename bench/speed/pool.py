@@ -1,4 +1,4 @@
-"""One big advice on a pool of workers: how the time falls with workers, and grows with attributes."""
+"""One large advice on a pool of workers: how the time falls with workers and grows with attributes."""
 
 from dataclasses import replace
 from functools import partial
@@ -16,14 +16,14 @@ from bench.speed.service import Service, running_service
 
 BASE = made_up_entries.Shape(values=300, labels=5, groups=(12, 20, 30, 50), ordered=False)
 ATTRIBUTES = (100, 200, 400, 800)
-#: Seconds that the service may hold an answer back.
+#: Seconds that the service may wait with its answer.
 HOLD = 60
 
 
 def main() -> None:
-    heading("One big advice on a pool: the first of a version, over HTTP")
+    heading("One large advice on a pool: the first of a version, over HTTP")
     print(f"{BASE.values} values, {BASE.labels} classes, {len(BASE.groups)} maskings each. Seconds to the answer, and")
-    print("(in brackets) seconds of a core that all workers spent on it")
+    print("(in brackets) the core seconds that all workers spent on it")
     by_one, by_two = first_advices(1), first_advices(2)
     rows = [
         [f"{size:,}", *map(_cell, (one, other)), f"{one[0] / other[0]:.2f}"]
@@ -36,17 +36,17 @@ def main() -> None:
 
 
 def first_advices(workers: int) -> list[tuple[float, float]]:
-    """For each number of attributes, seconds to the first advice, and of a core that the workers spent."""
+    """Return the seconds to the first advice and the workers' core seconds, for each number of attributes."""
     with running_service(workers) as service, Client(service.url) as client:
-        # Every worker computes something before the time is taken.
+        # Every worker computes something before the measurement.
         first_advice(client, service, replace(BASE, attributes=20 * workers))
         return [first_advice(client, service, replace(BASE, attributes=size)) for size in ATTRIBUTES]
 
 
 def first_advice(client: Client, service: Service, shape: made_up_entries.Shape) -> tuple[float, float]:
-    """Seconds that the first question on a version takes, asked as soon as it is published, and those of a core.
+    """Return the seconds of the first question on a version, asked at publication, and the workers' core seconds.
 
-    The service holds the answer back until it is there; to look for it again and again would blur the time.
+    The service waits with its answer until the advice is there; polling would blur the time.
     """
     before = service.worker_seconds()
     entry_id = client.publish(orjson.dumps(made_up_entries.entry(shape, f"pool-{uuid4().hex}"))).id

@@ -1,4 +1,4 @@
-"""How fast references are reconstructed, in the time of 20 plain sweeps."""
+"""How fast references are reconstructed, relative to 20 plain sweeps."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -15,10 +15,10 @@ from bench.measuring import MILLISECONDS, heading, run, table, timed, verdict
 
 @dataclass(frozen=True)
 class Case:
-    """A true table and its masks. `target`: the most time it may take, in those of the yardstick.
+    """A true table and its masks. `target` is the maximum time, relative to the yardstick.
 
-    `kind`: intervals of an ordered domain that overlap without nesting, groups drawn at random, a hierarchy, or the
-    rows, columns, diagonals and blocks of a square.
+    `kind` is one of: overlapping intervals of an ordered domain that do not nest, groups drawn at random, a hierarchy,
+    or the rows, columns, diagonals and blocks of a square.
     """
 
     values: int
@@ -41,7 +41,7 @@ CASES = {
     "nested": Case(5_000, 8, 5, 0, 500_000, "nested", 7, 0.1),
 }
 
-#: Nothing of these has a closed form, and scaling alone takes hundreds of sweeps or never ends.
+#: These have no closed form, and scaling alone takes hundreds of sweeps or never ends.
 CROSSING = {
     "square 20 x 20": Case(400, 5, 4, 0, 30_000, "square", 8),
     "its boundary": Case(400, 5, 4, 0, 600, "square", 8),
@@ -52,7 +52,7 @@ CROSSING = {
 
 
 def true_table(case: Case) -> tuple[IntArray, list[IntArray]]:
-    """The true table (values, labels) and the masks, each (values,)."""
+    """Return the true table (values, labels) and the masks, each (values,)."""
     rng = np.random.default_rng(case.seed)
     walk = np.cumsum(rng.normal(size=(case.values, case.labels)), axis=0) * 3 / np.sqrt(case.values)
     shape = np.exp(walk) * rng.gamma(1.0, size=(case.values, 1))
@@ -77,7 +77,7 @@ def _square(side: int) -> list[IntArray]:
 
 
 def evidence_of(table: IntArray, masks: list[IntArray]) -> AttributeEvidence:
-    """What is published of it, with the histogram."""
+    """Return the evidence that is published about the table, with the histogram."""
     joints = [fold(table, mask, int(mask.max()) + 1) for mask in masks]
     maskings = tuple(
         Masking(f"m{at}", len(joint), mask, joint, deterministic=True)
@@ -103,7 +103,7 @@ def plain_sweeps(given: AttributeEvidence, sweeps: int) -> FloatArray:
 
 def _known(counts: IntArray | None) -> NDArray[np.int64]:
     if counts is None:
-        raise ValueError("a case has a histogram, mappings and counts")
+        raise ValueError("a case needs a histogram, mappings and counts")
     return counts
 
 
@@ -115,13 +115,13 @@ SOLVER = DualNewton()
 def main() -> None:
     with threadpool_limits(1):
         heading(
-            f"Solver: time to a residual of 1e-9, by that of {SWEEPS} plain sweeps; medians of {PAIRS} pairs, 1 thread"
+            f"Solver: time to a residual of 1e-9 over that of {SWEEPS} plain sweeps; medians of {PAIRS} pairs, 1 thread"
         )
         table(_COLUMNS, [_row(name, case) for name, case in CASES.items()])
-        heading("The same without an order of the values that could help, and without a histogram: ratios")
+        heading("The same without a helpful order of the values, and without a histogram: ratios")
         columns = ("case", "in random order", "no histogram", "both")
         table(columns, [_harder(name, case) for name, case in CASES.items()])
-        heading("Views that cross, so that nothing has a closed form; medians of 5")
+        heading("Views that cross, without a closed form; medians of 5")
         table(_COLUMNS, [_row(name, case, 5) for name, case in CROSSING.items()])
 
 
@@ -149,7 +149,7 @@ def _row(name: str, case: Case, pairs: int = PAIRS) -> tuple[str, ...]:
 
 
 def _ratio(plain: AttributeEvidence, ours: AttributeEvidence, pairs: int) -> tuple[float, float, float]:
-    """Median seconds of both, and the median of the ratios, of pairs that take turns."""
+    """Return the median seconds of both, and the median ratio, measured in turns."""
     taken = []
     for _ in range(pairs):
         first, _ = timed(lambda: plain_sweeps(plain, SWEEPS))

@@ -1,4 +1,4 @@
-"""How far the mathematics goes on this machine: many attributes, large domains, many configurations."""
+"""The limits of the computation on this machine: many attributes, large domains, many configurations."""
 
 import multiprocessing
 import os
@@ -15,7 +15,7 @@ from bench.measuring import heading, peak_memory, run, table, timed, verdict
 from bench.speed.reconstruction import Case, evidence_of, true_table
 
 WORKERS = 2
-#: About 300 atoms of 10 views: overlapping bins, or groups drawn at random (nothing of which has a closed form).
+#: About 300 atoms of 10 views: overlapping bins, or groups drawn at random (which have no closed form).
 BINS = Case(1_000, 5, 10, 31, 100_000, "interval", 0)
 GROUPS = Case(300, 5, 10, 20, 100_000, "random", 0)
 
@@ -28,7 +28,7 @@ def main() -> None:
         table(columns, [_attributes(pool, size) for size in (100, 300, 1_000)])
     heading("Domains, 10 views, 5 labels, one process: s, peak memory of the process in MB")
     table(("values", "bins", "MB", "random groups", "MB"), [_domain(size) for size in (10**4, 10**5, 10**6)])
-    heading("Ranking with all there is to an answer, from integer codes, 6 options an attribute, one process")
+    heading("Ranking with the full answer, from integer codes, 6 options per attribute, one process")
     sizes = [(10**4, 100), (10**5, 100), (10**6, 10), (10**6, 100)]
     table(("configurations", "attributes", "s", "peak MB", ""), [_ranking(*size) for size in sizes])
 
@@ -39,17 +39,17 @@ def _attributes(pool: ProcessPoolExecutor, size: int) -> tuple[str, ...]:
         seconds, atoms = timed(lambda case=case: list(pool.map(_reconstructed, [(case, n) for n in range(size)])))
         taken.append(seconds)
         if not 200 <= np.median(atoms) <= 400:
-            raise RuntimeError(f"{np.median(atoms)} atoms are not about 300")
+            raise RuntimeError(f"expected about 300 atoms, got {np.median(atoms)}")
     met = verdict(met=max(taken) < 60, target="< 60 s") if size == 1_000 else ""
     return (str(size), *(f"{seconds:.1f}" for seconds in taken), met)
 
 
 def _reconstructed(what: tuple[Case, int]) -> int:
-    """The atoms of one attribute, whose reference is reconstructed on the way."""
+    """Reconstruct the reference of one attribute and return its number of atoms."""
     case, seed = what
     certificate = reconstruct(_given(case, seed)).certificate
     if not certificate.converged:
-        raise RuntimeError(f"a residual of {certificate.residual:.1e} after {certificate.iterations} steps")
+        raise RuntimeError(f"no convergence: residual {certificate.residual:.1e} after {certificate.iterations} steps")
     return certificate.atoms
 
 
@@ -86,7 +86,7 @@ def _ranking_cost(configurations: int, attributes: int) -> tuple[float, float]:
     references = [reconstruct(one) for one in evidence]
     options = [("identity", "drop", *(masking.id for masking in one.maskings)) for one in evidence]
     rng = np.random.default_rng(0)
-    # Identity in none of them, so that the ranking is exact.
+    # No configuration uses `identity`, so the ranking is exact.
     codes = rng.integers(1, 6, (configurations, attributes), dtype=np.int8)
     question = Question(
         "mutual_information",
@@ -99,7 +99,7 @@ def _ranking_cost(configurations: int, attributes: int) -> tuple[float, float]:
 
 
 def _in_own_process(cost: Callable[..., tuple[float, float]], *given: object) -> tuple[float, float]:
-    """The cost in a process of its own, so that its memory is its own."""
+    """Measure the cost in a separate process, so that its memory is its own."""
     with _pool(1) as pool:
         return pool.submit(cost, *given).result()
 

@@ -1,4 +1,4 @@
-"""The service as an operator starts it, with a database that is gone afterwards; and probes of it meanwhile."""
+"""The service as an operator starts it, with a temporary database, and probes of it."""
 
 import http.client
 import multiprocessing
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-#: Seconds to stop in.
+#: Seconds to wait for the service to stop.
 PATIENCE = 60.0
 #: Seconds from one probe to the next.
 INTERVAL = 0.010
@@ -24,14 +24,14 @@ INTERVAL = 0.010
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process holds and has used: resident bytes, seconds of a core since it started."""
+    """The resources of a process: resident bytes, and core seconds since it started."""
 
     memory: int
     seconds: float
 
     @classmethod
     def of(cls, process: psutil.Process) -> "Usage":
-        """As of now."""
+        """Read the current usage."""
         times = process.cpu_times()
         return cls(process.memory_info().rss, times.user + times.system)
 
@@ -45,7 +45,7 @@ class Service:
     process: psutil.Process
 
     def usage(self) -> dict[str, Usage]:
-        """Of the API, of the worker, and of the child process that each computes in."""
+        """Return the usage of the API, of the worker, and of the child process in which each computes."""
         usage: dict[str, Usage] = {}
         for role in ("api", "worker"):
             (process,) = self._processes(role)
@@ -54,7 +54,7 @@ class Service:
         return usage
 
     def worker_seconds(self) -> float:
-        """Seconds of a core that all workers and their child processes have used."""
+        """Return the core seconds that all workers and their child processes have used."""
         workers = self._processes("worker")
         every = [*workers, *(child for worker in workers for child in worker.children())]
         return sum(Usage.of(process).seconds for process in every)
@@ -65,11 +65,11 @@ class Service:
 
 @contextmanager
 def running_service(workers: int = 1) -> Iterator[Service]:
-    """The service on a free port of this machine with as many workers, ready to answer."""
+    """Run the service with this many workers on a free port of this machine, ready to answer."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
     with tempfile.TemporaryDirectory(prefix="aegis-bench-") as name:
         place = Path(name)
-        place.chmod(0o711)  # root's PostgreSQL runs as another user, who has to pass through
+        place.chmod(0o711)  # started by root, PostgreSQL runs as another user, who needs to pass through
         command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--data-dir", str(place / "data")]
         command += ["--workers", str(workers)]
         with (place / "log").open("w") as log:
@@ -77,7 +77,7 @@ def running_service(workers: int = 1) -> Iterator[Service]:
         try:
             yield Service(_address(process), place / "data", psutil.Process(process.pid))
         except Exception:
-            sys.stderr.write(f"the service's log ends with\n{(place / 'log').read_text()[-3000:]}\n")
+            sys.stderr.write(f"The service's log ends with:\n{(place / 'log').read_text()[-3000:]}\n")
             raise
         finally:
             process.terminate()
@@ -85,7 +85,7 @@ def running_service(workers: int = 1) -> Iterator[Service]:
 
 
 def _address(process: subprocess.Popen[str]) -> str:
-    """Where the service says that it listens; it says so when it is ready."""
+    """Return the address that the service prints when it is ready."""
     for line in process.stdout or ():
         if line.startswith("Aegis listens on "):
             return line.split()[-1]
@@ -94,9 +94,9 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 @contextmanager
 def probing(url: str, path: str) -> Iterator[list[float]]:
-    """Probe while the block runs; the seconds of every probe stand in the list afterwards.
+    """Probe while the block runs; the list has the seconds of every probe afterwards.
 
-    A probe's time counts from the moment at which it was due: one that waits for a slow one before it is slow itself.
+    A probe's time counts from the moment when it was due, so one that waits for a slow probe is slow itself.
     """
     probes: list[float] = []
     ours, theirs = multiprocessing.Pipe()

@@ -1,4 +1,4 @@
-"""Summaries of a large Parquet table: time by that of a plain GROUP BY, peak memory, and how both grow."""
+"""Summaries of a large Parquet table: time over that of a plain GROUP BY, peak memory, and how both grow."""
 
 import json
 import multiprocessing
@@ -20,7 +20,7 @@ from bench.measuring import heading, in_own_process, run, seconds_and_peak, tabl
 TIMES = 3
 RECORDS = 10**7
 ATTRIBUTES = 10
-#: What the provider's tools read with at most.
+#: The maximum number of threads that the provider's tools use.
 THREADS = min(4, multiprocessing.cpu_count())
 VALUES, MANY_VALUES, LABELS = 100, 10**4, 4
 
@@ -34,7 +34,7 @@ class Tables:
 
 
 def main() -> None:
-    heading(f"Summaries of a Parquet table, {THREADS} threads; each in a process of its own, medians of {TIMES} times")
+    heading(f"Summaries of a Parquet table, {THREADS} threads; each in its own process, medians of {TIMES} runs")
     with made_up_tables(10**5, 10**6, RECORDS) as tables:
         print_ratios(tables)
         print_growth("records", [(tables.paths[size], size, ATTRIBUTES) for size in tables.paths], tables)
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def print_ratios(tables: Tables) -> None:
-    """Ours and both yardsticks in turn."""
+    """Print ratios of ours to both yardsticks, measured in turns."""
     path = tables.paths[RECORDS]
     costs = [[_cost(work) for work in _works(path, ATTRIBUTES, tables.folder)] for _ in range(TIMES)]
     ours, queries, sets = ([seconds for seconds, _ in column] for column in zip(*costs, strict=True))
@@ -76,13 +76,13 @@ def print_growth(what: str, sizes: list[tuple[Path, int, int]], tables: Tables) 
 
 
 def print_others(tables: Tables) -> None:
-    """What is on top: pairs, and an attribute that is discretised."""
+    """Print the cost of extra work: pairs, and an attribute that is discretised."""
     heading(f"Summaries with more, {RECORDS:,} records x {ATTRIBUTES} attributes")
     path = tables.paths[RECORDS]
     continuous = {"x": {"discretize": {"rule": "equal_frequency", "bins": "20"}}}
     plans = {
         "with pairs": (plan_of(tables.folder, ATTRIBUTES), True),
-        "and 20 bins of a number that is another in each record": (
+        "and 20 bins of a number that differs in each record": (
             plan_of(tables.folder, ATTRIBUTES, continuous),
             False,
         ),
@@ -96,7 +96,7 @@ def print_others(tables: Tables) -> None:
 
 @contextmanager
 def made_up_tables(*sizes: int) -> Iterator[Tables]:
-    """Tables of texts and integers, in turn; the first attribute has 10,000 values, the others 100."""
+    """Write tables of alternating texts and integers; the first attribute has 10,000 values, the others 100."""
     with tempfile.TemporaryDirectory(prefix="aegis-bench-") as folder:
         paths = {size: Path(folder) / f"{size}.parquet" for size in sizes}
         for size, path in paths.items():
@@ -109,13 +109,13 @@ def made_up_tables(*sizes: int) -> Iterator[Tables]:
 
 
 def _column(place: int) -> str:
-    # The hash of a number is the same in every run: a seed that is fixed.
+    # The hash of a number is the same in every run, like a fixed seed.
     drawn = f"hash(i * 41 + {place}) % {VALUES if place else MANY_VALUES}"
     return f"('value ' || {drawn}) AS a{place}" if place % 2 else f"({drawn})::INTEGER AS a{place}"
 
 
 def plan_of(folder: Path, attributes: int, more: Mapping[str, Any] | None = None) -> Path:
-    """A plan with two maskings of each of the first attributes."""
+    """Write a plan with two maskings of each of the first attributes."""
     texts = {"m1": {"blur": {"keep": "7"}}, "m2": {"suppress": {}}}
     numbers = {"m1": {"bucketize": {"width": "10"}}, "m2": {"bucketize": {"width": "35"}}}
     stated = {f"a{place}": {"maskings": texts if place % 2 else numbers} for place in range(attributes)}
@@ -146,7 +146,7 @@ def _query(queries: list[str]) -> None:
 
 
 def _cost(work: Callable[[], object]) -> tuple[float, float]:
-    """Seconds and peak memory in MB, in a process of its own. What Ibis loads when first used counts: 0.3 s."""
+    """Measure seconds and peak memory in MB in a separate process; loading Ibis on first use counts (0.3 s)."""
     return in_own_process(seconds_and_peak, work)
 
 

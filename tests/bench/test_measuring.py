@@ -1,4 +1,4 @@
-"""How time and memory are taken."""
+"""Measuring time and memory."""
 
 import os
 

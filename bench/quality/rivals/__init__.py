@@ -1,1 +1,1 @@
-"""What else could rank configurations. Every ranker gives (configurations,) scores of which higher is better."""
+"""Rival rankers of configurations. Each returns (configurations,) scores; higher is better."""

@@ -1,4 +1,4 @@
-"""Mascara's utility estimator: how much a masking blurs the values. What is to be predicted plays no part in it.
+"""Mascara's utility estimator: how much a masking blurs the values, whatever is to be predicted.
 
 Poepsel-Lemaitre, Beedkar & Markl 2024, Disclosure-compliant query answering. Proc. ACM Manag. Data 2(6), 233.
 """
@@ -15,17 +15,17 @@ from bench.quality.study import Study, mapping_of, summed
 
 
 def mascara(study: Study) -> FloatArray:
-    """(configurations,) Mascara's loss of information with its sign changed, in bits: higher is better."""
+    """Return (configurations,) Mascara's loss of information with its sign changed, in bits: higher is better."""
     return -information_loss(study.evidence, study.configurations)
 
 
 def information_loss(
     evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable, suppressed: FloatArray | None = None
 ) -> FloatArray:
-    """(configurations,) the sum of the attributes' divergences, times 1 and the share of suppressed records; in bits.
+    """Return (configurations,) the sum of the attributes' divergences times (1 + share suppressed), in bits.
 
     Args:
-        suppressed: (configurations,) the share of the records that a configuration leaves out; none by default.
+        suppressed: (configurations,) the share of records that a configuration leaves out; 0 by default.
 
     Raises:
         ValueError: an attribute has no histogram, or the mapping of a masking is not known.
@@ -42,9 +42,9 @@ def _losses(evidence: AttributeEvidence, options: Sequence[str]) -> list[float]:
 
 
 def blurring(histogram: IntArray, mapping: IntArray) -> float:
-    """The KL divergence, in bits, of a histogram (values,) from itself spread evenly within each masked value.
+    """Return the KL divergence, in bits, of a histogram (values,) from itself spread evenly within each masked value.
 
-    Who sees a masked value takes each of the values that it stands for as equally likely, those without records too.
+    An observer of a masked value takes all values behind it as equally likely, including those without records.
     """
     counts = histogram.astype(np.float64)
     groups = int(mapping.max()) + 1

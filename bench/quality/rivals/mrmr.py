@@ -1,8 +1,8 @@
-"""mRMR: relevance less redundancy, from the same counts of pairs that the joint measure uses.
+"""mRMR: relevance less redundancy, from the same pair counts that the joint measure uses.
 
 Peng, Long & Ding 2005, Feature selection based on mutual information: criteria of max-dependency, max-relevance and
-min-redundancy, equation 6, with means over the attributes and over the other attributes of each; as a sum over the
-attributes that are shared, so that sharing one more can raise it (the form of Brown et al. 2012, Conditional likelihood
+min-redundancy, equation 6, with means over the attributes and over the other attributes of each. Here it is a sum over
+the attributes shared, so that sharing one more can raise it (the form of Brown et al. 2012, Conditional likelihood
 maximisation, section 4).
 """
 
@@ -17,13 +17,13 @@ from aegis_advisor.measures import mutual_information
 from bench.quality.study import Study, mapping_of
 
 Masked = tuple[int, str]
-"""The place of an attribute, and the id of its masking."""
+"""The index of an attribute, and the id of its masking."""
 
 
 def mrmr(study: Study) -> FloatArray:
-    """(configurations,) sum_i I(A_i; Y) - 1 / (m - 1) sum_{i<j} I(A_i; A_j) over the m attributes shared, in bits.
+    """Return (configurations,) sum_i I(A_i; Y) - 1 / (m - 1) sum_{i<j} I(A_i; A_j) of the m attributes shared, in bit.
 
-    An attribute is shared where it has more than one masked value. Each A_i is masked as the configuration says.
+    An attribute is shared if it has more than one masked value. Each A_i is masked as the configuration says.
 
     Raises:
         ValueError: counts that a configuration needs are not known.
@@ -35,7 +35,7 @@ def mrmr(study: Study) -> FloatArray:
 
 
 class Relevance(dict[Masked, float]):
-    """The mutual information, in bits, of masked attributes and the label, computed when first asked for."""
+    """The mutual information, in bits, of masked attributes and the label, computed on first use."""
 
     def __init__(self, evidence: Sequence[AttributeEvidence]) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Relevance(dict[Masked, float]):
 
 
 def redundancies(pairs: Sequence[PairCounts]) -> dict[frozenset[Masked], float]:
-    """The mutual information, in bits, of every two masked attributes whose counts together are known."""
+    """Return the mutual information, in bits, of all pairs of masked attributes with known pair counts."""
     return {
         frozenset(zip(pair.attributes, pair.maskings, strict=True)): mutual_information(pair.joint.astype(np.float64))
         for pair in pairs
@@ -61,7 +61,7 @@ def _score(
     masked_pairs = [frozenset(pair) for pair in combinations(shared, 2)]
     for pair in masked_pairs:
         if pair not in redundancy:
-            raise ValueError(f"the counts of {sorted(pair)} together are not known")
+            raise ValueError(f"the pair counts of {sorted(pair)} are not known")
     overlap = sum(redundancy[pair] for pair in masked_pairs)
     return sum(relevance[one] for one in shared) - overlap / max(len(shared) - 1, 1)
 
@@ -69,7 +69,7 @@ def _score(
 def _shared(
     evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Sequence[int]
 ) -> list[Masked]:
-    """The attributes that a configuration shares, with the masking of each."""
+    """Return the attributes that a configuration shares, with the masking of each."""
     masked = [(place, names[code]) for place, (names, code) in enumerate(zip(options, codes, strict=True))]
     return [one for one in masked if mapping_of(evidence[one[0]], one[1]).any()]
 

@@ -1,14 +1,14 @@
-"""The sampling baseline: make up records that have the known margins, mask them, and measure what that changes.
+"""The sampling baseline: make up records with the known margins, mask them, and measure what that changes.
 
-Neither text of the paper says what is sampled: its draft leaves the description open (section 7.1, Baselines), says
-that histograms are available to the baseline as they are to Mascara (section 7.2), and the paper compares its
-reconstruction with the baseline's (section 5). Two readings follow from that.
+Neither version of the paper says what is sampled. Its draft leaves the description open (section 7.1, Baselines) and
+says that histograms are available to the baseline as they are to Mascara (section 7.2). The paper compares its
+reconstruction with the baseline's (section 5). This allows two readings.
 
 * From histograms: values by the attribute's histogram, labels by the label's, independently of each other.
 * From a view: masked value and label by the joint counts of the attribute's finest masked table, then a value among
-  those that the masked value stands for, by the histogram. That is the most that sampling can make of one view.
+  those behind the masked value, by the histogram. This is the most that sampling can make of one view.
 
-Where there is no histogram, values are equally likely (those of one masked value, in the second reading).
+Without a histogram, values are equally likely (in the second reading, those behind one masked value).
 """
 
 from collections.abc import Sequence
@@ -26,26 +26,26 @@ SEED = 2026
 
 
 def sampling(study: Study, seed: int = SEED) -> FloatArray:
-    """(configurations,) deviations of records drawn from the histograms, by mutual information, sign changed."""
+    """Return (configurations,) negative deviations, by mutual information, of records drawn from the histograms."""
     sampler = Sampler(MEASURES["mutual_information"], seed=seed)
     return -sampler.deviations(study.evidence, study.configurations)
 
 
 def sampling_views(study: Study, seed: int = SEED) -> FloatArray:
-    """(configurations,) deviations of records drawn from the finest views, by mutual information, sign changed."""
+    """Return (configurations,) negative deviations, by mutual information, of records drawn from finest views."""
     sampler = Sampler(MEASURES["mutual_information"], from_views=True, seed=seed)
     return -sampler.deviations(study.evidence, study.configurations)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """How records are drawn and measured.
+    """Draws and measures records.
 
     Attributes:
-        measure: of predictive utility.
-        from_views: draw from the finest view of each attribute, not from the histograms.
-        records: how many are drawn; None for as many as the table has.
-        seed: of the generator; each attribute takes a stream of its own from it, by its name.
+        measure: the measure of predictive utility.
+        from_views: whether to draw from the finest view of each attribute instead of the histograms.
+        records: the number to draw; None for as many as the table has.
+        seed: the generator's seed; each attribute gets its own stream, by its name.
     """
 
     measure: Measure
@@ -54,7 +54,7 @@ class Sampler:
     seed: int = SEED
 
     def deviations(self, evidence: Sequence[AttributeEvidence], configurations: ConfigurationTable) -> FloatArray:
-        """(configurations,) the mean over the attributes of |rho(A; Y) - rho(M(A); Y)| of the records drawn (eq. 1)."""
+        """Return (configurations,) the mean over attributes of |rho(A; Y) - rho(M(A); Y)| on drawn records (eq. 1)."""
         return summed(evidence, configurations, self._losses) / len(evidence)
 
     def _losses(self, evidence: AttributeEvidence, options: Sequence[str]) -> list[float]:
@@ -81,18 +81,18 @@ class Records:
     classes: IntArray
 
     def masked(self, mapping: IntArray) -> "Records":
-        """The same records with masked values, by a mapping (values,)."""
+        """Return the same records with values masked by a mapping (values,)."""
         return Records(mapping[self.values], self.classes)
 
     def counts(self, labels: int, values: int | None = None) -> FloatArray:
-        """Joint counts (values, labels), with as many rows as there are values, or as the largest needs."""
+        """Return joint counts (values, labels), with `values` rows, or as many as the largest value needs."""
         rows = int(self.values.max()) + 1 if values is None else values
         cells = np.bincount(self.values * labels + self.classes, minlength=rows * labels)
         return cells.reshape(rows, labels).astype(np.float64)
 
 
 def finest_view(evidence: AttributeEvidence) -> Masking | None:
-    """The view with the most masked values that have records, the first of those; None if no counts are known."""
+    """Return the first view with the most masked values that have records; None if no counts are known."""
     views = [masking for masking in evidence.maskings if masking.constrains]
     return max(views, key=lambda view: view.flags.occupied, default=None)
 
@@ -103,7 +103,7 @@ def _independent(evidence: AttributeEvidence, size: int, rng: np.random.Generato
 
 
 def _from_view(evidence: AttributeEvidence, view: Masking, size: int, rng: np.random.Generator) -> Records:
-    """Cells of the view by its counts; then a value of each cell's masked value by inverting the cumulative weights."""
+    """Draw cells of the view by its counts, then a value behind each masked value by inverting cumulative weights."""
     cells = rng.choice(view.joint.size, size, p=_shares(view.joint.ravel()))
     groups, classes = np.divmod(cells, evidence.labels)
     order = np.argsort(view.mapping, kind="stable")
@@ -116,7 +116,7 @@ def _from_view(evidence: AttributeEvidence, view: Masking, size: int, rng: np.ra
 
 
 def _weights(evidence: AttributeEvidence) -> FloatArray:
-    """(values,) how often each is drawn, in proportion."""
+    """Return (values,) weights proportional to how often each value is drawn."""
     counts = evidence.value_counts
     return np.ones(evidence.values) if counts is None else counts.astype(np.float64)
 

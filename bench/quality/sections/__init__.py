@@ -1,1 +1,1 @@
-"""The parts of the page: each makes a `Section`, of the outcomes of training or of the studies."""
+"""The parts of the page. Each module makes a `Section` from the outcomes of training or from the studies."""

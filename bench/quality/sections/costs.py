@@ -1,4 +1,4 @@
-"""The section on cost: how long it takes to choose a configuration, as tables and choices grow."""
+"""The section on cost: how long it takes to choose a configuration as tables and choices grow."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from bench.quality.training import ITERATIONS
 FIGURE = "cost.svg"
 BASE = Size()
 SHORT_BASE = Size(attributes=2, configurations=4, records=400)
-#: By what grows, the sizes; the rest is that of `BASE`.
+#: The sizes by what grows; the rest is as in `BASE`.
 GROWING: Mapping[str, Sequence[int]] = {
     "attributes": (4, 8, 16, 32, 64),
     "configurations": (10, 100, 1_000, 10_000),
@@ -25,21 +25,21 @@ GROWING: Mapping[str, Sequence[int]] = {
 SHORT: Mapping[str, Sequence[int]] = {"attributes": (2, 3), "records": (200, 400)}
 RECORDS = "records"
 SLACK = 0.1
-"""Times this close, relative to each other, are told as the same."""
+"""Times this close, relative to each other, are reported as equal."""
 
-ONE_RUN = "In the one run that this page is of,"
-"""Begins the sentence that differs from run to run."""
+ONE_RUN = "In the one run that this page reports,"
+"""The beginning of the sentence that differs from run to run."""
 
-#: Of the tables, after what grows.
+#: The columns of the tables, after what grows.
 COLUMNS = (
     *("summary", "references", "question", "summary with pairs", "joint question"),
     *("Mascara", "sampling", "training", "Mascara / advice", "sampling / advice", "training / advice"),
 )
 
 Series = Mapping[str, Sequence[Costs]]
-"""By what grows, the costs of growing sizes."""
+"""The costs of growing sizes, by what grows."""
 
-#: What the plot shows of costs, in the order of the legend.
+#: The costs that the plot shows, in the order of the legend.
 LINES: Mapping[str, Callable[[Costs], float | None]] = {
     "exhaustive training": lambda one: one.training,
     "sampling": lambda one: one.sampling,
@@ -51,7 +51,7 @@ LINES: Mapping[str, Callable[[Costs], float | None]] = {
 
 
 def section(*, short: bool) -> Section:
-    """The section; its figures are measured now, and differ from run to run. In the short form all sizes are tiny."""
+    """Make the section. Its figures are measured now and differ by run. In the short form all sizes are tiny."""
     base, growing = (SHORT_BASE, SHORT) if short else (BASE, GROWING)
     series = {name: _measured(base, name, sizes) for name, sizes in growing.items()}
     parts = [_about(base), *(_growth(name, costs) for name, costs in series.items()), _says(series)]
@@ -66,29 +66,31 @@ def _measured(base: Size, name: str, sizes: Sequence[int]) -> list[Costs]:
 def _about(base: Size) -> str:
     widths = ", ".join(map(str, WIDTHS))
     return f"""\
-How long it takes to choose, all in **one run** on one machine: times differ from run to run and from machine to
-machine, their ratios less. Tables are made up: about 100 values an attribute, each masked in intervals of {widths}
-values or dropped, and {LABELS} classes; {base.attributes} attributes, {base.configurations:,} configurations and
-{base.records:,} records where nothing else is said. Each computes in one thread (DuckDB in as many as there are cores);
-times are medians where there was time for more than one go.
+How long it takes to choose, all measured in **one run** on one machine. Times differ from run to run and from machine
+to machine, their ratios less. Tables are made up, with about 100 values per attribute, each masked in intervals of
+{widths} values or dropped, and {LABELS} classes. Unless stated otherwise, they have {base.attributes} attributes,
+{base.configurations:,} configurations and {base.records:,} records. Everything runs in one thread (DuckDB uses one per
+core). Times are medians where there was time for more than one measurement.
 
 * **Summary**: the provider counts its table, once for all questions (`aegis summarize` of a Parquet file, by DuckDB).
-* **References**, once for each version of an entry, and a **question**, all configurations ranked by mutual information
-  with their errors: the service's part, from an entry's counts. *Advice* is both together, the first about an entry.
-* **Joint**: the question by the joint measure, and what it takes the provider to count pairs as well.
+* **References**, computed once for each version of an entry, and a **question**, which ranks all configurations by
+  mutual information with their errors: the service's part, from an entry's counts. *Advice* is both together, as in the
+  first advice on an entry.
+* **Joint**: the question by the joint measure, and the provider's summary if it counts pairs as well.
 * **Mascara** ranks from histograms. **Sampling** draws as many records as the table has, for each attribute its values
-  and labels, masks and measures them; whoever draws counts instead of records need not grow with these.
+  and labels, then masks and measures them. If it drew counts instead of records, its time would not have to grow with
+  the records.
 * **Training**: one logistic regression ({ITERATIONS} iterations at most) on half of the masked table for every
-  configuration, the least that exhaustive training can be: one to three configurations are trained, and their median
-  is multiplied by the number of configurations. Above {MOST_TRAINED:,} records nothing is trained: there the times are
-  **extrapolated** along a straight line, and marked with an asterisk.
+  configuration, the minimum that exhaustive training can do. One to three configurations are trained, and their median
+  is multiplied by the number of configurations. Above {MOST_TRAINED:,} records nothing is trained: those times are
+  **extrapolated** along a straight line and marked with an asterisk.
 
 {image(FIGURE, "Seconds against attributes, configurations and records, both on logarithmic scales")}"""
 
 
 def _growth(name: str, costs: Sequence[Costs]) -> str:
     rows = [[f"{getattr(one.size, name):,}", *_cells(one)] for one in costs]
-    return f"As **{name}** grow:\n\n{table([name, *COLUMNS], rows)}"
+    return f"As the number of **{name}** grows:\n\n{table([name, *COLUMNS], rows)}"
 
 
 def _cells(one: Costs) -> Iterator[str]:
@@ -102,7 +104,7 @@ def _cells(one: Costs) -> Iterator[str]:
 
 def _training(one: Costs) -> float:
     if one.training is None:
-        raise ValueError("nothing was trained, and nothing extrapolated")
+        raise ValueError("the training time was neither measured nor extrapolated")
     return one.training
 
 
@@ -118,21 +120,21 @@ Where both were measured, exhaustive training takes {low} to {high} times as lon
 {as_long(most.advice / fewest.advice)}: it never sees a record. The provider's summary takes
 {as_long(most.summary / fewest.summary)} ({duration(most.summary)} for {most.size.records:,} records), and
 sampling {as_long(most.sampling / fewest.sampling)}. Mascara takes {_span(everything)} of the time of advice: it has
-nothing to reconstruct, and looks at no label."""
+nothing to reconstruct, and ignores the label."""
 
 
 def _finding(series: Series) -> str:
     low, high = map(ratio, _saved(series, lambda one: one.joint_advice))
     fewest, most = series[RECORDS][0], series[RECORDS][-1]
     return (
-        f"{ONE_RUN} training on every configuration takes {low} to {high} times as long as asking by `joint`. With"
-        f" {most.size.records:,} records for {fewest.size.records:,}, asking takes"
+        f"{ONE_RUN} training on every configuration takes {low} to {high} times as long as advice by `joint`. With"
+        f" {most.size.records:,} records instead of {fewest.size.records:,}, advice takes"
         f" {as_long(most.joint_advice / fewest.joint_advice)}."
     )
 
 
 def _saved(series: Series, advice: Callable[[Costs], float]) -> tuple[float, float]:
-    """The least and the most of training over advice, where both were measured."""
+    """Return the smallest and largest ratio of training to advice, where both were measured."""
     everything = [one for costs in series.values() for one in costs if not one.extrapolated]
     ratios = [_training(one) / advice(one) for one in everything]
     return min(ratios), max(ratios)
@@ -144,7 +146,7 @@ def _span(costs: Sequence[Costs]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds to two significant digits, in the unit that suits them."""
+    """Format seconds to two significant digits, in a suitable unit."""
     for unit, length in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0), ("s", 1.0)):
         if seconds >= 2 * length or (unit == "s" and seconds >= 1):
             return f"{ratio(seconds / length)} {unit}"
@@ -152,17 +154,17 @@ def duration(seconds: float) -> str:
 
 
 def as_long(times: float) -> str:
-    """How many times as long something takes, to be read after "takes"; a tenth more or less is no difference."""
+    """Describe a ratio of times, to be read after "takes"; a tenth more or less counts as equal."""
     return "no longer" if 1 - SLACK <= times <= 1 + SLACK else f"{ratio(times)} times as long"
 
 
 def ratio(number: float) -> str:
-    """A positive number to two significant digits, without an exponent."""
+    """Format a positive number to two significant digits, without an exponent."""
     return f"{float(f'{number:.2g}'):,.10g}" if number < 1e3 else f"{float(f'{number:.2g}'):,.0f}"
 
 
 def plot(series: Series) -> Figure:
-    """Seconds against size, a panel for each way of growing, both axes logarithmic."""
+    """Plot seconds against size, a panel for each way of growing, both axes logarithmic."""
     figure = Figure(figsize=(10.5, 4.2), layout="constrained")
     panels = figure.subplots(1, len(series), sharey=True)
     for panel, (name, costs) in zip(panels, series.items(), strict=True):

@@ -1,4 +1,4 @@
-"""Where measures that look at one attribute at a time fail, and how badly."""
+"""The section on where measures of single attributes fail, and how badly."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,46 +26,47 @@ from bench.quality.synthetic_tables import KINDS
 TIED = ("ranker", "questions with a tie for the best", "most tied", "in", "distinct utilities, mean share", "fewest")
 TOLD: Mapping[str, str] = {
     "redundant attributes": "Attributes that repeat each other",
-    "interactions": "Attributes that tell only together",
-    "near-unique attributes": "Attributes of nearly as many values as records",
+    "interactions": "Attributes that predict only together",
+    "near-unique attributes": "Attributes with nearly as many values as records",
     "imbalance": "Rare labels",
 }
 
 NEAR_UNIQUE = "near-unique attributes"
 FAILING = ("interactions", "imbalance")
-"""What the joint measure does not see; of the others it is made to."""
+"""What the joint measure does not see; it is made for the other properties."""
 
 EXPLAINED: Mapping[str, str] = {
     "redundant attributes": """
-Each copy of an attribute adds its utility once more to the sum, although it tells next to nothing that is new: a
-configuration that keeps the copies finely looks better than one that keeps the attributes that are alone in what they
-tell. Configurations here keep either the ones or the others.
+Each copy of an attribute adds its utility once more to the sum, although it tells almost nothing new. So a
+configuration that keeps the copies in detail looks better than one that keeps the attributes with information of their
+own. Configurations here keep either the copies or those attributes.
 """,
     "interactions": """
-Two attributes tell the label by exclusive or, and nothing each by itself. No measure of single attributes can see that,
-nor can one of pairs of attributes that adds up linear effects. Of the models, logistic regression is as blind. That
-`joint` and mutual information lose little where all records are so is luck: by chance a masking of one of the two seems
-to tell most, and all their picks keep it, and the other of the two finely; with the label drawn anew, both lose more on
-average.
-At 67 % the linear part misleads: their picks keep the three attributes that tell it, and drop one of the two or both.
+Two attributes determine the label by exclusive or, while each by itself tells nothing. No measure of single attributes
+can see that, nor can a measure of pairs of attributes that adds up linear effects. Among the models, logistic
+regression is just as blind. At 100 % it is luck that `joint` and mutual information lose little: by chance a masking of
+one of the two attributes seems to tell most, and all their picks keep it, and keep the other attribute in detail. With
+the label drawn anew, both lose more on average.
+At 67 % the linear part misleads them: their picks keep the three attributes that determine it, and drop one or both of
+the two.
 """,
     "near-unique attributes": """
-An attribute with nearly a value for each record seems to tell much: every group is small, and by chance far from the
-label's shares. The correction for the bias of small samples is made for that.
+An attribute with nearly one value per record seems to tell much: every group is small, and its shares of the classes
+are by chance far from those of the table. The correction for the bias of small samples is made for this case.
 """,
-    "imbalance": "The rarer a label, the less is there to count, and the less does any record say of it.",
+    "imbalance": "The rarer a label, the fewer records there are to count, and the less any record says about it.",
 }
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """A part for each property that is turned, and one on ties."""
+    """Make the section, with a part for each property that varies, and one on ties."""
     by_name = {each.study.name: each for each in outcomes}
     kinds = {kind: [by_name[name] for name in names if name in by_name] for kind, names in KINDS.items()}
     shown = {kind: chosen for kind, chosen in kinds.items() if chosen}
     parts = [_turned(kind, chosen) for kind, chosen in shown.items()]
     text = "\n\n".join(
         [
-            "Each table below turns one property; a row is a ranker, a cell the AUC that its pick loses.",
+            "Each table below varies one property. A row is a ranker, and a cell is the AUC that its pick loses.",
             image("turns.svg", "AUC lost by ranker, as one property at a time is turned"),
             *parts,
             _ties(outcomes),
@@ -94,13 +95,13 @@ def _turns(kinds: Mapping[str, Sequence[Outcome]]) -> Figure:
 
 
 def _finding(kind: str, chosen: Sequence[Outcome]) -> str:
-    """Of the table where the property is turned furthest, or where the joint measure fails most."""
+    """Describe the table where the property is strongest, or where the joint measure fails most."""
     shown = max(chosen, key=lambda each: each.by_id[JOINT].loss().mean()) if kind in FAILING else chosen[-1]
     losses = [float(shown.by_id[name].loss().mean()) for name in (JOINT, MUTUAL_INFORMATION, RANDOM)]
     joint, information, chance = map(figure_of, losses)
     worst = ", where it does worst" if kind in FAILING else ""
     compared = "more" if losses[0] > losses[2] else "less"
-    corrected = f" Chi-square, bias corrected, {_comparison(shown)}." if kind == NEAR_UNIQUE else ""
+    corrected = f" Bias-corrected chi-square {_comparison(shown)}." if kind == NEAR_UNIQUE else ""
     return (
         f"{TOLD[kind]}: on `{shown.study.name}`{worst}, `joint` loses {joint}, {compared} than a random choice"
         f" ({chance}). Mutual information loses {information}.{corrected}"
@@ -108,23 +109,23 @@ def _finding(kind: str, chosen: Sequence[Outcome]) -> str:
 
 
 def _comparison(outcome: Outcome) -> str:
-    """How chi-square does when it is corrected as the joint measure is."""
+    """Compare bias-corrected chi-square with the joint measure."""
     joint, other = outcome.by_id[JOINT], outcome.by_id[CHI_SQUARE_CORRECTED]
     verdict = Difference.of(joint, other).verdict
-    compared = {"better": "does worse", "worse": "does better", SAME: "does as well"}.get(verdict, "is not told apart")
+    compared = {"better": "does worse", "worse": "does better", SAME: "does as well"}.get(verdict, "is undecided")
     loses = f"{compared}: it loses {figure_of(float(other.loss().mean()))}"
     return f"{loses}, with the {SAME}" if verdict == SAME else loses
 
 
 def _ties(outcomes: Sequence[Outcome]) -> str:
     rows = [row for each in outcomes for row in _tied_by_g3(each)]
-    columns = ["table", "configurations", "tied by g3", "AUC between the tied"]
+    columns = ["table", "configurations", "tied by g3", "AUC range of the tied"]
     listed = f"\n\nWhere g3 ties for the best:\n\n{table(columns, rows)}" if rows else ""
     return f"""### Ties
 
-g3 asks only for the most frequent class of each group. Where that is the same class for all, it is the same for every
-configuration. Ties are broken by mutual information, then by the order in which the configurations were given.
-The share of distinct utilities says how many of the configurations of a table it tells apart.
+g3 depends only on the most frequent class of each group. If that is the same class for all groups, g3 is the same for
+every configuration. Ties are broken by mutual information, then by the order in which the configurations were given.
+The share of distinct utilities says how many of a table's configurations a measure distinguishes.
 
 {table(TIED, list(_tied_by_measure(outcomes)))}{listed}"""
 
@@ -141,12 +142,12 @@ def _tied_by_measure(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
 
 
 def _distinct(effect: Effect) -> float:
-    """Distinct utilities, over the configurations."""
+    """Return the share of distinct utilities among the configurations."""
     return np.unique(effect.scores.utilities).size / effect.scores.utilities.size
 
 
 def _tied_by_g3(outcome: Outcome) -> Iterator[list[str]]:
-    """By level where there is a tie: how many tie, and the range of their AUC."""
+    """Yield a row for each level with a tie: how many tie, and the range of their AUC."""
     effect = outcome.by_id[G3]
     for places, tied in zip(levels(effect.scores.utilities.size), effect.tied, strict=True):
         utilities = effect.scores.utilities[places]
@@ -161,6 +162,6 @@ def _finding_on_ties(outcomes: Sequence[Outcome]) -> str:
     shares = [_distinct(effect) for effect in effects]
     fewest = int(np.argmin(shares))
     return (
-        f"g3 ties for the best in {sum(tied)} of {len(tied)} questions. It tells {np.mean(shares):.0%} of the"
-        f" configurations apart on average, and {shares[fewest]:.0%} on `{outcomes[fewest].study.name}`."
+        f"g3 ties for the best in {sum(tied)} of {len(tied)} questions. It distinguishes {np.mean(shares):.0%} of"
+        f" the configurations on average, and {shares[fewest]:.0%} on `{outcomes[fewest].study.name}`."
     )

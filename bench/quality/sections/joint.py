@@ -1,4 +1,4 @@
-"""The joint measure against measures of single attributes, paired over the splits."""
+"""The section on the joint measure against measures of single attributes, paired over the splits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ RIVALS = (MUTUAL_INFORMATION, CORRECTED, "Mascara", VIEW, "mRMR", RANDOM)
 SAME = "same pick"
 VERDICTS = ("better", "worse", SAME, "undecided")
 _TOLD_ALL = frozenset({"counts", "otherwise"})
-"""The groups of entrants that are told all counts, by default or not."""
+"""The groups of entrants that are given all counts, with the default bias correction or not."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """AUC that the joint measure's pick loses more than another's, over the splits; negative is better.
+    """The AUC that the joint measure's pick loses less what another's pick loses, over the splits; negative is better.
 
     Attributes:
         estimate: the mean and its interval.
-        same_pick: both pick the same in every question, so that there is no difference in any split.
+        same_pick: whether both pick the same in every question, so that no split has a difference.
     """
 
     estimate: Estimate
@@ -40,12 +40,12 @@ class Difference:
 
     @classmethod
     def of(cls, joint: Effect, other: Effect) -> "Difference":
-        """Paired: both on the same splits."""
+        """Compare both on the same splits."""
         return cls(joint.estimate(joint.loss() - other.loss()), joint.picks_as(other))
 
     @property
     def verdict(self) -> str:
-        """Where the interval lies, below 0, above, or around it; or that there is nothing to tell apart."""
+        """The verdict: whether the interval is below, above or around 0, or both picks are the same."""
         if self.same_pick:
             return SAME
         if self.estimate.upper < 0:
@@ -57,25 +57,26 @@ class Difference:
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """Where it is better, where not."""
+    """Make the section."""
     text = f"""
 The joint measure is Pillai's trace of the one-hot masked attributes against the one-hot label. It sees what attributes
-have in common, from the counts of every two of them. By default it is taken less the bias of small samples; *not
-corrected* it has the guarantee of an exact ranking.
+have in common, from the counts of every two of them. By default it is corrected for the bias of small samples; *not
+corrected*, it has the guarantee of an exact ranking.
 
-Below is the AUC that its pick loses less what another's loses, on the same splits, mean over the models and questions,
-with the 95 % interval over the splits: *better* and *worse* where the interval is off 0, *undecided* where it is not,
-*same pick* where both pick the same in all questions.
+Each difference below is the AUC that the joint measure's pick loses less what the other ranker's pick loses, on the
+same splits, as a mean over the models and questions, with the 95 % interval over the splits. It is *better* or *worse*
+if the interval excludes 0, and *undecided* otherwise. *Same pick* means that both pick the same configuration in all
+questions.
 
-On the tables that were held out of every choice, the default against others:
+On the tables held out of every choice, the default against others:
 
 {table(_opponents(outcomes), [_verdicts(each) for each in held_out(outcomes)])}
 
-The rest is of all tables. Against mutual information, as it is and bias corrected:
+On all tables, against mutual information, plain and bias corrected:
 
-{table(["table", "it loses", *_columns(), *_corrected_columns()], [_against_information(each) for each in outcomes])}
+{table(_information_columns(), [_against_information(each) for each in outcomes])}
 
-Against whichever measure of single attributes lost least on that table, which nobody knows before:
+On all tables, against the measure of single attributes that lost least on that table, which nobody knows in advance:
 
 {table(["table", "best in hindsight", "it loses", *_columns()], [_against_best(each) for each in outcomes])}
 """
@@ -84,7 +85,7 @@ Against whichever measure of single attributes lost least on that table, which n
 
 def _opponents(outcomes: Sequence[Outcome]) -> list[str]:
     against = [f"against {outcomes[0].by_id[name].entrant.title}" for name in RIVALS]
-    return ["table", "it loses", *against, "against the best in hindsight"]
+    return ["table", "joint loses", *against, "against the best in hindsight"]
 
 
 def _verdicts(outcome: Outcome) -> list[str]:
@@ -98,8 +99,9 @@ def _columns() -> list[str]:
     return [column for title in JOINTS.values() for column in (f"{title} loses", "difference")]
 
 
-def _corrected_columns() -> list[str]:
-    return ["mutual information, bias corrected, loses", "joint against mutual information, bias corrected"]
+def _information_columns() -> list[str]:
+    corrected = ["mutual information, bias corrected, loses", "joint against mutual information, bias corrected"]
+    return ["table", "mutual information loses", *_columns(), *corrected]
 
 
 def _against_information(outcome: Outcome) -> list[str]:
@@ -120,7 +122,7 @@ def _cells(outcome: Outcome, other: Effect) -> list[str]:
 
 
 def best_other(outcome: Outcome) -> Effect:
-    """The measure of single attributes, told all counts, whose pick loses least on average; corrected or not."""
+    """Return the measure of single attributes, corrected or not, whose pick loses least on average."""
     others = [one for one in outcome.effects if one.entrant.group in _TOLD_ALL and one.entrant.id not in JOINTS]
     return min(others, key=lambda effect: float(effect.loss().mean()))
 
@@ -128,19 +130,19 @@ def best_other(outcome: Outcome) -> Effect:
 def _finding(outcomes: Sequence[Outcome]) -> str:
     plain, corrected = (_verdicts_on(outcomes, other) for other in (MUTUAL_INFORMATION, CORRECTED))
     return (
-        f"Beyond the intervals, `joint` against mutual information as it is: {plain}."
-        f" Against mutual information, bias corrected: {corrected}."
+        f"`joint` against plain mutual information, judged by the intervals: {plain}."
+        f" Against bias-corrected mutual information: {corrected}."
     )
 
 
 def _verdicts_on(outcomes: Sequence[Outcome], other: str) -> str:
-    """How many tables of each kind have each verdict, and which are worse."""
+    """Describe how many tables of each kind have each verdict, and which are worse."""
     kinds = {
         "real tables that took part": took_part(outcomes),
-        "held out": held_out(outcomes),
-        "made-up ones": made_up(outcomes),
+        "held-out real tables": held_out(outcomes),
+        "made-up tables": made_up(outcomes),
     }
-    counts = "; ".join(f"{len(chosen)} {kind}, {_counted(chosen, other)}" for kind, chosen in kinds.items())
+    counts = "; ".join(f"{_counted(chosen, other)} of {len(chosen)} {kind}" for kind, chosen in kinds.items())
     worse = [f"`{each.study.name}`" for each in outcomes if _against(each, other) == "worse"]
     return f"{counts} (worse: {', '.join(worse)})" if worse else counts
 

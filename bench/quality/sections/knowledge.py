@@ -1,4 +1,4 @@
-"""What it costs to know less."""
+"""The section on the cost of knowing less."""
 
 from collections.abc import Sequence
 
@@ -11,19 +11,19 @@ from bench.quality.report import Section, figure_of, table
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """Loss and order by measure and knowledge, over all tables."""
+    """Make the section: loss and order by measure and knowledge, over all tables."""
     unmoved = _unmoved(outcomes)
     text = f"""
 Mean AUC lost / mean Spearman correlation over all tables, by what the provider publishes.
 
 {table(["measure", *KNOWLEDGE.values()], [_row(measure, outcomes) for measure in MEASURES])}
 
-"Half" means: of every attribute's maskings half have joint counts, at least one of them with two masked values or more;
-of the others only the mapping is known, and their tables are folded from the reconstructed reference. Where all
-maskings are counted the order of a monotone measure does not depend on the reference, hence not on the histograms: the
-theorem of [the model](model.md), seen here in {unmoved}.
+"Half" means that half of every attribute's maskings have joint counts, at least one of them with two masked values or
+more. Of the others only the mapping is known, and their tables are folded from the reconstructed reference. If all
+maskings are counted, the order of a monotone measure does not depend on the reference, and so not on the histograms.
+This theorem of [the model](model.md) is confirmed here in {unmoved}.
 """
-    finding = f"Without histograms the order by a monotone measure is the same in {unmoved}. {_half(outcomes)}"
+    finding = f"Without histograms, the order by a monotone measure is the same in {unmoved}. {_half(outcomes)}"
     return Section("What it costs to know less", text, findings=[finding])
 
 
@@ -40,7 +40,7 @@ def _cell(entrant: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def _unmoved(outcomes: Sequence[Outcome]) -> str:
-    """In how many cases, table and monotone measure, the order is the same with and without histograms."""
+    """Count the cases (tables and monotone measures) with the same order with and without histograms."""
     same = [
         np.array_equal(each.by_id[f"{name}, counts"].scores.order, each.by_id[f"{name}, no histograms"].scores.order)
         for each in outcomes

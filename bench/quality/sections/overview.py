@@ -1,4 +1,4 @@
-"""All entrants over all tables."""
+"""The section on all entrants over all tables."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -27,11 +27,11 @@ from bench.quality.report import Section, figure_of, image, table
 COLUMNS = ("ranker", "AUC lost, mean", "AUC lost, worst", "in", "accuracy lost, mean", "Spearman, mean", "worst")
 SCATTERED = ("health", "breast cancer", "digits", "copies 8", "interaction 100%")
 UNSCATTERED = (RANDOM, VIEW)
-"""The one has no utility, the other one for each draw."""
+"""Not in the scatter plots: the first has no utility, the second has one per draw."""
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """A table for each kind of tables, and the plots."""
+    """Make the section, with a table for each kind of tables, and the plots."""
     names = leading(outcomes)
     figures = {
         "losses.svg": _losses(outcomes, names),
@@ -39,19 +39,19 @@ def section(outcomes: Sequence[Outcome]) -> Section:
         "scatter.svg": _scatter(outcomes, names),
     }
     text = f"""
-AUC lost is that of the configuration with the highest mean AUC less that of the pick, on the same splits; mean over
-the models and the three questions to each table. Random choice loses what the mean configuration does. Spearman's
-correlation is that of the ranker's utility and the AUC, over the configurations that a question is about.
+AUC lost is the AUC of the configuration with the highest mean AUC less that of the pick, on the same splits, as a mean
+over the models and the three questions about each table. Random choice loses as much as the mean configuration.
+Spearman's correlation is between the ranker's utility and the AUC, over the configurations that a question is about.
 
 Real tables that took part in the choice of the defaults ({len(took_part(outcomes))}):
 
 {table(COLUMNS, _rows(took_part(outcomes)))}
 
-Real tables that were held out ({len(held_out(outcomes))}):
+Real tables held out ({len(held_out(outcomes))}):
 
 {table(COLUMNS, _rows(held_out(outcomes)))}
 
-Made-up tables ({len(made_up(outcomes))}), which took part:
+Made-up tables, which also took part in it ({len(made_up(outcomes))}):
 
 {table(COLUMNS, _rows(made_up(outcomes)))}
 
@@ -94,8 +94,8 @@ def _finding(part: str, outcomes: Sequence[Outcome]) -> str:
         f"{mean_loss(name, outcomes)} and {worst_loss(name, outcomes)}" for name in (JOINT, MUTUAL_INFORMATION, RANDOM)
     )
     return (
-        f"{len(outcomes)} real tables {part}. There the pick by `joint` loses {joint} of AUC, on average and at worst;"
-        f" by mutual information {information}; a random choice {chance}."
+        f"AUC lost, on average and at worst, on the {len(outcomes)} real tables that {part}: by the pick of `joint`"
+        f" {joint}, by that of mutual information {information}, by a random choice {chance}."
     )
 
 
@@ -121,7 +121,7 @@ def _losses(outcomes: Sequence[Outcome], names: dict[str, str]) -> Figure:
 
 
 def _ends(outcomes: Sequence[Outcome]) -> list[int]:
-    """The last places of tables that took part and of those held out, before tables of another kind."""
+    """Return the index of the last table of each kind before tables of another kind."""
     kinds = [kind(outcomes) for kind in (took_part, held_out, made_up)]
     of = [next(place for place, chosen in enumerate(kinds) if each in chosen) for each in outcomes]
     return [place for place, (kind, after) in enumerate(pairwise(of)) if kind != after]

@@ -23,7 +23,7 @@ from bench.quality.report import Section, image, link, table
 from bench.quality.study import Study
 from bench.quality.utility_errors import ErrorSummary, UtilityError
 
-#: The distance that the paper reports of its reconstruction with summaries, on its own tables.
+#: The distance that the paper reports for its reconstruction with summaries, on its own tables.
 PAPER = 0.55
 FIGURE = "reconstruction.svg"
 ERRORS = "errors-of-deviations.csv"
@@ -32,9 +32,9 @@ INFORMATION = "mutual_information"
 
 
 def section(studies: Sequence[Study], *, short: bool) -> Section:
-    """The section on the real tables among these: made-up ones are as hard as they are made.
+    """Make the section, for real tables only: made-up ones are as hard as they are made.
 
-    The short form goes through two orders of the views only.
+    The short form uses only two orders of the views.
     """
     orders = 2 if short else ORDERS
     real = [study for study in studies if study.name not in synthetic_tables.NAMES]
@@ -68,22 +68,24 @@ def _finding(reconstructions: Sequence[Reconstruction]) -> str:
     known, unknown = ([one.variants[name] for one in reconstructions] for name in ("known", "unknown"))
     held, bounds = _bounds_held(reconstructions)
     return (
-        f"Reconstructed joint counts are {_mean(known):.3f} from the true ones in total variation distance on average"
-        f" over the real tables, {_mean(unknown):.3f} without histograms. Of the bounds {held:,} of {bounds:,} hold."
+        f"On average over the real tables, reconstructed joint counts are {_mean(known):.3f} from the true ones in"
+        f" total variation distance, {_mean(unknown):.3f} without histograms. Of the bounds, {held:,} of {bounds:,}"
+        " hold."
     )
 
 
 def _about(orders: int) -> str:
     return f"""\
 The advisor never sees the unmasked counts of an attribute and the label; it reconstructs them from the masked tables.
-Here they are known. **Total variation distance** is half the sum of |P - Q| over all values and classes: 0 where the
-reconstruction is the truth, 1 where the two have nothing in common.
+Here they are known. **Total variation distance** is half the sum of |P - Q| over all values and classes: 0 if the
+reconstruction is the truth, 1 if the two have nothing in common.
 
-Of each attribute 0, 1, 2, ... views are known (masked tables with two masked values or more): in {orders} random
-orders, of which mean and range are shown, and from the coarsest to the finest. Distances are means over the attributes
-of a table; an attribute with fewer views stays where all of them leave it. With no view, attribute and label are
-independent. *Sampling* draws as many records as the table has ({DRAWS} times): from the histograms alone, or within the
-finest view (masked value and class together by its counts, then one of the values behind it by the histogram).
+For each attribute 0, 1, 2, ... views (masked tables with two masked values or more) are given: in {orders} random
+orders, whose mean and range are shown, and from the coarsest to the finest. Distances are means over the attributes of
+a table; an attribute with fewer views keeps the distance that it has with all of them. With no view, attribute and
+label are independent. *Sampling* draws as many records as the table has ({DRAWS} times): from the histograms alone, or
+within the finest view (masked value and class together by its counts, then one of the values behind it by the
+histogram).
 
 {image(FIGURE, "Total variation distance to the true counts against the number of views known")}"""
 
@@ -121,12 +123,12 @@ def _distance_says(reconstructions: Sequence[Reconstruction]) -> str:
     closer_views = sum(variant.complete < variant.sampled_views for variant in known)
     tables = len(reconstructions)
     return f"""\
-With histograms and all views the distance is below {PAPER}, which the paper reports of its own tables, on {below} of
-{tables} tables; the largest is {worst.histogram.complete:.3f} ({worst.name}), the mean {_mean(known):.3f}. Without
-histograms the mean is {_mean(unknown):.3f}. That is no high bar: independence, which knows no view, is below it on
-{independent} of {tables} tables with histograms. With histograms the reconstruction is closer to the truth than
-records drawn from the histograms on {closer} of {tables} tables, and closer than those drawn within the finest view
-on {closer_views}."""
+With histograms and all views the distance is below {PAPER}, the value that the paper reports for its own tables, on
+{below} of {tables} tables. The largest is {worst.histogram.complete:.3f} ({worst.name}), the mean {_mean(known):.3f}.
+Without histograms the mean is {_mean(unknown):.3f}. The paper's value is a low bar: independence, which uses no view,
+is below it on {independent} of {tables} tables with histograms. With histograms the reconstruction is closer to the
+truth than records drawn from the histograms on {closer} of {tables} tables, and closer than records drawn within the
+finest view on {closer_views}."""
 
 
 def _mean(variants: Sequence[Variant]) -> float:
@@ -135,12 +137,12 @@ def _mean(variants: Sequence[Variant]) -> float:
 
 def _error_about() -> str:
     return f"""\
-**Error of estimated deviations.** The utility of a masking is known from its counts, so what is off in its deviation is
-the utility of the unmasked attribute, |rho_ref - rho_true|. It is the same for all maskings of an attribute and, for
-measures with the guarantee `exact`, changes no ranking; it does change how large a loss is said to be. Over all
-attributes of all tables, with all views, {link(ERRORS, "a file")} has for each measure the mean signed error (positive:
-more than the truth), the mean absolute error, and that over the mean true utility; then how many `bound_value`s are on
-the right side of the truth, of how many, and how many intervals from `lower_bound` to `upper_bound` hold it."""
+**Error of estimated deviations.** The utility of a masking is known from its counts, so the error of its deviation is
+that of the unmasked attribute's utility, |rho_ref - rho_true|. It is the same for all maskings of an attribute and, for
+measures with the guarantee `exact`, changes no ranking; it does change how large a loss seems. For all attributes of
+all tables, with all views, {link(ERRORS, "a file")} lists by measure the mean signed error (positive: above the truth),
+the mean absolute error, and the latter over the mean true utility. It also counts how many `bound_value`s
+are on the right side of the truth, and how many intervals from `lower_bound` to `upper_bound` contain it."""
 
 
 def _error_table(reconstructions: Sequence[Reconstruction]) -> tuple[list[str], list[list[str]]]:
@@ -154,7 +156,7 @@ def _error_table(reconstructions: Sequence[Reconstruction]) -> tuple[list[str], 
 
 
 def summaries(variants: Sequence[Variant]) -> dict[str, ErrorSummary]:
-    """By measure, the errors over the attributes of all tables."""
+    """Summarise by measure the errors over the attributes of all tables."""
 
     def measure(error: UtilityError) -> str:
         return error.measure
@@ -179,23 +181,23 @@ def _error_says(reconstructions: Sequence[Reconstruction]) -> str:
     with_them, without = _information(known), _information(unknown)
     return f"""\
 {held:,} of {bounds:,} bounds hold, and {inside:,} of {intervals:,} intervals. The mutual information of unmasked
-attributes is off by {with_them.relative:.0%} with histograms and by {without.relative:.0%} without. With histograms it
-is estimated too high of {with_them.above} of {with_them.attributes} attributes, without them of {without.above}. For
-scale: the unmasked counts of a sample tell more than there is, by about (R - 1) (C - 1) / 2N nats, here
-{_chance(reconstructions):.0%} of all their information, so part of what is lacking is chance.
+attributes is off by {with_them.relative:.0%} with histograms and by {without.relative:.0%} without. The estimate is too
+high for {with_them.above} of {with_them.attributes} attributes with histograms, and for {without.above} without. For
+scale: the unmasked counts of a sample overstate the information by about (R - 1) (C - 1) / 2N nats, here
+{_chance(reconstructions):.0%} of all their information, so part of what is missing is chance.
 
-Of {with_them.closed_form} of {with_them.attributes} attributes all views together have a closed form: they nest, or are
-intervals, whose edges are running totals. What they tell follows from them, with a histogram or without; what is left
-open is how the records of a masked value spread over its values. The iterative solver has to do only with the others,
-{with_them.attributes - with_them.closed_form} here."""
+For {with_them.closed_form} of {with_them.attributes} attributes, all views together have a closed form: they nest, or
+they are intervals, which give running totals at their edges. The counts of all views then combine exactly, with a
+histogram or without; only how the records of a masked value spread over its values stays open. Only the others need the
+iterative solver, {with_them.attributes - with_them.closed_form} here."""
 
 
 def _overlapping(reconstructions: Sequence[Reconstruction]) -> Iterator[str]:
     yield f"""\
-**Views that overlap.** Merges of categories need not follow any order. Here each attribute of {FEWEST} values or more
-has {VIEWS} views in place of its own, in each of which values are merged at random, {MERGED} or so at a time, and
-references have to be iterated. Together such views have about as many masked values as the attribute has values: what
-each of them hides, all of them may tell, and whoever publishes several should know it.
+**Views that overlap.** Merges of categories need not follow any order. Here each attribute with {FEWEST} values or more
+has {VIEWS} views in place of its own. Each of them merges values at random, about {MERGED} at a time, so references
+have to be iterated. Together such views have about as many masked values as the attribute has values. What each of them
+hides, all of them together may reveal; whoever publishes several should know this.
 {link(OVERLAPPING, "A file")} has the distances of each table."""
     known, unknown = ([one.variants[name] for one in reconstructions] for name in ("known", "unknown"))
     with_them, without = _information(known), _information(unknown)
@@ -205,12 +207,12 @@ each of them hides, all of them may tell, and whoever publishes several should k
 {with_them.attributes - with_them.closed_form} of {with_them.attributes} attributes have no closed form;
 {sum(error.converged for error in errors)} of {len(errors)} references have converged. The mean distance is
 {_mean(known):.3f} with histograms and {_mean(unknown):.3f} without. The mutual information of unmasked attributes is
-off by {with_them.relative:.0%} and {without.relative:.0%}, too high of {with_them.above} and {without.above}
-attributes; {held:,} of {bounds:,} bounds hold."""
+off by {with_them.relative:.0%} and {without.relative:.0%}, and too high for {with_them.above} and {without.above}
+attributes. Of the bounds, {held:,} of {bounds:,} hold."""
 
 
 def _bounds_held(reconstructions: Sequence[Reconstruction]) -> tuple[int, int]:
-    """How many bounds hold, and how many there are."""
+    """Return how many bounds hold, and the number of bounds."""
     bounds = [error.bound for one in reconstructions for variant in one.variants.values() for error in variant.errors]
     return sum(bound is True for bound in bounds), sum(bound is not None for bound in bounds)
 
@@ -231,7 +233,7 @@ def _span(counts: Sequence[int]) -> str:
 
 
 def plot(reconstructions: Sequence[Reconstruction]) -> Figure:
-    """Distance against known views, a panel for each table."""
+    """Plot distance against known views, a panel for each table."""
     columns = min(4, len(reconstructions))
     rows = -(-len(reconstructions) // columns)
     figure = Figure(figsize=(max(2.6 * columns, 7.5), 2.3 * rows + 1.2), layout="constrained")

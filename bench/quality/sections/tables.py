@@ -1,4 +1,4 @@
-"""The tables: what was trained on, and every table by itself."""
+"""The sections on the tables: what was trained on, and the results of every table."""
 
 from collections.abc import Sequence
 
@@ -19,13 +19,13 @@ EVERY_TABLE = "every-table.csv"
 
 
 def section(outcomes: Sequence[Outcome]) -> Section:
-    """The tables, where they come from, and how far their configurations are apart."""
+    """Describe the tables, where they come from, and how far apart their configurations are."""
     text = f"""
 {table(TABLE_COLUMNS, [_table_row(each) for each in outcomes])}
 
-Real tables come with the Python packages that the evaluation installs; nothing is fetched. Numbers of more than
-{STEPS} distinct values are rounded down to fortieths of their range, so that every attribute has a finite domain.
-The last column is the lowest and the highest mean AUC of the configurations: what there is to lose.
+Real tables come with the Python packages that the evaluation installs; nothing is fetched. Columns of numbers with more
+than {STEPS} distinct values are rounded down to fortieths of their range, so that every attribute has a finite domain.
+The last column is the lowest and the highest mean AUC of the configurations: how much a pick can lose.
 
 {_list(took_part(outcomes))}
 
@@ -33,16 +33,17 @@ Held out of every choice, see [how it was done](#how-it-was-done):
 
 {_list(held_out(outcomes))}
 
-Made-up tables turn one property at a time; all else stays as it is.
+Made-up tables vary one property at a time and leave everything else unchanged.
 
 {_list(made_up(outcomes))}
 
-**Maskings.** The health example has its own plan. Elsewhere numbers are masked by intervals: an eighth, a quarter and a
-half of the values, which nest, and 3 and 7 values, which nest in nothing; categories by merging two, then four of them,
-and by merging three, which nests in neither. Attributes of few values may be coded. Any attribute may be dropped; none
-is left unmasked. **Configurations** are drawn, without a look at the label, from hardly masked to hardly anything left,
-and kept from every stratum of privacy: by k, measured in the data (the smallest group of records that agree on all
-masked attributes), then by the number of such groups. With many attributes k is 1 even where masking is coarse.
+**Maskings.** The health example has its own plan. In the other tables numbers are masked by intervals: of an eighth, a
+quarter and a half of the values, which nest, and of 3 and 7 values, which nest in nothing. Categories are masked by
+merging two, then four of them, and by merging three, which nests in neither. Attributes with few values may be coded.
+Any attribute may be dropped; none is left unmasked. **Configurations** are drawn without looking at the label, from
+hardly masked to hardly anything left, and kept from every stratum of privacy: by k, measured in the data (the smallest
+group of records that agree on all masked attributes), then by the number of such groups. With many attributes k is 1
+even where masking is coarse.
 """
     return Section("The tables", text)
 
@@ -67,13 +68,13 @@ def _list(outcomes: Sequence[Outcome]) -> str:
 
 
 def every_table(outcomes: Sequence[Outcome]) -> Section:
-    """What each ranker's pick loses with each model, with intervals: a file, since it has hundreds of rows."""
+    """List what each ranker's pick loses with each model, with intervals, in a file (hundreds of rows)."""
     text = f"""\
 {link(EVERY_TABLE, "A file")} has a row for each table and ranker: means over the models and the three questions,
 each with the half-width of its 95 % interval over the splits.
 
-* **against the best of each split**: AUC lost, mean, where in each split the best is what happens to be best in it.
-* **tied**: how many configurations share the ranker's best utility, in each of the three questions; 1 is no tie."""
+* **against the best of each split**: mean AUC lost against the configuration that happens to be best in each split.
+* **tied**: how many configurations share the ranker's best utility in each of the three questions; 1 means no tie."""
     measured = [words for name in (*LOSSES, *ORDERS) for words in (name, f"{name}: half-width")]
     rows = [_ranker_row(outcome, effect) for outcome in outcomes for effect in outcome.in_full]
     return Section(

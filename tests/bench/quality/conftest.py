@@ -1,4 +1,4 @@
-"""A small study, and everyone who ranks."""
+"""A small study, and all entrants."""
 
 import pytest
 

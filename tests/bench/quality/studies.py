@@ -8,7 +8,7 @@ from bench.quality.study import Study, Table
 
 
 def counted(rows, columns, shape):
-    """Joint counts, one record after the other."""
+    """Count pairs of values, one record after the other."""
     table = np.zeros(shape, dtype=np.int64)
     for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
         table[row, column] += 1
@@ -16,7 +16,7 @@ def counted(rows, columns, shape):
 
 
 def random_study(seed, *, records=300, values=(9, 6, 4), labels=3, configurations=12):
-    """Attributes of so many values, each with two maskings that do not nest; configurations may drop or keep each."""
+    """Make attributes of these sizes with two maskings each, which do not nest; `drop` and `identity` may occur."""
     rng = np.random.default_rng(seed)
     classes = rng.integers(0, labels, records)
     codes = np.stack([(rng.integers(0, size, records) + classes) % size for size in values], axis=1)
@@ -53,7 +53,7 @@ def _evidence(rng, name, column, values, classes, labels):
 
 
 def _pairs(evidence, codes):
-    """Of every two maskings, the identity among them."""
+    """Count the pairs of every two maskings, including `identity`."""
     pairs = []
     for first in range(len(evidence)):
         for second in range(first + 1, len(evidence)):

@@ -1,4 +1,4 @@
-"""The cost comparison: what is timed is what is said, on tables that are what they are said to be."""
+"""The cost comparison: it times what it says, on tables that are as described."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a ranker is worth: its figures against independent computations."""
+"""The figures of a ranker, against independent computations."""
 
 import math
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_an_interval_over_overlapping_halves_is_that_of_the_corrected_resampled_
 
 
 def test_the_interval_covers_what_overlapping_halves_have_in_common():
-    """Each split is its table's own error, shared by all splits, and one of its own: half of the variance is shared."""
+    """Each split has an error shared by all splits of its table, and its own: half of the variance is shared."""
     rng = np.random.default_rng(8)
     values = rng.normal(size=(2_000, 1)) + rng.normal(size=(2_000, 10))
     corrected, independent = (

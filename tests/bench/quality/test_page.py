@@ -31,7 +31,7 @@ def test_a_page_has_what_its_sections_found_first(tmp_path):
     ]
     write(page, "# Title", sections)
     assert page.read_text().split("\n\n") == [
-        *("# Title", "## What was found", "* Found.", "Shown.", "## One"),
+        *("# Title", "## Results", "* Found.", "Shown.", "## One"),
         "| a | b | c |\n| --- | ---: | --- |\n| x | -1 | y |",
         *("## Two", "Text.\n"),
     ]
@@ -39,7 +39,7 @@ def test_a_page_has_what_its_sections_found_first(tmp_path):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The short form, run twice: here, and in a process of its own, where text has other hashes."""
+    """Run the short form twice: here, and in a separate process, where text has other hashes."""
     folders = [tmp_path_factory.mktemp(name) for name in ("here", "there")]
     command = [sys.executable, "-W", "error", "-m", "bench.quality", "--short", "--output"]
     there = subprocess.Popen([*command, folders[1] / "evaluation.md"], cwd=ROOT, stderr=subprocess.PIPE)
@@ -50,7 +50,7 @@ def pages(tmp_path_factory):
 
 
 def lasting(path):
-    """What does not depend on how long anything took."""
+    """Return the content that does not depend on how long anything took."""
     if path.suffix != ".md":
         return path.read_bytes()
     text = re.sub(rf"\n\* {re.escape(costs.ONE_RUN)}.*", "", path.read_text(encoding="utf-8"))

@@ -120,7 +120,7 @@ def test_joint_utilities_are_pillais_trace_of_the_records(wine, by_id):
         shared = OneHotEncoder(sparse_output=False).fit_transform(wine.masked(configuration))
         label = np.eye(3)[wine.classes]
         x, y = shared - shared.mean(axis=0), label - label.mean(axis=0)
-        # What a least-squares fit on the indicators explains of the label's, made orthonormal.
+        # The part of the label's orthonormal indicators that a least-squares fit on the masked indicators explains.
         basis = np.linalg.svd(y, full_matrices=False)[0][:, :2]
         expected.append(np.sum((x @ np.linalg.lstsq(x, basis)[0]) ** 2))
     differences = by_id["joint, not corrected"].scores(wine).utilities - np.array(expected)

@@ -1,4 +1,4 @@
-"""Distances and errors of the reconstruction, against computations that know nothing of atoms."""
+"""Distances and errors of the reconstruction, against computations without atoms."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ BOTH = pytest.mark.parametrize("histogram", [True, False])
 
 
 def fitted(evidence, sweeps=3000):
-    """Iterative proportional fitting of the full table from a uniform start, margin after margin."""
+    """Fit the full table by iterative proportional fitting from a uniform start, margin after margin."""
     table = np.ones((evidence.values, evidence.labels))
     for _ in range(sweeps):
         if evidence.histogram is not None:

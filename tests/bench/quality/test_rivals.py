@@ -23,7 +23,7 @@ SEEDS = pytest.mark.parametrize("seed", range(4))
 
 
 def spread(histogram, mapping):
-    """The histogram as one takes it to be who sees masked values only, value by value."""
+    """Return the histogram as an observer of masked values would estimate it, value by value."""
     return [
         sum(count for count, other in zip(histogram, mapping, strict=True) if other == group)
         / list(mapping).count(group)

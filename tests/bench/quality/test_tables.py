@@ -1,4 +1,4 @@
-"""The evaluation's tables: what the advisor is told of them is true, and what it is not told is kept."""
+"""The evaluation's tables: what the advisor is given is true, and what it must not see is withheld."""
 
 from itertools import combinations
 
