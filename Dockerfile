@@ -1,10 +1,10 @@
-# The service in an image: built with the tools, run without them, as an ordinary user.
+# The image of the service: built with the build tools, run without them as an ordinary user.
 
 FROM python:3.13-slim AS build
 WORKDIR /src
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/aegis
-# The dependencies come first: they change less often than the code, and their layer stays.
+# The dependencies come first: they change less often than the code, so their layer stays cached.
 COPY constraints.txt pyproject.toml README.md LICENSE ./
 COPY advisor/pyproject.toml advisor/README.md advisor/
 COPY sdk/pyproject.toml sdk/README.md sdk/
@@ -31,5 +31,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/readyz', timeout=2)"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["aegis-server"]
-# The API alone: the database is another container's, and so are the workers.
+# Only the API: the database and the workers run in other containers.
 CMD ["serve", "--workers", "0"]

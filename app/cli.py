@@ -1,4 +1,4 @@
-"""The operator's command `aegis-server`. Each setting is also an environment variable `AEGIS_...`."""
+"""Run and administer the Aegis service. Every option has an environment variable `AEGIS_...`."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ T = TypeVar("T")
 cli = typer.Typer(
     help=__doc__, add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
 )
-keys = typer.Typer(help="API keys.", no_args_is_help=True, rich_markup_mode=None)
+keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True, rich_markup_mode=None)
 cli.add_typer(keys, name="keys")
 
 #: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
@@ -55,7 +55,9 @@ def serve(
         Path | None, typer.Option(envvar="AEGIS_EXAMPLE", help="Entry file to use in the printed curl commands.")
     ] = None,
 ) -> None:
-    """Run the database (embedded unless AEGIS_DATABASE_URL is set), migrations, API and workers until SIGTERM."""
+    """Run the whole service until SIGTERM. Starts the database (embedded unless AEGIS_DATABASE_URL is set),
+    migrations, the API and its workers.
+    """
     settings = _settings(host=host, port=port, workers=workers, data_dir=data_dir)
     log.configure(settings.log_level)
     _refuse_taken_port(settings.host, settings.port)
