@@ -1,4 +1,4 @@
-"""Every answer that a test gets is held to the contract: its wire model, and what the OpenAPI document announces."""
+"""Checks every answer in the tests against the contract: its wire model and the OpenAPI document."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def document() -> dict[str, Any]:
 
 @cache
 def _models() -> dict[tuple[str, int], type[BaseModel]]:
-    """The models of answers by the name of the operation and the status, as the routes announce them."""
+    """The models of answers by operation name and status, as the routes declare them."""
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     return {
         (route.name, int(status)): content["application/json"]["schema"].model
@@ -37,7 +37,7 @@ def _models() -> dict[tuple[str, int], type[BaseModel]]:
 
 
 def operation_of(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
-    """The path template and the operation that a request went to; None where there is none."""
+    """The path template and the operation of a request; None if there is no such operation."""
     for template, operations in document()["paths"].items():
         if method in operations and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
             return template, operations[method]
@@ -45,7 +45,7 @@ def operation_of(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
 
 
 async def hold_to_contract(response: httpx.Response) -> None:
-    """Fails unless the status is announced and the body is what the contract says: an httpx event hook."""
+    """An httpx event hook that fails unless the status is declared and the body follows the contract."""
     await response.aread()
     method, path = response.request.method.lower(), response.request.url.path
     found = operation_of(method, path)
@@ -72,5 +72,5 @@ def _hold_problem(response: httpx.Response) -> None:
 
 
 def pointers(response: httpx.Response) -> list[str]:
-    """Where a refused document is at fault."""
+    """The pointers to the faults of a refused document."""
     return [fault["pointer"] for fault in response.json()["errors"]]

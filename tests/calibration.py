@@ -1,4 +1,4 @@
-"""A fixed piece of work: what it takes tells how fast a machine is just now."""
+"""A fixed piece of work, whose duration shows how fast the machine is at the moment."""
 
 import time
 
@@ -8,7 +8,7 @@ ROUNDS = 54
 
 
 def calibration_seconds() -> float:
-    """Seconds of work that took one second on two idle cores of a cloud machine in 2026, half of it Python's."""
+    """Seconds that the work takes, half of it in Python: one on two idle cores of a cloud machine in 2026."""
     start = time.perf_counter()
     rng = np.random.default_rng(0)
     for _ in range(ROUNDS):

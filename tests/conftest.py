@@ -24,19 +24,19 @@ TEMPLATE = "migrated"
 settings.register_profile(
     "short",
     max_examples=20,
-    deadline=None,  # a loaded machine is no fault
+    deadline=None,  # examples may be slow on a loaded machine
     derandomize=True,
-    # A fixture for all examples of a test is what is meant.
+    # All examples of a test share its fixtures on purpose.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.register_profile("long", settings.get_profile("short"), max_examples=200, derandomize=False, print_blob=True)
-settings.load_profile("short")  # what `--hypothesis-profile` names is loaded later
+settings.load_profile("short")  # a profile of `--hypothesis-profile` is loaded later
 
 
 def pytest_configure() -> None:
-    """Let the processes that tests start be interrupted, also where whoever started the tests (`nohup`) cannot be.
+    """Let the processes that tests start be interrupted, even if the tests themselves cannot be (`nohup`).
 
-    A process inherits what its parent ignores, but no handler of its parent's.
+    A process inherits the signals that its parent ignores, but not its parent's handlers.
     """
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -44,12 +44,12 @@ def pytest_configure() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Beside the seconds of this run, those of a fixed piece of work, by which machines can be compared."""
+    """Report the seconds of a fixed piece of work after the run, to compare machines."""
     terminalreporter.write_line(f"{os.cpu_count()} cores; calibration: {calibration_seconds():.2f} s")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every asynchronous test runs in the one loop, which closes its child processes at the end."""
+    """Run every asynchronous test in one loop, which closes its child processes at the end."""
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.function):
             item.fixturenames.insert(0, "_one_loop")
@@ -62,7 +62,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedPostgres]:
-    """One server for the run (for each of its workers, where there are several)."""
+    """One server for each process of the test run."""
     with throwaway_postgres() as server:
         yield server
 
@@ -76,7 +76,7 @@ def migrated(postgres: EmbeddedPostgres) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def _plain_log() -> None:
-    """What is logged goes to pytest; structlog's own default would draw every local variable of a traceback."""
+    """Send logs to pytest; structlog's default would print every local variable of a traceback."""
     structlog.configure(
         processors=[structlog.stdlib.render_to_log_kwargs], logger_factory=structlog.stdlib.LoggerFactory()
     )
@@ -84,9 +84,9 @@ def _plain_log() -> None:
 
 @pytest.fixture(scope="session")
 async def _one_loop() -> AsyncIterator[None]:
-    """One event loop for the run: child processes that are warm stay warm from test to test.
+    """One event loop for the run, so that warm child processes stay warm from test to test.
 
-    They belong to the task that started the first of them, and end with it: to this one, which lasts.
+    Child processes end with the task that started the first of them: this one, which lasts for the whole run.
     """
     with fail_after(60):
         await to_process.run_sync(os.getpid)
@@ -104,7 +104,7 @@ def _lent(postgres: EmbeddedPostgres, migrated: str) -> LentDatabase:
 
 @pytest.fixture
 def database_url(_lent: LentDatabase) -> Iterator[str]:
-    """A migrated, empty database, the test's own until it ends."""
+    """A migrated, empty database for the test alone."""
     yield _lent.url
     _lent.renew()
 
@@ -140,14 +140,14 @@ async def api(_one_loop: None, database_url: str) -> AsyncIterator[httpx.AsyncCl
 
 @pytest.fixture
 async def worker(_one_loop: None, database_url: str) -> AsyncIterator[Worker]:
-    """Runs the queued jobs when told to: `await worker.run()`."""
+    """A worker that runs the queued jobs on `await worker.run()`."""
     async with Worker.on(database_url) as found:
         yield found
 
 
 @pytest.fixture
 def aegis(capsys):
-    """Runs the command `aegis`; its exit code, stdout and stderr."""
+    """Run the command `aegis` and return its exit code, stdout and stderr."""
 
     def run(*arguments):
         with pytest.raises(SystemExit) as exited:

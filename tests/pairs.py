@@ -1,4 +1,4 @@
-"""An entry with pair counts, summed up from records that are always the same."""
+"""An entry with pair counts, counted from fixed records."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 IntArray = NDArray[np.int64]
 
 RECORDS = 300
-#: By attribute, the mapping of each of its maskings; every pair of attributes is somehow counted together.
+#: The mapping of each masking, by attribute; every pair of attributes is counted together under some maskings.
 MAPPINGS = {
     "age": {"age-4": [0, 0, 1, 1, 2, 2, 3, 3], "age-2": [0, 0, 0, 0, 1, 1, 1, 1]},
     "zip": {"zip-3": [0, 0, 1, 1, 2, 2], "zip-odd": [0, 1, 0, 1, 0, 1]},
@@ -25,7 +25,7 @@ PAIRED = [
 
 
 def records() -> dict[str, IntArray]:
-    """The records by column, (records,) each; the attributes go together, and tell of the label."""
+    """The records by column, (records,) each; the attributes depend on each other and on the label."""
     rng = np.random.default_rng(7)
     age = rng.integers(0, VALUES["age"], RECORDS)
     place = (age + rng.integers(0, 4, RECORDS)) % VALUES["zip"]
@@ -55,7 +55,7 @@ def pair(attributes: tuple[str, str], maskings: tuple[str, str]) -> dict[str, An
 
 
 def paired_entry(**changes: Any) -> dict[str, Any]:
-    """An entry of three attributes with pair counts, to be changed at will."""
+    """An entry of three attributes with pair counts, with these changes."""
     columns = records()
     choices = [("age-4", "zip-3"), ("age-2", "zip-3"), ("age-4", "zip-odd"), ("age-2", "drop")]
     entry = {

@@ -12,15 +12,15 @@ from psycopg import sql
 from app.process.embedded import EmbeddedPostgres
 
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
-"""Server settings for data that nobody will miss."""
+"""Server settings for data that may be lost."""
 
 
 @contextmanager
 def throwaway_directory() -> Iterator[Path]:
     """
-    A short-named directory through which the server's account may pass, even where root runs the tests.
+    A directory with a short name that the server's account may pass, even if root runs the tests.
 
-    pytest's own temporary directories keep others out, and root's server does not run as root.
+    Other accounts may not enter pytest's own temporary directories, and root's server does not run as root.
     """
     with tempfile.TemporaryDirectory(prefix="aegis-test-", dir="/tmp") as name:
         Path(name).chmod(0o711)
@@ -29,20 +29,20 @@ def throwaway_directory() -> Iterator[Path]:
 
 @contextmanager
 def throwaway_postgres() -> Iterator[EmbeddedPostgres]:
-    """A running server whose data is gone afterwards."""
+    """A running server, whose data is deleted afterwards."""
     with throwaway_directory() as directory, EmbeddedPostgres(directory / "data", settings=FAST) as server:
         yield server
 
 
 def create_database(server_url: str, name: str, template: str | None = None) -> str:
-    """Create a database, a copy of `template` if given (nobody may be connected to that); return its URL."""
+    """Create a database and return its URL. If given, `template` is copied, to which nobody may be connected."""
     source = sql.SQL("" if template is None else " TEMPLATE {}").format(sql.Identifier(template or ""))
     _execute(server_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)) + source)
     return urlsplit(server_url)._replace(path=f"/{name}").geturl()
 
 
 def drop_database(server_url: str, name: str) -> None:
-    """Drop a database and cut the sessions in it."""
+    """Drop a database and end its sessions."""
     _execute(server_url, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
@@ -54,9 +54,9 @@ _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND table
 
 
 class LentDatabase:
-    """A database that tests use one after the other, each as if it were new: emptying is faster than copying.
+    """A database that tests use in turn, each as if it were new: emptying it is faster than copying another.
 
-    A test may change its schema: then the next one gets a new copy.
+    If a test changes the schema, the next test gets a new copy.
     """
 
     def __init__(self, server_url: str, name: str, template: str) -> None:
@@ -69,7 +69,7 @@ class LentDatabase:
             self._shape = connection.execute(_SHAPE).fetchone()
 
     def renew(self) -> None:
-        """Cut the sessions in it and bring it back to its first state."""
+        """End its sessions and restore its first state."""
         if not self._emptied():
             drop_database(self._server_url, self._name)
             self._create()

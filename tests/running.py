@@ -1,4 +1,4 @@
-"""The service as it is really run: processes of their own, on loopback."""
+"""The service as in production: separate processes, on loopback."""
 
 import os
 import re
@@ -13,14 +13,14 @@ COMMAND = (sys.executable, "-m", "app.cli")
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """This environment, with the service's settings in place of those of the shell."""
+    """The environment of the tests, with the given settings of the service instead of the shell's."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AEGIS_")}
     return inherited | {f"AEGIS_{name.upper()}": value for name, value in settings.items()}
 
 
 @contextmanager
 def process(*arguments: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
-    """An operator's command while it runs; killed with the block."""
+    """A running command of an operator, which is killed when the block ends."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([*COMMAND, *arguments], env=environment(**settings), text=True, **pipes) as found:
         try:
@@ -30,7 +30,7 @@ def process(*arguments: str, **settings: str) -> Iterator[subprocess.Popen[str]]
 
 
 def address(server: subprocess.Popen[str]) -> str:
-    """Where a starting server listens, read from its greeting."""
+    """The address of a starting server, read from its greeting."""
     assert server.stdout is not None
     for line in server.stdout:
         if found := re.search(r"listens on (http://\S+)", line):
@@ -40,7 +40,7 @@ def address(server: subprocess.Popen[str]) -> str:
 
 @contextmanager
 def serving(**settings: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
-    """A client of the API in a process of its own, without workers."""
+    """A client of an API that runs in a separate process, without workers."""
     with (
         process("api", port="0", **settings) as server,
         httpx.Client(base_url=address(server), timeout=30) as client,

@@ -1,4 +1,4 @@
-"""The service for tests: the real application and the real tasks, in the test's own process."""
+"""The service for tests: the real application and tasks, in the test's own process."""
 
 import copy
 import json
@@ -29,7 +29,7 @@ from tests.answers import hold_to_contract
 
 
 def example_entry(**changes: Any) -> dict[str, Any]:
-    """The contract's example entry, to be changed at will."""
+    """A copy of the contract's example entry, with changes."""
     return copy.deepcopy(EXAMPLE_ENTRY) | changes
 
 
@@ -40,7 +40,7 @@ def publication(document: dict[str, Any], policy: Policy = NO_POLICY) -> Publica
 
 @asynccontextmanager
 async def running_app(database_url: str, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the API, started on this database; every answer is held to the contract."""
+    """A client of the API on this database; every answer is checked against the contract."""
     app = create_app(Settings(database_url=database_url, **settings))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -53,7 +53,7 @@ async def running_app(database_url: str, **settings: Any) -> AsyncIterator[httpx
 
 @asynccontextmanager
 async def keyring_of(database_url: str) -> AsyncIterator[Keyring]:
-    """The keyring, in a transaction of its own."""
+    """The keyring, in its own transaction."""
     database = Database(database_url, pool_size=1)
     async with database.transaction() as session:
         yield Factory(session, queue_app(database_url)).keyring()
@@ -72,12 +72,12 @@ async def create_key(
 
 
 def prefix_of(key: str) -> str:
-    """The readable part of a key, by which people name it."""
+    """The readable prefix of a key, by which people refer to it."""
     return "_".join(key.split("_")[:2])
 
 
 async def publish(api: httpx.AsyncClient, entry: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:
-    """Publish an entry (the example by default); its head."""
+    """Publish an entry (the example by default) and return its head."""
     answer = await api.post("/v1/entries", json=entry or example_entry(), headers=headers)
     assert answer.status_code == 201, answer.text
     return answer.json()

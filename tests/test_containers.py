@@ -1,4 +1,4 @@
-"""What can be told of the image and the composition without an engine to build and run them."""
+"""Checks of the image and the composition that need no container engine."""
 
 import re
 from pathlib import Path

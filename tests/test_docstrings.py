@@ -1,4 +1,4 @@
-"""One dialect of docstrings: what is raised stands in a section of its own, in every module."""
+"""One style of docstrings: errors are listed in a section of their own, in every module."""
 
 import ast
 import re

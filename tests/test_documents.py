@@ -1,4 +1,4 @@
-"""What the documents say is true: their commands run, and print what is written there."""
+"""The documents are correct: their commands run and print the output shown."""
 
 import json
 import re
@@ -35,7 +35,7 @@ COMMANDS = {
     "aegis": command_group(),
     "aegis-server": typer.main.get_command(app.cli.cli),
 }
-#: Refusals that the framework makes, and what is left of a defect: they have no class of their own.
+#: Errors without a class of their own: refusals by the framework, and defects of the service.
 UNCLASSED = {(405, "method_not_allowed"), (500, "internal")}
 
 
@@ -48,7 +48,7 @@ def name_of(document: Path) -> str:
 
 
 def rows(text: str, first: str) -> Iterator[list[str]]:
-    """The cells of a table's rows whose first cell matches."""
+    """The cells of the table rows whose first cell matches."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if len(cells) > 1 and re.fullmatch(first, cells[0]):
@@ -56,7 +56,7 @@ def rows(text: str, first: str) -> Iterator[list[str]]:
 
 
 def code_of(text: str) -> str:
-    """What stands in fenced blocks and between backticks."""
+    """The text in fenced blocks and between backticks."""
     fenced = re.findall(r"^```.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
     return "\n".join([*fenced, *inline])
@@ -181,7 +181,7 @@ def test_the_plan_that_shows_everything_can_be_read(tmp_path):
     written = yaml.safe_load(plan_file.read_text(encoding="utf-8"))
     assert [attribute.name for attribute in plan.attributes] == list(written["attributes"])
     shown = {type(masking.function) for attribute in plan.attributes for masking in attribute.maskings}
-    # Of equal frequency the plan states the number of buckets; the buckets found are what becomes of it.
+    # For equal frequency, the plan gives only the number of buckets; `FittedBuckets` are made from the table.
     assert shown == set(concrete_functions()) - {FittedBuckets}
 
 

@@ -1,4 +1,4 @@
-"""The figures of the documents are drawn from the texts beside them."""
+"""The figures of the documents are drawn from the sources beside them."""
 
 from hashlib import sha1
 from pathlib import Path
@@ -15,6 +15,6 @@ def test_there_are_figures():
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.stem)
 def test_a_figure_is_drawn_from_its_text(text):
     content = text.read_bytes()
-    digest = sha1(b"blob %d\0" % len(content) + content).hexdigest()  # as git hash-object has it
+    digest = sha1(b"blob %d\0" % len(content) + content).hexdigest()  # as `git hash-object` computes it
     drawn = text.with_suffix(".svg").read_text(encoding="utf-8")
     assert f"drawn from text of git hash {digest}" in drawn, "make figures draws it anew"

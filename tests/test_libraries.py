@@ -1,4 +1,4 @@
-"""Libraries that one process has to bear side by side."""
+"""Libraries that must work together in one process."""
 
 import subprocess
 import sys
