@@ -254,7 +254,7 @@ class TestAdvise:
         advice = Advice.model_validate(EXAMPLE_ADVICE | {"indistinguishable_count": count})
         service.with_entry(head()).with_advice(advice)
         _, out, _ = aegis("advise", ENTRY_ID, "--measure", advice.request["measure"])
-        assert f"\nindistinguishable from the best, given a sample of records (95 %): {said}\n" in out
+        assert f"\nindistinguishable from the best, by the sample (95 %): {said}\n" in out
 
     def test_older_answers_have_no_such_set(self, aegis, service):
         older = {key: value for key, value in EXAMPLE_ADVICE.items() if not key.startswith("indistinguishable")}
