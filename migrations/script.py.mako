@@ -13,7 +13,7 @@ depends_on = ${repr(depends_on)}
 
 
 def upgrade() -> None:
-    # A migration that waits for a lock must not stop everybody behind it.
+    # A migration that waits for a lock must not block all queries behind it.
     op.execute("SET LOCAL lock_timeout = '5s'")
     ${upgrades if upgrades else "pass"}
 

@@ -35,7 +35,7 @@ async def read_body(request: Request, limit: int) -> bytes:
         async for chunk in request.stream():
             size += len(chunk)
             if size > limit:
-                raise BodyTooLargeError(f"The body has more than {limit} bytes; at most {limit} are accepted.")
+                raise BodyTooLargeError(f"The body has more than {limit} bytes, the most that are accepted.")
             chunks.append(chunk)
     except ClientDisconnect:
         raise MalformedRequestError("The connection closed before the end of the body.") from None

@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # A migration that waits for a lock must not stop everybody behind it.
+    # A migration that waits for a lock must not block all queries behind it.
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.create_table('tenant',
     sa.Column('id', sa.Integer(), nullable=False),

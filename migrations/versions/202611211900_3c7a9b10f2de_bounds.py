@@ -13,7 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # A migration that waits for a lock must not stop everybody behind it.
+    # A migration that waits for a lock must not block all queries behind it.
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.add_column('reference', sa.Column('support_known', sa.Boolean(), server_default=sa.text('false'), nullable=False))
     op.add_column('reference', sa.Column('ceilings', postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False))

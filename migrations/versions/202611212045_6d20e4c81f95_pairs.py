@@ -14,7 +14,7 @@ AFTER = "kind IN ('label_histogram', 'histogram', 'joint', 'masked_joint', 'pair
 
 
 def upgrade() -> None:
-    # A migration that waits for a lock must not stop everybody behind it.
+    # A migration that waits for a lock must not block all queries behind it.
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.drop_constraint(op.f('ck_count_table_kind'), 'count_table', type_='check')
     op.create_check_constraint(op.f('ck_count_table_kind'), 'count_table', AFTER)

@@ -33,7 +33,7 @@ class Outcome:
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Runs a short command in this process, by the same door as the installed program."""
+    """Run a short command in this process, through the entry point of the installed program."""
     log = structlog.get_config()
 
     def run(*arguments, **settings):
@@ -74,7 +74,7 @@ def test_a_key_that_there_is_not_cannot_be_revoked(run, database_url):
 
 @pytest.fixture
 def empty_url(postgres):
-    """A database without any table."""
+    """A database without tables."""
     yield create_database(postgres.url, "empty_for_cli")
     drop_database(postgres.url, "empty_for_cli")
 

@@ -16,7 +16,7 @@ from tests.postgres import create_database
 
 @contextmanager
 def service(database_url: str, **environment: str) -> Iterator[str]:
-    """The service as an operator starts it, with one worker; its address."""
+    """The address of a service that was started as an operator would, with one worker."""
     command = [sys.executable, "-m", "app.cli", "serve", "--port", "0"]
     environment = os.environ | {"AEGIS_DATABASE_URL": database_url} | environment
     running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -30,7 +30,7 @@ def service(database_url: str, **environment: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def url(postgres: EmbeddedPostgres, migrated: str) -> Iterator[str]:
-    """A service in development mode, shared: tests publish under names of their own."""
+    """A shared service in development mode; each test publishes under its own names."""
     with service(create_database(postgres.url, f"contract_{uuid4().hex}", template=migrated)) as address:
         yield address
 
@@ -43,7 +43,7 @@ def client(url: str) -> Iterator[Client]:
 
 @pytest.fixture(scope="session")
 def aegis(url):
-    """Run the command against the service; its exit code, output and error lines."""
+    """Run the command against the service and return its exit code, output and error lines."""
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
         command = [sys.executable, "-m", "aegis_sdk.cli", *map(str, arguments)]

@@ -15,14 +15,14 @@ from aegis_sdk.wire import EXAMPLE_ENTRY
 
 @pytest.fixture
 def entry(client):
-    """An entry of the test's own: its head."""
+    """The head of an entry for the test alone."""
     unique = uuid4().hex
     return client.publish(EXAMPLE_ENTRY | {"name": f"of-a-test-{unique}", "keywords": [f"word-{unique}"]})
 
 
 @pytest.fixture
 def at_terminal(url):
-    """Runs the command at a terminal on which somebody types; its exit code, stdout and stderr."""
+    """Run the command at a terminal with typed input and return its exit code, stdout and stderr."""
 
     def run(typed, *arguments):
         ours, theirs = pty.openpty()

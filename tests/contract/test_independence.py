@@ -49,5 +49,5 @@ def test_the_advice_says_what_hiding_costs(aegis, tmp_path):
     assert [each["configuration"] for each in advice["ranking"]] == ["plain", "independent"]
     told = {tuple(each["attributes"]): each for each in hidden["mutual_information"] if each["with"] == ["health"]}
     utility = {each["configuration"]: each["utility"] for each in advice["ranking"]}
-    # The utility of a configuration is the mean of those of its maskings, and these are what the command measured.
+    # The utility of a configuration is the mean over its maskings, whose utilities the command measured.
     assert utility["independent"] == pytest.approx(sum(each["after"] for each in told.values()) / 3, rel=1e-3)

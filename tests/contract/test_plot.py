@@ -1,4 +1,4 @@
-"""From a table to a plot of what the service advised, with the commands alone."""
+"""From a table to a plot of the service's advice, by commands alone."""
 
 import json
 import re
@@ -15,7 +15,7 @@ HEALTH = Path(__file__).parents[2] / "examples" / "health"
 
 @pytest.fixture(scope="module")
 def advised(aegis, tmp_path_factory):
-    """The example's entry, and all that the service ranks of it, in files."""
+    """Files with the example's entry and the service's full ranking of it."""
     directory = tmp_path_factory.mktemp("advised")
     entry, advice = directory / "entry.json", directory / "advice.json"
     name = f"health-{uuid4().hex}"

@@ -1,4 +1,4 @@
-"""What `aegis advise` prints of an answer: the ranking with what is vouched for, and the costs with what is certain."""
+"""The report of `aegis advise`: the ranking with the privacy that is vouched for, and the costs with bounds."""
 
 import pytest
 
@@ -70,7 +70,7 @@ def test_where_nothing_is_vouched_for_there_is_no_such_column():
 
 def test_of_an_attribute_that_may_tell_far_more_the_bounds_are_told():
     _, costs = tables(advice_of("c1", lower_bound=0.0901, upper_bound=0.84), LISTED)
-    assert costs[1][-4:] == ["source", "of,", "for", "certain"]
+    assert costs[1][-3:] == ["source", "of", "(bounds)"]
     assert costs[2][-4:] == ["counts", "0.09", "to", "0.84"]
 
 

@@ -22,7 +22,7 @@ MASKING = next(iter(EXAMPLE_ADVICE["attributes"][0]["maskings"]))
 
 @pytest.fixture
 def service(monkeypatch):
-    """A service that the environment points at."""
+    """A service that the environment variables point at."""
     mock = MockService()
 
     class Handler(BaseHTTPRequestHandler):
@@ -254,12 +254,12 @@ class TestAdvise:
         advice = Advice.model_validate(EXAMPLE_ADVICE | {"indistinguishable_count": count})
         service.with_entry(head()).with_advice(advice)
         _, out, _ = aegis("advise", ENTRY_ID, "--measure", advice.request["measure"])
-        assert f"\nindistinguishable from it at 95 %, given the sample: {said}\n" in out
+        assert f"\nindistinguishable from the best, by the sample (95 %): {said}\n" in out
 
     def test_older_answers_have_no_such_set(self, aegis, service):
         older = {key: value for key, value in EXAMPLE_ADVICE.items() if not key.startswith("indistinguishable")}
         service.with_entry(head()).with_advice(Advice.model_validate(older))
-        assert "as good" not in aegis("advise", ENTRY_ID, "--measure", older["request"]["measure"])[1]
+        assert "indistinguishable" not in aegis("advise", ENTRY_ID, "--measure", older["request"]["measure"])[1]
 
     @pytest.mark.parametrize(
         ("flags", "sent"), [(["--bias-correction"], True), (["--no-bias-correction"], False), ([], None)]
@@ -371,7 +371,7 @@ def test_the_directory_is_no_part_of_the_table(aegis, small_table, tmp_path):
 
 @pytest.fixture
 def promising(small_table, tmp_path):
-    """What masks a small table of three records, two of which share a class, by a plan that promises so much."""
+    """Mask a small table of three records, two of which share a class, by a plan that promises these numbers."""
     table, plan = small_table
     stated = plan.read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Signals that come while a command is at work."""
+"""Signals that come while a command is running."""
 
 import signal
 import tempfile
@@ -15,7 +15,7 @@ PLAN = "label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\nprivacy: {c: {k:
 
 @pytest.fixture(autouse=True)
 def _heard():
-    """Signals do what they do by default, also where the parent of the tests ignores them."""
+    """Restore the default actions of signals, even if the parent of the tests ignores them."""
     before = [(number, signal.getsignal(number)) for number in SIGNALS]
     for number in SIGNALS:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
@@ -26,7 +26,7 @@ def _heard():
 
 @pytest.fixture
 def interrupted(tmp_path, monkeypatch, capsys):
-    """Masks a table to CSV or Parquet; the signal comes once the first records are; exit code, stderr and files."""
+    """Mask a table, send the signal once the first records are written, and return exit code, stderr and files."""
     (tmp_path / "t.csv").write_text("a,y\n" + "1,n\n2,m\n" * 5_000, encoding="utf-8")
     (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
     (tmp_path / "spill").mkdir()

@@ -1,4 +1,4 @@
-"""What the commands make of files that are no files, that are not to be written over, or that cannot be named."""
+"""How the commands handle outputs that are not files, inputs named as outputs, and impossible file names."""
 
 import os
 import socket
@@ -36,7 +36,7 @@ COMMANDS = {
 
 @pytest.fixture
 def writing(aegis, folder):
-    """Runs one of the commands that write on the table and the plan, to that output."""
+    """Run one of the writing commands on the table and the plan, with this output."""
 
     def run(command, output):
         return aegis(command, folder / "t.csv", "--plan", folder / "plan.yaml", *COMMANDS[command], output)
@@ -113,7 +113,7 @@ def test_a_name_between_commas_must_be_there(aegis, folder, option, names):
     assert_refused(ran, f"{option}: a name is missing beside a comma in {names!r}; write NAME,NAME")
 
 
-#: The command in a process that can write no more than some bytes to a file, as on a full disk.
+#: The command in a process that can write only a few bytes to a file, as on a full disk.
 WRITING_LITTLE = (
     "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000)); from aegis_sdk.cli import main; main()"
 )

@@ -1,4 +1,4 @@
-"""The registries of commands: what the help says without loading a command is what the command says itself."""
+"""The registries of commands agree with the commands' own help."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A new command is a module and a record in its distribution's registry, found by an entry point."""
+"""A new command needs only a module and a record in its distribution's registry, which an entry point names."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""How the texts of options are read."""
+"""Parsing of options."""
 
 import pytest
 

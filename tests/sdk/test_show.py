@@ -1,4 +1,4 @@
-"""`aegis show`: what it says of an entry, and how it takes hostile ones."""
+"""`aegis show`: its report of an entry, and its handling of hostile ones."""
 
 import copy
 import json
@@ -179,7 +179,7 @@ class TestWords:
             ),
             ("new", {"a": [1, {"b": 2}], "c": True}, "new: a 1 of 1, c true"),
             ("new", {}, "new"),
-            # What other tools write under a known name is told as it is.
+            # Unknown parameters of a known function are shown unchanged.
             *((name, {"odd": 1}, f"{name}: odd 1") for name in ("bucketize", "hierarchy", "round", "blur", "mapping")),
             *((name, {"odd": 1}, f"{name}: odd 1") for name in ("noise", "randomised_response", "top_bottom")),
             ("hierarchy", {"level": 1}, "hierarchy: level 1"),

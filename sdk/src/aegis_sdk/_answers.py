@@ -68,5 +68,4 @@ def read_answer(model: type[AnswerT], response: httpx.Response) -> AnswerT:
         return model.model_validate_json(response.content)
     except ValidationError as error:
         place = faults_of(error)[0].pointer or "the body"
-        message = f"The answer of {response.request.url} is not one of Aegis, at {place}; check AEGIS_URL"
-        raise UnexpectedAnswerError(message) from None
+        raise UnexpectedAnswerError(f"The answer of {response.request.url} is not one of Aegis, at {place}") from None

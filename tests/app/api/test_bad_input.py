@@ -15,7 +15,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 async def refused(api, document):
-    """What is said of an entry's faults, by pointer."""
+    """The details of an entry's faults, by pointer."""
     answer = await api.post("/v1/entries", json=document)
     assert answer.status_code == 422, answer.text
     found: dict[str, str] = {}
@@ -190,7 +190,7 @@ async def test_no_more_than_a_hundred_faults_are_named(shared_api):
 
 @pytest.fixture(scope="module")
 async def entry_id(shared_api):
-    """An entry with three attributes: `age`, `town` of which no counts are known, and `sex` without a mapping."""
+    """An entry with three attributes: `age`, `town` without known counts, and `sex` without a mapping."""
     entry = example_entry(name="asked")
     town = {"name": "town", "type": "string", "domain": ["a", "b"], "histogram": [40, 60]}
     town["maskings"] = [{"id": "any", "domain": ["*"], "mapping": [0, 0]}]

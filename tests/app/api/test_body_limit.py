@@ -1,4 +1,4 @@
-"""What a body may do to the service: too large, cut off, or sent while the database is away."""
+"""Bodies that are too large, cut off, or sent while the database is unavailable."""
 
 import json
 import socket
@@ -19,7 +19,7 @@ TABLES = (
 
 
 def rows(database_url):
-    """How many rows each table has."""
+    """The number of rows of each table."""
     with psycopg.connect(database_url) as connection:
         return {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES}
 
@@ -92,7 +92,7 @@ def test_a_client_that_leaves_in_the_middle_leaves_nothing(server, shared_databa
     assert rows(shared_database_url) == before
 
 
-#: The last statement of a publication is its job: what fails there fails when all the rest is stored.
+#: The last statement of a publication adds its job, so a failure there comes after everything else is stored.
 FAILING_JOB = """
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no jobs today'; END $$;
 CREATE TRIGGER refuse BEFORE INSERT ON procrastinate_jobs FOR EACH ROW EXECUTE FUNCTION refuse();

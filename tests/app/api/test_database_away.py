@@ -1,4 +1,4 @@
-"""Without its database the service says so, and is back when the database is."""
+"""The service reports an unavailable database, and recovers when the database is back."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Entries whose counts are declared to be inexact, or drawn by chance: from publication to the answer."""
+"""Entries with counts that are declared to be inexact or drawn at random: from publication to the answer."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ NOISE = {"kind": "laplace", "scale": 2.0}
 
 
 def with_masking(**fields):
-    """The example, its masking changed; a field that is None is left out."""
+    """The example with a changed masking; fields that are None are left out."""
     entry = example_entry()
     masking = entry["attributes"][0]["maskings"][0] | fields
     entry["attributes"][0]["maskings"][0] = {name: value for name, value in masking.items() if value is not None}
@@ -19,7 +19,7 @@ def with_masking(**fields):
 
 
 def with_masking_of(masking):
-    """The example with another masking in the place of its own."""
+    """The example with another masking instead of its own."""
     entry = example_entry()
     entry["attributes"][0]["maskings"] = [masking]
     entry["configurations"][0]["maskings"] = {"age": masking["id"]}

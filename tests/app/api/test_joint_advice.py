@@ -9,7 +9,7 @@ from tests.service import ask, example_entry, publish
 
 
 def indicators(column):
-    """A column of 0 and 1 for each value, less its mean."""
+    """A column of 0 and 1 for each value, minus the mean of the column."""
     found = (column[:, np.newaxis] == np.unique(column)).astype(float)
     return found - found.mean(axis=0)
 

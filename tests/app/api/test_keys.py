@@ -121,7 +121,7 @@ def test_any_text_can_be_looked_up_as_a_key(text):
     assert len(hash_key(text)) == 32
 
 
-#: Numbers and words that stand nowhere but in the entry.
+#: Numbers and words that occur only in the entry.
 COUNT, WORD = 7_777_771, "unmistakable"
 
 

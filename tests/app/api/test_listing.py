@@ -8,7 +8,7 @@ from tests.service import create_key, example_entry, publish, running_app
 
 @pytest.fixture(scope="module")
 async def listed(shared_api):
-    """Five entries, oldest first, in a catalogue that has no others."""
+    """Five entries, oldest first, in an otherwise empty catalogue."""
     found = []
     for name, changes in {
         "alpha": {"title": "100% of it", "keywords": ["health", "two words"]},

@@ -1,4 +1,4 @@
-"""An entry that the provider's tools make with every kind of masking function: the service takes it, and answers."""
+"""The service accepts an entry that the provider's tools make with every kind of masking function, and answers it."""
 
 import csv
 

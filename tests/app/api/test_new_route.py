@@ -1,4 +1,4 @@
-"""A route that this test adds by one record in the registry of routers is answered, guarded, counted and described."""
+"""A new route needs only a record in the registry of routers to be answered, guarded, counted and described."""
 
 import pytest
 from fastapi import APIRouter
@@ -17,7 +17,7 @@ from tests.service import create_key, example_entry, running_app
 
 
 class ProbeTally(Answer):
-    """How many entries there are."""
+    """The number of entries."""
 
     visible: int = Field(description="Entries that the caller may see")
 
@@ -27,7 +27,7 @@ router = APIRouter(tags=["tally"])
 
 @router.get("/v1/tally", summary="Count the entries", responses=answers(200, ProbeTally, "How many", 422))
 async def read_tally(caller: CallerDependency, factory: FactoryDependency) -> JsonResponse:
-    """Those that the caller may see."""
+    """Counts the entries that the caller may see."""
     page = await factory.catalogue().page(caller, Search(), 200, None)
     return JsonResponse({"visible": len(page.items)})
 

@@ -37,7 +37,7 @@ async def test_other_pairs_are_another_version(shared_api, request, pairs):
 
 
 def swapped(index):
-    """The entry with a record each moved so that no sum of the pair changes."""
+    """The entry with records moved so that no row or column sum of the pair changes."""
     joint = [list(row) for row in ENTRY["pairs"][index]["joint"]]
     for row, column, difference in ((0, 0, 1), (0, 1, -1), (1, 0, -1), (1, 1, 1)):
         joint[row][column] += difference

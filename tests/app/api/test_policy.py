@@ -1,4 +1,4 @@
-"""A service that demands disclosure control: what is refused, in which words, and what is logged of it."""
+"""A service that requires disclosure control: what it refuses, with which words, and what it logs."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.service import ask, example_entry, publish, running_app
 
 
 def merged(**changes):
-    """The example with counts of 15 and more, or none."""
+    """The example with counts that are 0 or at least 15."""
     entry = example_entry(**changes)
     entry["attributes"][0]["maskings"][0] |= {
         "domain": ["*"],
@@ -46,8 +46,8 @@ async def test_small_counts_are_refused_with_their_places_and_without_them(stric
     assert problem["detail"] == "The entry lacks disclosure control that this service requires."
     places = {fault["pointer"] for fault in problem["errors"]}
     assert "/attributes/0/maskings/0/joint/0/2" in places  # a count of 1
-    assert "/attributes/0/maskings/0/joint/0/3" not in places  # one of 7
-    assert "/attributes/0/maskings/0/joint/0/0" not in places  # none
+    assert "/attributes/0/maskings/0/joint/0/3" not in places  # a count of 7
+    assert "/attributes/0/maskings/0/joint/0/0" not in places  # a count of 0
     assert len({fault["detail"] for fault in problem["errors"]}) == 1
     assert "aegis summarize --min-cell 5" in problem["errors"][0]["detail"]
 

@@ -19,7 +19,7 @@ def vouching(name, first, second):
 
 
 async def considered(api, worker, entry, require):
-    """The configurations that a question which requires this is answered from."""
+    """The configurations that meet these requirements of a question."""
     head = await publish(api, entry)
     asked = await ask(api, head["id"], require=require, limit=None)
     assert asked.status_code == 202, asked.text

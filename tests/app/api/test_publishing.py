@@ -14,7 +14,7 @@ def independent_digest(entry):
 
 
 def members(document):
-    """The names of all members, however deep."""
+    """The names of all members, at every depth."""
     if isinstance(document, dict):
         for name, value in document.items():
             yield name
@@ -25,7 +25,7 @@ def members(document):
 
 
 def changed_entry(**changes):
-    """A second version of the example: one record more of the age 10 with the label VP."""
+    """A second version of the example, with one more record of age 10 and label VP."""
     entry = example_entry(records=101, **changes)
     entry["label"]["histogram"][0] += 1
     entry["attributes"][0]["histogram"][0] += 1

@@ -1,4 +1,4 @@
-"""The table of docs/api.md, walked: every route by every kind of caller."""
+"""Every route for every kind of caller, as in the table of docs/api.md."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
@@ -55,7 +55,7 @@ async def published(api: httpx.AsyncClient, owner: dict[str, str], visibility: A
 
 @dataclass(frozen=True)
 class World:
-    """Every kind of caller, and the entry that each of them asks about."""
+    """Every kind of caller, and the entry that they ask about."""
 
     headers: Mapping[str, dict[str, str]]
     entries: Mapping[str, Owned]
@@ -77,7 +77,7 @@ async def keys(database_url: str) -> dict[str, dict[str, str]]:
 
 @pytest.fixture(scope="module")
 async def world(postgres, migrated, shared_api) -> AsyncIterator[World]:
-    """`shared_api` is in development mode for ever; a second service on another database has keys."""
+    """A second service, on a database with keys; `shared_api` always stays in development mode."""
     guarded_url = create_database(postgres.url, "guarded", template=migrated)
     headers = await keys(guarded_url)
     async with AsyncExitStack() as stack:
@@ -126,7 +126,7 @@ async def test_the_status_is_the_table_s(world, route, caller):
 
 
 def body(route: str, owned: Owned) -> Any:
-    """A sound body for the route, None where it takes none."""
+    """A valid body for the route, None if it takes none."""
     return {
         "POST /v1/entries": example_entry(name=f"entry-{uuid4().hex}"),
         "PUT /v1/entries/{entry_id}": owned.document,

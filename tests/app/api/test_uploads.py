@@ -1,4 +1,4 @@
-"""Counts are read as arrays: nothing of what is refused, stored or told may hang on that."""
+"""Counts are parsed as arrays, which must not change what is refused, stored or answered."""
 
 import json
 
@@ -17,7 +17,7 @@ from app.services.digests import digest
 from tests.pairs import paired_entry
 from tests.service import example_entry
 
-#: Brackets and braces that the parser of JSON takes within each other.
+#: The levels of brackets and braces that the JSON parser accepts.
 NESTING = 200
 
 PLACES = [
@@ -60,7 +60,7 @@ def faults(document):
 
 
 def plain(value):
-    """A document with lists in the places of arrays."""
+    """A document with lists instead of arrays."""
     if isinstance(value, dict):
         return {name: plain(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -69,7 +69,7 @@ def plain(value):
 
 
 def same(left, right):
-    """Whether two JSON values are the same, in whatever order of members: Python takes 1, 1.0 and True for equal."""
+    """Whether two JSON values are equal, whatever the order of members; unlike in Python, 1, 1.0 and true differ."""
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
@@ -123,7 +123,7 @@ def nested(levels):
     return b"[" * levels + b"0" + b"]" * levels
 
 
-#: Values at every depth at which a reader of its own takes over, and how many brackets and braces are around them.
+#: Values at every depth where another parser takes over, and the number of brackets and braces around them.
 NESTED_PLACES = [
     (b'{"name": %b}', 1),
     (b'{"attributes": %b}', 1),

@@ -12,13 +12,13 @@ from app.catalog import migrations
 from tests.postgres import create_database, drop_database
 from tests.running import COMMAND, environment
 
-#: Of the schema that the revision of the job queue creates, as procrastinate ships it.
+#: The digest of the schema that the revision of the job queue creates, as in Procrastinate.
 JOB_QUEUE_SCHEMA = "c70ec4b400a60ad9592787653aae5ae77ae41bf801d56b5bd2712751a07f2009"
 
 
 @pytest.fixture
 def empty_url(postgres):
-    """A database without any table."""
+    """A database without tables."""
     yield create_database(postgres.url, "to_be_migrated")
     drop_database(postgres.url, "to_be_migrated")
 
@@ -29,7 +29,7 @@ def ask(url, query):
 
 
 def structure(url):
-    """Every column, constraint, index, function and type of ours, by name."""
+    """Every column, constraint, index, function and type of the catalogue, by name."""
     found = ask(
         url,
         "SELECT 'column', table_name || '.' || column_name, data_type || is_nullable || coalesce(column_default, '') "
@@ -104,7 +104,7 @@ def test_a_migration_waits_for_another(empty_url):
 
 
 def test_the_job_queue_s_schema_is_that_of_its_revision():
-    """A release of procrastinate that changes its schema needs a revision of ours: then this is its new digest."""
+    """If a release of Procrastinate changes its schema, add a revision, and put the new digest here."""
     assert hashlib.sha256(SchemaManager.get_schema().encode()).hexdigest() == JOB_QUEUE_SCHEMA
 
 

@@ -1,4 +1,4 @@
-"""What is stored comes back as it was, through real PostgreSQL."""
+"""Documents come back unchanged from a real PostgreSQL."""
 
 import numpy as np
 import psycopg
@@ -19,7 +19,7 @@ from tests.service import example_entry, publication
 
 
 async def stored(database, document):
-    """The version's id and publication of a document that has been stored."""
+    """Store a document; the id of its version and its publication."""
     published = publication(document)
     async with database.transaction() as session:
         entry_id = await EntryStore(session).add(published.name, "owner", published.visibility)
@@ -28,7 +28,7 @@ async def stored(database, document):
 
 
 def plain(value):
-    """A document with lists in the places of arrays."""
+    """A document with lists instead of arrays."""
     if isinstance(value, dict):
         return {name: plain(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -89,7 +89,7 @@ def odd_entry():
 
 
 def odd_pairs():
-    """Pairs whose counts are the largest, and one table that has a single cell; a masked value without records."""
+    """Pairs with the largest counts, a table with a single cell, and a masked value without records."""
     document = odd_entry()
     first = document["attributes"][0]
     whole = {"name": "one", "type": "string", "domain": ["x"], "histogram": [COUNT_MAX]}

@@ -1,4 +1,4 @@
-"""From stored documents to what the advisor gets, for some of their attributes."""
+"""Conversion of stored documents into evidence for some of their attributes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the database knows of jobs and sessions, asked from the outside."""
+"""Queries, from outside the service, about jobs and sessions in the database."""
 
 import asyncio
 import time
@@ -15,13 +15,13 @@ def rows(database_url: str, query: str, *parameters: Any) -> list[tuple[Any, ...
 
 
 def jobs(database_url: str) -> list[tuple[str, str]]:
-    """Task and status of every job that there is, oldest first; those that succeeded are gone or say so."""
+    """The task and status of every job, oldest first; successful jobs may be deleted already."""
     found = rows(database_url, "SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
     return [(task, status) for task, status in found if status != "succeeded"]
 
 
 async def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
-    """What `condition` finds as soon as it finds something; the others in this loop run meanwhile."""
+    """Wait until `condition` returns something, and return that; other tasks of the loop run meanwhile."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if found := await asyncio.to_thread(condition):

@@ -1,4 +1,4 @@
-"""An entry whose references take a few seconds: attributes whose views cross, and leave most cells empty."""
+"""An entry whose references take a few seconds: the views of its attributes cross and leave most cells empty."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ VIEWS = {"row": ROW, "column": COLUMN, "diagonal": (ROW + COLUMN) // 3, "block":
 
 
 def heavy_entry() -> dict[str, Any]:
-    """Four views, folded from one random table that all attributes have."""
+    """An entry whose attributes all have four views of the same random table."""
     table = np.random.default_rng(7).poisson(0.2, (VALUES, LABELS))
     names = [f"value {number}" for number in range(ATTRIBUTES)]
     return {

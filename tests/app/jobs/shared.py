@@ -1,4 +1,4 @@
-"""An entry whose references are shared out among jobs: they look like work, since the attributes have wide views."""
+"""An entry whose references are split among jobs: wide views make their estimated cost high."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ VALUES, LABELS, WIDTHS = 600, 12, (2, 4, 8)
 
 
 def shared_entry(attributes: int) -> dict[str, Any]:
-    """Bucketizations of one random table that all attributes have. They nest, so that each takes a millisecond."""
+    """An entry whose attributes have nested bucketizations of the same random table, so each takes a millisecond."""
     table = np.random.default_rng(7).integers(0, 5, (VALUES, LABELS))
     names = [f"value {number}" for number in range(attributes)]
     known = {"domain": _texts(VALUES), "histogram": table.sum(axis=1).tolist()}

@@ -1,4 +1,4 @@
-"""Questions become jobs, and each is computed once."""
+"""Questions become jobs, and each question is computed once."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -192,7 +192,7 @@ async def test_an_entry_that_is_deleted_takes_its_queued_jobs_along(api, worker,
 
 
 class Interrupted(ChildProcess):
-    """The real child process; something happens while it computes."""
+    """The real child process, with something that happens while it computes."""
 
     def __init__(self, meanwhile):
         super().__init__(computation.__name__, deadline=60)
@@ -282,7 +282,7 @@ async def test_who_does_not_want_to_wait_gets_a_place_to_look(shared_api):
 
 
 class InterruptionError(Exception):
-    """What goes wrong between a job and its commit."""
+    """An error between the computation of a job and its commit."""
 
 
 async def test_a_job_exists_only_if_the_transaction_that_asked_for_it_commits(database, database_url):

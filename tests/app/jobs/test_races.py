@@ -1,4 +1,4 @@
-"""Chunks that end while others end or are asked for: no advice is forgotten, and no reference is enqueued twice."""
+"""Chunks that end while others end or are requested: no advice is forgotten, and no reference is enqueued twice."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -29,14 +29,14 @@ async def services(database, database_url):
 
 
 async def computed(database, database_url, version_id, places):
-    """The references of some attributes, computed and not stored."""
+    """The references of some attributes, computed but not stored."""
     async with services(database, database_url) as factory:
         given = await factory.references().load(version_id, places)
     return compute_references(given, seconds=60)
 
 
 async def all_but_the_last_two(database, database_url, version_id):
-    """Store the references of a heavy version but for the last two attributes'; the two that are left."""
+    """Store all references of a heavy version except those of the last two attributes; return these two."""
     places = list(range(ATTRIBUTES))
     one = (await computed(database, database_url, version_id, places[:1]))[0]
     same = [replace(one, attribute=place) for place in places[:-2]]
@@ -115,7 +115,7 @@ async def test_questions_enqueue_what_is_missing_once(api, worker, database_url)
     head = await publish(api, shared_entry(ATTRIBUTES))
     assert len(jobs(database_url)) == ATTRIBUTES
     with psycopg.connect(database_url, autocommit=True) as connection:
-        # Published by an older model, and by now without jobs.
+        # As if published by an older model version, whose jobs are gone.
         connection.execute("DELETE FROM procrastinate_jobs")
     part = await ask(api, head["id"], attributes=["value 2"])
     assert jobs(database_url) == [("reference", "todo")]

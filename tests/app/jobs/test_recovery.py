@@ -1,4 +1,4 @@
-"""A worker that is killed in the middle of a computation: its job goes to another, and nothing of it stays behind."""
+"""If a worker is killed during a computation, another takes its job, and no process stays behind."""
 
 import os
 import signal
@@ -13,12 +13,12 @@ from tests.service import ask, publish
 
 
 def line_with(stream, text):
-    """The next line of a log that has the text."""
+    """The next line of a log that contains the text."""
     return next(line for line in stream if text in line)
 
 
 def descendants(pid):
-    """The ids of a process's children and of theirs, as long as they run."""
+    """The ids of all running descendants of a process."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     children = [int(child) for task in tasks for child in task.read_text().split()]
     return children + [further for child in children for further in descendants(child)]

@@ -1,4 +1,4 @@
-"""The references of one version are shared out among jobs, and the last of them wakes the advice that waits."""
+"""The references of a version are split among jobs, and the last job wakes the waiting advice."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ async def nothing():
 
 
 class Watched(ChildProcess):
-    """The real child process; it counts its chunks, and something happens after each is computed."""
+    """The real child process; it counts its chunks, and runs something after each."""
 
     def __init__(self, meanwhile=nothing, deadline=60):
         super().__init__(computation.__name__, deadline)
@@ -43,7 +43,7 @@ class Watched(ChildProcess):
 
 
 class Meeting(Watched):
-    """After its first chunk it waits for the other, which has one in hand then, too."""
+    """After its first chunk, it waits for the other child, which then has a chunk too."""
 
     def __init__(self, both):
         super().__init__(self.meet)
@@ -56,7 +56,7 @@ class Meeting(Watched):
 
 @asynccontextmanager
 async def working(database_url, child):
-    """Runs every queued job when called; the real tasks, with this child process."""
+    """Run every queued job, by the real tasks with this child process."""
     database, queue = Database(database_url, pool_size=2), queue_app(database_url)
     Tasks(database, queue, child, reconstruction_seconds=60).register()
     async with queue.open_async():
@@ -98,7 +98,7 @@ async def test_progress_is_told_until_the_answer_is_there(api, database_url):
     async with working(database_url, Watched(look)) as run:
         await run()
     assert [done for done, _ in seen] == list(range(ATTRIBUTES))
-    # The smaller question was answered as soon as its own references were there, before the next chunk.
+    # The smaller question was answered once its own references were stored, before the next chunk.
     assert [done for _, done in seen] == [0, 0, 1, 1, *[None] * (ATTRIBUTES - 4)]
     answer = await read(api, whole)
     assert (answer["status"], answer["progress"]) == ("succeeded", None)

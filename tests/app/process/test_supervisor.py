@@ -16,7 +16,7 @@ children, grace = json.loads(sys.argv[1])
 sys.exit(Supervisor([GroupMember(**child) for child in children], grace=grace).run())
 """
 
-#: One write for each line, whatever the buffering: the lines of several children must not mix.
+#: Each line is one write, whatever the buffering, so that the lines of several children do not mix.
 SAY = """
 import os, signal, sys
 def say(*words):
@@ -61,7 +61,7 @@ def child(name, script, **options):
 
 @contextmanager
 def group(*children, grace=60.0):
-    """A supervisor in its own process; all children write to one pipe, which ends with the last of them."""
+    """A supervisor in a separate process. All children write to one pipe, which ends with the last of them."""
     command = [sys.executable, "-c", GROUP, json.dumps([children, grace])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as supervisor:
         try:
@@ -75,12 +75,12 @@ def read(supervisor):
 
 
 def started(supervisor, count):
-    """The process ids by name of the next `count` children that say so."""
+    """The process ids, by name, that the next `count` children print."""
     return {name: int(pid) for name, pid in (read(supervisor) for _ in range(count))}
 
 
 def rest(supervisor):
-    """The lines up to the end of the group, and its exit code."""
+    """The remaining lines until the group ends, and its exit code."""
     out, _ = supervisor.communicate(timeout=20)
     return out.splitlines(), supervisor.returncode
 

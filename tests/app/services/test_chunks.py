@@ -1,4 +1,4 @@
-"""How a version's references are shared out among jobs."""
+"""How the references of a version are split among jobs."""
 
 from hypothesis import given
 from hypothesis import strategies as st

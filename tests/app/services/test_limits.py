@@ -1,4 +1,4 @@
-"""What a small body may not ask for, and what must not be undone, forged or bypassed."""
+"""Small bodies that ask for too much work, and attempts to undo, forge or bypass something."""
 
 import json
 import os
@@ -149,7 +149,7 @@ async def test_explicit_nulls_are_part_of_what_was_published(api):
 async def test_a_check_that_takes_too_long_is_given_up():
     with pytest.raises(TimeoutError):
         await ChildProcess("time", deadline=0.5).run(time.sleep, 60)
-    # A new process takes the place of the one that was killed, however long its start takes.
+    # A new process replaces the killed one, however long its start takes.
     assert await ChildProcess("time", deadline=60).run(os.getpid) != os.getpid()
 
 

@@ -1,4 +1,4 @@
-"""What a policy demands of each kind of table, and that no fault tells a count."""
+"""What a policy requires of each kind of table, and that no fault states a count."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ EVERYWHERE = [
 
 
 def entry(**changes):
-    """An entry with every kind of table, and one small count in each. As arithmetic it does not add up."""
+    """An entry with every kind of table and one small count in each. Its sums do not agree."""
     masking = {"id": "m", "domain": ["x", "y"], "mapping": [0, 1], "joint": [[90, 3], [0, 50]]}
     attribute = {"name": "a", "domain": ["x", "y"], "histogram": [99, 4], "joint": [[0, 70], [2, 30]]}
     document = {
@@ -44,7 +44,7 @@ def noisy_entry(scale=4.0, **changes):
 
 
 def published(document):
-    """A document as the service knows it, though the contract asks for more and its sums disagree."""
+    """A document in the service's form, without all that the contract requires and with sums that disagree."""
     configurations = document.get("configurations", [])
     return PublishedEntry(
         name="entry",

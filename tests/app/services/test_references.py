@@ -1,4 +1,4 @@
-"""References computed in chunks are those that are computed all at once."""
+"""References computed in chunks equal those computed all at once."""
 
 from dataclasses import asdict
 

@@ -10,7 +10,7 @@ KEY = "aegis_test_0123456789"
 
 
 class Script:
-    """Answers in order, the last one for ever; keeps the requests."""
+    """Gives the answers in order, repeating the last one, and keeps the requests."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self._answers = list(answers)
@@ -29,7 +29,7 @@ class Script:
 
 @pytest.fixture
 def scripted() -> Callable[..., tuple[Client, Script]]:
-    """A client whose service answers as told."""
+    """A client of a service with given answers."""
 
     def make(*answers: httpx.Response | Exception) -> tuple[Client, Script]:
         script = Script(*answers)

@@ -1,4 +1,4 @@
-"""Each refusal is its own error; only what is safe is tried again; the key is never shown."""
+"""Each refusal has its own error, only safe requests are repeated, and the key is never shown."""
 
 import inspect
 import traceback

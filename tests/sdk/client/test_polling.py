@@ -1,4 +1,4 @@
-"""How long is waited."""
+"""How long the client waits between two looks."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""What each method sends, and what it makes of the answer."""
+"""What each method sends, and how it reads the answer."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The service in memory that programs which use the SDK are tested with."""
+"""The in-memory service for testing programs that use the SDK."""
 
 import inspect
 import textwrap

@@ -1,4 +1,4 @@
-"""What is certain of a deviation, against every true utility that the bounds allow."""
+"""Bounds on deviations, checked against every true utility that the bounds allow."""
 
 import math
 
@@ -49,7 +49,7 @@ def test_of_an_estimated_masking_nothing_is_certain(source):
         ({"lower_bound": 0.5, "upper_bound": 0.84, "source": "fitted"}, "about 0.25"),
         ({"utility": 0.5, "lower_bound": 0.5, "upper_bound": 0.84}, "0 (0 to 0.34)"),
         ({"utility": 0.5, "source": "reference"}, "about 0"),
-        # An error: less is better, and the true one is at most that of the best view.
+        # For an error, lower is better, and the true one is at most that of the best view.
         ({"reference": 0.1, "utility": 0.3, "upper_bound": 0.1}, "at least 0.2"),
         ({"reference": 0.1, "utility": 0.3, "lower_bound": 0.0, "upper_bound": 0.1}, "at least 0.2"),
     ],

@@ -1,4 +1,4 @@
-"""The lattice of an attribute's maskings, against its definition on pairs of values."""
+"""The lattice of an attribute's maskings, checked against its definition on pairs of values."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from aegis_sdk.wire import DROP, IDENTITY, Attribute
 
 
 def attribute_with(mappings, values):
-    """An attribute of that many values whose maskings map them so; `None`: without a mapping."""
+    """An attribute with this many values and these mappings; None for a masking without a mapping."""
     maskings = []
     for place, mapping in enumerate(mappings):
         domain = [str(each) for each in range(values)]

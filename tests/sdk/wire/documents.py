@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 
 
 def changed(path: Path, value: Any, document: dict[str, Any] = EXAMPLE_ENTRY) -> dict[str, Any]:
-    """The document with another value at the path."""
+    """The document with this value at the path."""
     changed_document = copy.deepcopy(document)
     *parents, last = path
     part: Any = changed_document
@@ -35,7 +35,7 @@ def without(path: Path) -> dict[str, Any]:
 
 
 def entry_pointers(document: Any) -> list[str]:
-    """Where the entry is at fault: the same on both ways in."""
+    """The pointers to the entry's faults, which must be the same from JSON and from Python values."""
     body = json.dumps(document)
     with pytest.raises(ValidationError) as fast:
         read_entry(body)
@@ -47,7 +47,7 @@ def entry_pointers(document: Any) -> list[str]:
 
 
 def pointers(model: type[BaseModel], document: Any) -> list[str]:
-    """Where a document of this model is at fault."""
+    """The pointers to the faults of a document of this model."""
     with pytest.raises(ValidationError) as caught:
         model.model_validate_json(json.dumps(document))
     return [fault.pointer for fault in faults_of(caught.value)]

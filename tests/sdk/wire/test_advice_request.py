@@ -1,4 +1,4 @@
-"""A question is strict, and equal questions are equal texts."""
+"""Questions are read strictly, and equal questions have equal JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What an entry declares of all its counts has to be what each table declares."""
+"""The disclosure control of an entry must agree with the declarations of each table."""
 
 import copy
 
@@ -18,7 +18,7 @@ def faults(document):
 
 
 def entry(control, *, noise=(None, None), rounded_to=(None, None), exact=()):
-    """The example with these declarations of label and masking, and only the exact counts that are named."""
+    """The example with these declarations for label and masking, and only the named exact counts."""
     document = copy.deepcopy(EXAMPLE_ENTRY)
     attribute = document["attributes"][0]
     masking = attribute["maskings"][0]

@@ -1,4 +1,4 @@
-"""The contract's own examples go through unchanged; requests are strict, answers tolerant."""
+"""The contract's examples stay unchanged when read; requests are read strictly, answers tolerantly."""
 
 import contextlib
 import gc
@@ -109,7 +109,7 @@ def test_reading_gives_the_document_as_sent_besides():
 
 @pytest.fixture
 def collector():
-    """Leaves the collector of garbage as it was."""
+    """Restores the state of the garbage collector."""
     enabled = gc.isenabled()
     yield
     (gc.enable if enabled else gc.disable)()

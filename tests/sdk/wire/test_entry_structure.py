@@ -1,4 +1,4 @@
-"""The parts of an entry fit each other."""
+"""The parts of an entry must fit each other."""
 
 import json
 

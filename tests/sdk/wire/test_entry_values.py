@@ -1,4 +1,4 @@
-"""Every value of an entry is of its type: nothing is converted, and the fault is pointed at."""
+"""Every value of an entry must have the right type: nothing is converted, and each fault has its place."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a masking may declare of counts that are not those of the table, and of masked values that chance decides."""
+"""What a masking may declare about counts that differ from the table's and about random masked values."""
 
 import json
 
@@ -20,7 +20,7 @@ def declaring(**declared):
 
 
 def drawn(**fields):
-    """The example with a transition matrix in the place of the mapping."""
+    """The example with a transition matrix instead of the mapping."""
     entry = changed((*MASKING, "transition"), EVEN)
     del entry["attributes"][0]["maskings"][0]["mapping"]
     entry["attributes"][0]["maskings"][0] |= fields

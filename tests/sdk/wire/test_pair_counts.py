@@ -1,4 +1,4 @@
-"""Pair counts fit the attributes of their entry."""
+"""Pair counts must fit the attributes of their entry."""
 
 import json
 

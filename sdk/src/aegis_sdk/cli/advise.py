@@ -87,7 +87,7 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:
         others = advice.indistinguishable_count - 1
-        yield f"indistinguishable from it at 95 %, given the sample: {others or 'no'} other{'s' * (others != 1)}"
+        yield f"indistinguishable from the best, by the sample (95 %): {others or 'no'} other{'s' * (others != 1)}"
     if advice.joint is not None:
         yield f"utility of all attributes together, as far as known: {advice.joint.reference_utility:.6f}"
     yield from _ranking(advice, schema)

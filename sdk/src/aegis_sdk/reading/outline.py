@@ -17,7 +17,7 @@ _LONGEST_LIST = 100
 class MaskingOutline:
     """One masking of an attribute.
 
-    `values`: the number of masked values; `known`: what the entry knows of it and declares about its counts;
+    `values`: the number of masked values; `known`: what the entry states about it and declares about its counts;
     `follows_from`: the coarsest maskings that it is a function of; `same_as`: maskings that group the values in the
     same way; `configurations`: how many use it; `records`: how many have each masked value, if counts show it.
     """
@@ -153,7 +153,7 @@ def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[Masking
 
 
 def _known(masking: Masking) -> Iterator[str]:
-    """What the entry knows of a masking, and how its counts differ from those of the table."""
+    """What the entry states about a masking, and how its counts differ from those of the table."""
     if masking.mapping is not None:
         yield "mapping"
     if masking.transition is not None:

@@ -1,4 +1,4 @@
-"""The question which configuration is best, and its answer."""
+"""The question of which configuration is best, and its answer."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -25,7 +25,7 @@ def _none_if_empty(value: dict[str, float] | None) -> dict[str, float] | None:
 
 
 class AdviceRequest(Request):
-    """The question which configuration loses the least predictive utility. Every field but `measure` has a default.
+    """Asks which configuration loses the least predictive utility. Every field but `measure` has a default.
 
     Equal questions become equal instances with equal JSON: defaults are filled in, attributes and weights are sorted
     by name, an empty object becomes null, and 1 and 1.0 are the same number.

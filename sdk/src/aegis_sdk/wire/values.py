@@ -93,7 +93,7 @@ def all_counts(values: Callable[[], Iterator[object]], least: int = 0) -> bool:
 
 
 def _count_list(value: object) -> list[int]:
-    """Return the list if it holds only counts; else refuse each item that is none."""
+    """Return the list if it holds only counts; else refuse each item that is not a count."""
     if is_count_array(value, 1):
         return cast("list[int]", value)
     values = as_list(value)
@@ -103,7 +103,7 @@ def _count_list(value: object) -> list[int]:
 
 
 def _text_list(value: object) -> list[str]:
-    """Return the list if it holds only texts; else refuse each item that is none."""
+    """Return the list if it holds only texts; else refuse each item that is not a text."""
     values = as_list(value)
     if not set(map(type, values)) <= {str} or "\0" in "".join(cast("list[str]", values)):
         refuse("texts", item_faults(values, text_fault))
@@ -111,7 +111,7 @@ def _text_list(value: object) -> list[str]:
 
 
 def _identifier_list(value: object) -> list[str]:
-    """Return the list if it holds only names; else refuse each item that is none."""
+    """Return the list if it holds only names; else refuse each item that is not a name."""
     values = as_list(value)
     if not set(map(type, values)) <= {str} or not _all_identifiers(cast("list[str]", values)):
         refuse("names", item_faults(values, identifier_fault))

