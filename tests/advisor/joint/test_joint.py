@@ -217,7 +217,7 @@ def test_counts_that_would_tell_more_than_everything_are_refused():
 
 def test_too_many_masked_values_are_refused(monkeypatch):
     monkeypatch.setattr(design, "MOST_COLUMNS", 3)
-    with pytest.raises(TooManyColumnsError, match="takes 3"):
+    with pytest.raises(TooManyColumnsError, match="takes at most 3"):
         scores(random_records(0), random_codes(0, random_records(0)))
 
 

@@ -85,7 +85,7 @@ def test_records_are_said_only_where_some_were_left_out(write, plan):
         ("a,b\n1,1\n", "no column 'y'"),
         ("a,y\n", "the table has no records"),
         ("a,y\n1,m\n1,q\n", "masked.csv: line 3: t.csv has no y 'q'; is it masked too?"),
-        ("a,y\n" + "1,m\n" * 21, "has 21 records of y 'm', and t.csv has 20; is it a masking of that table?"),
+        ("a,y\n" + "1,m\n" * 21, "has 21 records of y 'm', but t.csv has 20; is it a masking of that table?"),
     ],
 )
 def test_a_file_that_is_no_masking_of_the_table_is_refused_with_its_place(
@@ -106,7 +106,7 @@ def test_a_file_that_is_no_masking_of_the_table_is_refused_with_its_place(
     [
         ("{}", "masked_table: `file` is missing"),
         ("{file: masked.csv, row: 1}", "masked_table: unknown key 'row'"),
-        ("{file: masked.csv, column: ''}", "masked_table.column: a name has 1 to 255 characters"),
+        ("{file: masked.csv, column: ''}", "masked_table.column: a name must have 1 to 255 characters"),
     ],
 )
 def test_the_plan_says_what_is_wrong_with_it(write, parameters, message):

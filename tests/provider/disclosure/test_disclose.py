@@ -244,7 +244,7 @@ def test_a_plan_of_something_else_is_refused(ages):
     with pytest.raises(PlanError, match="has no attribute 'age' of the entry; did you mean 'ages'"):
         disclose(document(entry), table=table, plan=load_plan(path))
     path.write_text(PLAN.replace("ill", "sick"))
-    with pytest.raises(PlanError, match="its label is 'sick', that of the entry 'ill'"):
+    with pytest.raises(PlanError, match="its label is 'sick', but the entry's is 'ill'"):
         disclose(document(entry), table=table, plan=load_plan(path))
 
 

@@ -216,7 +216,7 @@ class TestWhatIsRefused:
             ({"hide": ["A"], "from_": ["b"]}, "t.csv: no column 'A'; available: a, b, cluster, d"),
             ({"hide": ["a"], "from_": ["b"], "clusters": 0}, "the number of clusters must be 1 or more, not 0"),
             ({"hide": ["a"], "from_": ["b"], "seed": -1}, "the seed must be 0 or more, not -1"),
-            ({"hide": ["a"], "from_": ["b"], "solver": "fast"}, "unknown solver 'fast'; there is"),
+            ({"hide": ["a"], "from_": ["b"], "solver": "fast"}, "unknown solver 'fast'; available: matching"),
             ({"hide": ["d"], "from_": ["b"]}, "t.csv: line 2: d is '*', which marks masked values; choose another"),
             ({"hide": ["a"], "from_": ["b", "d"]}, "t.csv: a column is already called 'cluster'; rename it"),
             ({"hide": ["a"], "from_": ["cluster"]}, "t.csv: a column is already called 'cluster'; rename it"),

@@ -107,7 +107,7 @@ def test_a_value_outside_the_tree_is_named_with_its_line(write, plan_of):
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: IntervalHierarchy((Decimal(5), Decimal(12)), 1), "intervals must nest, but 12 is no multiple of 5"),
+        (lambda: IntervalHierarchy((Decimal(5), Decimal(12)), 1), "intervals must nest, but 12 is not a multiple of 5"),
         (lambda: IntervalHierarchy((Decimal(5), Decimal(5)), 1), "intervals must ascend, but 5 follows 5"),
         (lambda: IntervalHierarchy((Decimal(0),), 1), "`intervals` must be a number above 0, not 0"),
         (lambda: IntervalHierarchy((Decimal(5),), 2), "has levels 1 to 1, not 2"),

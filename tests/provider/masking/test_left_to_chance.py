@@ -230,7 +230,7 @@ class TestShuffle:
         (lambda: Noise("laplace", Decimal(1), Decimal(-1)), "`step` must be a number above 0, not -1"),
         (
             lambda: Noise("laplace", Decimal(1), Decimal(2), Decimal(3)),
-            "`lower` must be a multiple of `step`, 2, and 3 is none",
+            "`lower` must be a multiple of `step`, 2, but 3 is not",
         ),
         (lambda: Noise("laplace", Decimal(1), upper=Decimal("-inf")), "`upper` must be a finite number"),
         (lambda: Noise("laplace", Decimal(1), Decimal(1), Decimal(3), Decimal(3)), "`lower` must be below `upper`"),
@@ -281,7 +281,10 @@ def test_the_plan_states_them(write, masking, expected):
         ("{noise: {scale: 1}}", "noise: `kind` is missing"),
         ("{noise: {kind: normal, scale: 1}}", "noise.kind: expected laplace or gaussian, not 'normal'"),
         ("{noise: {kind: laplace, scale: -1}}", "noise.scale: must be above 0, not -1"),
-        ("{noise: {kind: laplace, scale: 1, lower: 0.5}}", "noise: `lower` must be a multiple of `step`, 1, and 0.5"),
+        (
+            "{noise: {kind: laplace, scale: 1, lower: 0.5}}",
+            "noise: `lower` must be a multiple of `step`, 1, but 0.5 is not",
+        ),
         ("{randomised_response: {keep: 2}}", "randomised_response.keep: `keep` must be a probability"),
         ("{pram: {}}", "pram: `transition` is missing"),
         ("{pram: {transition: {a: {a: x}}}}", "pram.transition.a.a: 'x' is not a number"),

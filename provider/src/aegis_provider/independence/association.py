@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from aegis_advisor.measures import mutual_information
 from aegis_provider.counting.counts import Counts, tally
@@ -59,12 +60,22 @@ def _of_all_hidden(before: Table, after: Table, hidden: Hidden) -> Iterator[Asso
 def _of_vectors(table: Table, first: Sequence[str], second: Sequence[str]) -> float | None:
     """Return the information between the vectors of values of some columns and those of others."""
     counted = table.combinations([*first, *second])
-    codes = [counted.column(place).combine_chunks().indices.to_numpy() for place in range(len(first) + len(second))]
+    codes = [_codes(counted.column(place).combine_chunks()) for place in range(len(first) + len(second))]
     rows, columns = (
         np.unique(np.stack(mine, axis=1), axis=0, return_inverse=True)[1].ravel()
         for mine in (codes[: len(first)], codes[len(first) :])
     )
     return _information(rows, columns, counted.column("n").to_numpy())
+
+
+def _codes(column: pa.DictionaryArray) -> Counts:
+    """Return the place of each value in the order of all values.
+
+    The table's own codes come in the order in which its threads happen to read, and a sum's last digit depends on
+    the order.
+    """
+    ranks = np.argsort(np.argsort(column.dictionary.to_numpy(zero_copy_only=False)))
+    return np.asarray(ranks[column.indices.to_numpy()])
 
 
 def _with_others(before: Table, after: Table, hidden: Hidden, progress: Progress) -> Iterator[Association]:
