@@ -8,6 +8,7 @@ from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.keys import KeyStore
+from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
 from app.services.advice import AdviceService, AdviceWork
 from app.services.catalogue import CatalogueService
@@ -38,6 +39,7 @@ class Factory:
             EntryStore(self._session),
             ContentStore(self._session),
             AdviceStore(self._session),
+            QuestionStore(self._session),
             self.references(),
             JobQueue(self._queue, self._session),
         )

@@ -109,6 +109,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 announcements=announcements,
                 child=child,
                 max_body_bytes=settings.max_body_bytes,
+                question_budget=settings.question_budget,
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 development_mode=development_mode,
             )

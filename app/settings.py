@@ -37,4 +37,10 @@ class Settings(BaseSettings):
         gt=0,
         description="Uploads whose noise spends a larger epsilon, or that lack noise, are refused.",
     )
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="Lowest level to log.")
+    question_budget: int = Field(
+        default=200,
+        ge=1,
+        description="Distinct questions that a tenant may ask about a version of an entry whose counts it may not "
+        "read; the next one is refused with 429.",
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What to log.")

@@ -49,13 +49,15 @@ _SHAPE = """
 SELECT (SELECT count(*) FROM pg_attribute), (SELECT count(*) FROM pg_constraint), (SELECT count(*) FROM pg_trigger)
 """
 _OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
-_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+_FIRST = sql.SQL("SELECT 1 FROM {} LIMIT 1")
+_TRUNCATE = sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE")
 
 
 class LentDatabase:
     """A database that tests use in turn, each as if it were new, because emptying is faster than copying.
 
-    If a test changes its schema, the next test gets a new copy.
+    What migrations put into it stays there. If a test changes its schema, the next test gets a new copy.
     """
 
     def __init__(self, server_url: str, name: str, template: str) -> None:
@@ -66,6 +68,8 @@ class LentDatabase:
         self.url = create_database(self._server_url, self._name, self._template)
         with psycopg.connect(self.url) as connection:
             self._shape = connection.execute(_SHAPE).fetchone()
+            tables = [sql.Identifier(name) for (name,) in connection.execute(_TABLES)]
+            self._empty = [table for table in tables if connection.execute(_FIRST.format(table)).fetchone() is None]
 
     def renew(self) -> None:
         """End the sessions in it and restore its first state."""
@@ -78,8 +82,7 @@ class LentDatabase:
             connection.execute(_OTHERS, [connection.info.backend_pid])
             if connection.execute(_SHAPE).fetchone() != self._shape:
                 return False
-            tables = sql.SQL(", ").join(sql.Identifier(name) for (name,) in connection.execute(_TABLES))
-            connection.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE").format(tables))
+            connection.execute(_TRUNCATE.format(sql.SQL(", ").join(self._empty)))
             return True
 
 

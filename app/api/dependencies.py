@@ -29,6 +29,7 @@ class State:
     announcements: Announcements
     child: ChildProcess
     max_body_bytes: int
+    question_budget: int
     policy: Policy
     development_mode: bool
 

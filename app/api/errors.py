@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
 from app.domain.errors import (
+    BudgetSpentError,
     DatabaseUnavailableError,
     Fault,
     InvalidDocumentError,
@@ -67,6 +68,7 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     MediaTypeError: (415, "Unsupported media type"),
     InvalidDocumentError: (422, "Invalid"),
     PreconditionRequiredError: (428, "Precondition required"),
+    BudgetSpentError: (429, "No questions left"),
     InterruptedCheckError: (503, "Interrupted"),
     DatabaseUnavailableError: (503, "Database unavailable"),
 }

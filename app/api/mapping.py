@@ -7,7 +7,7 @@ import orjson
 from fastapi import Response
 
 from aegis_sdk import wire
-from app.domain.documents import attach, decompress, without_counts
+from app.domain.documents import attach, decompress, without_counts, without_small_groups
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
 
 
@@ -63,13 +63,22 @@ def visibility_of(published: object) -> Visibility:
     return Visibility(Audience(str(published)))
 
 
-def entry_json(visibility: Visibility, schema: bytes, configurations: bytes, tables: tuple[CountTable, ...]) -> bytes:
+def entry_json(
+    visibility: Visibility,
+    schema: bytes,
+    configurations: bytes,
+    tables: tuple[CountTable, ...],
+    with_small_groups: bool,  # noqa: FBT001 -- a child process takes arguments by position
+) -> bytes:
     """The published document as JSON: all of it with `tables`, the schema without them. Slow for large entries.
 
-    If it was published with a visibility, the current one takes its place.
+    If it was published with a visibility, the current one takes its place. Without small groups, the numbers of
+    suppressed records are left out.
     """
     stored = decompress(schema)
     document = (attach(stored, tables) if tables else without_counts(stored)) | decompress(configurations)
+    if not with_small_groups:
+        document = without_small_groups(document)
     if "visibility" in document:
         document["visibility"] = visibility_body(visibility)
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)

@@ -25,7 +25,7 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         evidence=_evidence(entry),
         pairs=_pairs(entry),
         masked_records=_masked_records(entry),
-        control=DisclosureControl(control.min_cell, control.rounded_to, control.epsilon),
+        control=DisclosureControl(control.min_cell, control.rounded_to, control.epsilon, control.open_answers),
         configurations=_configurations(entry),
         document=document,
     )

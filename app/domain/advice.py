@@ -26,6 +26,13 @@ class Status(StrEnum):
         return self in (Status.SUCCEEDED, Status.FAILED)
 
 
+class View(StrEnum):
+    """How much of an answer a caller reads: all of it, or what does not give the counts away."""
+
+    FULL = "full"
+    COARSE = "coarse"
+
+
 class ReferenceKind(StrEnum):
     """The reference: one for each attribute, pooled from all views, or one for each masking, as first published."""
 

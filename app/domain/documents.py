@@ -81,6 +81,27 @@ def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
     return schema
 
 
+def without_small_groups(document: Document) -> Document:
+    """A document without counts, and without how many records its maskings have and its configurations leave out.
+
+    Such a number, or the difference of two, can be that of a group of a few people.
+    """
+    attributes = [
+        attribute | {"maskings": [_without(masking, "records") for masking in attribute["maskings"]]}
+        if "maskings" in attribute
+        else attribute
+        for attribute in document["attributes"]
+    ]
+    bare = document | {"attributes": attributes}
+    if bare.get("configurations"):
+        bare["configurations"] = [_without(one, "suppressed") for one in bare["configurations"]]
+    return bare
+
+
+def _without(part: Mapping[str, Any], name: str) -> Document:
+    return {member: value for member, value in part.items() if member != name}
+
+
 def excerpt(schema: Document, places: Sequence[int]) -> Document:
     """The parts of a schema that `attach` needs for the attributes at `places`, in that order.
 

@@ -1,8 +1,9 @@
 """Catalogue entries: heads, immutable versions, and who may see them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Self
 
 from app.domain.arrays import PackedArray
 from app.domain.callers import Caller
@@ -31,6 +32,9 @@ class Head:
 
     Attributes:
         version_id: the catalogue's internal id of this version.
+        digest: the digest of its content, for callers who may read the counts.
+        keyed_digest: the digest for everybody else: it cannot confirm a guess of the counts.
+        has_open_answers: whether everybody who sees the entry gets full answers about it.
     """
 
     id: str
@@ -45,7 +49,9 @@ class Head:
     version: int
     version_id: int
     digest: str
+    keyed_digest: str
     created_at: datetime
+    has_open_answers: bool = False
 
     def is_visible_to(self, caller: Caller) -> bool:
         """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes."""
@@ -59,6 +65,16 @@ class Head:
     def belongs_to(self, caller: Caller) -> bool:
         """Whether the caller may change it, or read its summaries."""
         return caller.is_operator or (caller.may_publish and caller.tenant == self.tenant)
+
+    def seen_by(self, caller: Caller) -> Self:
+        """The head as the caller sees it: others get neither the content's digest nor the other tenants that see it."""
+        if self.belongs_to(caller):
+            return self
+        visibility = self.visibility
+        if visibility.audience is Audience.TENANTS:
+            named = tuple(tenant for tenant in visibility.tenants if tenant == caller.tenant)
+            visibility = Visibility(Audience.TENANTS, named)
+        return replace(self, digest=self.keyed_digest, visibility=visibility)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +158,7 @@ class Content:
         schema: the published document without its counts and configurations, as compressed JSON.
         configurations: the configurations as published, as compressed JSON.
         configuration_table: the same configurations as numbers.
+        open_answers: whether everybody who sees the entry gets full answers about it.
     """
 
     digest: str
@@ -155,6 +172,7 @@ class Content:
     configurations: bytes
     configuration_table: PackedConfigurations
     count_tables: tuple[CountTable, ...]
+    open_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,12 @@ class InvalidDocumentError(RefusalError):
         self.code = code
 
 
+class BudgetSpentError(RefusalError):
+    """The tenant has asked as many distinct questions about this version as it may."""
+
+    code = "budget_spent"
+
+
 class DatabaseUnavailableError(RefusalError):
     """The catalogue's database cannot be reached."""
 

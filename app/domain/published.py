@@ -16,11 +16,16 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class DisclosureControl:
-    """The controls declared for all counts of an entry; None for a control that was not applied."""
+    """The controls declared for all counts of an entry; None for a control that was not applied.
+
+    Attributes:
+        open_answers: whether everybody who sees the entry gets full answers, since the noise covers all counts.
+    """
 
     min_cell: int | None = None
     rounded_to: int | None = None
     epsilon: float | None = None
+    open_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

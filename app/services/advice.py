@@ -1,21 +1,52 @@
 """Advice: callers ask questions and read answers; workers compute the answers."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore, Asked
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
-from app.domain.advice import Advice, AdviceQuestion, Problem, Status
+from app.domain.advice import Advice, AdviceQuestion, Problem, Status, View
 from app.domain.callers import Caller
 from app.domain.entries import Head
-from app.domain.errors import NotFoundError
+from app.domain.errors import BudgetSpentError, NotFoundError
 from app.services.computation import AdviceInput
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
 from app.services.references import ReferenceService
+from app.services.views import refuse_beyond_coarse, shown, view_for
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAdvice:
+    """An advice as one caller reads it.
+
+    Attributes:
+        advice: with the id and the time of the caller's own question.
+        view: how much the caller reads.
+        result: that much of the answer, in the contract's names; None until there is one.
+    """
+
+    advice: Advice
+    view: View
+    result: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question that has been asked: its id, and the advice that answers it.
+
+    Attributes:
+        is_new: the advice is not computed yet, and this call was the one that asked for it.
+    """
+
+    id: str
+    advice_id: str
+    is_new: bool
 
 
 class AdviceService:
@@ -26,16 +57,54 @@ class AdviceService:
         entries: EntryStore,
         contents: ContentStore,
         advice: AdviceStore,
+        questions: QuestionStore,
         reconstruction: ReferenceService,
         queue: JobQueue,
     ) -> None:
+        self._questions = questions
         self._entries = entries
         self._contents = contents
         self._advice = advice
         self._reconstruction = reconstruction
         self._queue = queue
 
-    async def ask(self, head: Head, question: AdviceQuestion) -> Asked:
+    async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, budget: int) -> AskedQuestion:
+        """Ask a question about a version that the caller may see.
+
+        Args:
+            caller: who asks.
+            head: of the entry, at that version.
+            question: what is asked.
+            budget: distinct questions that a tenant may ask about the version if it gets coarse answers.
+
+        Raises:
+            InvalidDocumentError: this version cannot answer the question, or not for this caller.
+            BudgetSpentError: the caller's tenant has asked enough distinct questions.
+            NotFoundError: the version has just been deleted.
+        """
+        view = view_for(caller, head)
+        if view is View.COARSE:
+            await self._refuse_beyond_coarse(head, question)
+        asked = await self._asked(head, question)
+        question_id, is_first = await self._questions.add(asked.id, caller.tenant, view)
+        if is_first and view is View.COARSE:
+            await self._spend(caller, head, budget)
+        return AskedQuestion(question_id, asked.id, asked.is_new)
+
+    async def _refuse_beyond_coarse(self, head: Head, question: AdviceQuestion) -> None:
+        frame = await self._contents.hold(head.version_id)
+        if frame is not None:
+            refuse_beyond_coarse(question, frame.outline)
+
+    async def _spend(self, caller: Caller, head: Head, budget: int) -> None:
+        if await self._questions.count(head.version_id, caller.tenant) > budget:
+            raise BudgetSpentError(
+                f"0 of {budget} questions are left: your tenant has asked that many distinct ones about version "
+                f"{head.version} of this entry. Those can be asked again at any time; the entry's next version brings "
+                f"{budget} new ones."
+            )
+
+    async def _asked(self, head: Head, question: AdviceQuestion) -> Asked:
         """Find or add the advice that answers `question` on this version.
 
         The job of a new advice is enqueued now, or by the last of the jobs whose references it waits for.
@@ -62,19 +131,27 @@ class AdviceService:
             await self._queue.advise(asked.id)
         return asked
 
-    async def read(self, caller: Caller, advice_id: str) -> Advice:
-        """An advice on an entry that the caller may see now.
+    async def read(self, caller: Caller, question_id: str) -> SeenAdvice:
+        """The advice that answers a question of the caller's tenant, on an entry that the caller may see now.
 
         Raises:
             NotFoundError: there is no such advice, or the caller may not see it.
         """
-        advice = await self._advice.find(advice_id)
-        head = None if advice is None else await self._entries.find(advice.entry_id)
-        if advice is None or head is None or not head.is_visible_to(caller):
-            raise NotFoundError(f"There is no advice {advice_id}, or you may not see it.")
-        if advice.status.is_final:
-            return advice
-        return replace(advice, progress=await self._advice.progress(advice_id, MODEL_VERSION))
+        question = await self._questions.find(question_id)
+        advice = None if question is None else await self._advice.find(question.advice_id)
+        head = None if advice is None else await self._entries.find(advice.entry_id, advice.version)
+        if question is None or advice is None or head is None or not _may_read(caller, question.tenant, head):
+            raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
+        view = view_for(caller, head)
+        result = shown(advice, view)
+        if not advice.status.is_final:
+            advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
+        own = replace(advice, id=question_id, created_at=question.created_at, digest=head.seen_by(caller).digest)
+        return SeenAdvice(own, view, result)
+
+
+def _may_read(caller: Caller, asking_tenant: str, head: Head) -> bool:
+    return head.is_visible_to(caller) and (caller.is_operator or caller.tenant == asking_tenant)
 
 
 class AdviceWork:

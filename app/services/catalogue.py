@@ -79,7 +79,7 @@ class CatalogueService:
             NotFoundError: there is no such entry or version, or the caller may not see it.
         """
         head = await self._entries.find(entry_id, version)
-        return _seen(caller, head, entry_id, version)
+        return _seen(caller, head, entry_id, version).seen_by(caller)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
         """A page of the entries that the caller may see.
@@ -87,7 +87,8 @@ class CatalogueService:
         Raises:
             InvalidDocumentError: the page token is invalid.
         """
-        return await self._entries.page(caller, search, limit, page_token)
+        page = await self._entries.page(caller, search, limit, page_token)
+        return HeadPage(tuple(head.seen_by(caller) for head in page.items), page.next_page_token)
 
     async def schema(self, head: Head) -> tuple[bytes, bytes]:
         """The entry without its counts, as two parts of compressed JSON: the schema and the configurations."""

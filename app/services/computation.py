@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from app.domain.documents import Document, attach, compress, decompress, evidenc
 from app.domain.entries import AttributeOutline, CountTable
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs
+from app.services.shares import AttributeShares, attribute_shares, band, configuration_shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,10 @@ def compute_advice(given: AdviceInput) -> bytes:
         pairs_of(document, given.places) if is_joint else (),
         table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
     )
-    return compress(_result(recommendation, [table.ids[place] for place in kept], question.measure))
+    ids = [table.ids[place] for place in kept]
+    codes = table.codes[np.ix_(kept[recommendation.ranking.index], np.array(given.places))]
+    options = [table.options[place] for place in given.places]
+    return compress(_result(recommendation, ids, question, codes, options))
 
 
 def _advisor_question(given: AdviceInput) -> Question:
@@ -118,8 +123,19 @@ def _advisor_question(given: AdviceInput) -> Question:
     )
 
 
-def _result(recommendation: Recommendation, ids: Sequence[str], measure: str) -> dict[str, Any]:
+def _result(
+    recommendation: Recommendation,
+    ids: Sequence[str],
+    question: Question,
+    codes: NDArray[np.integer[Any]],
+    options: Sequence[tuple[str, ...]],
+) -> dict[str, Any]:
     alike = recommendation.indistinguishable
+    measure = MEASURES[question.measure]
+    shares, kept = None, np.full(len(recommendation.ranking), np.nan)
+    if question.reference == "pooled":  # deviations from references of their own are shares of nothing
+        shares = attribute_shares(recommendation.attributes)
+        kept = configuration_shares(recommendation, shares, question.weights, codes, options)
     return {
         "configuration": ids[recommendation.best],
         "deviation": recommendation.deviation,
@@ -128,12 +144,24 @@ def _result(recommendation: Recommendation, ids: Sequence[str], measure: str) ->
         "ranking_basis": recommendation.ranking_basis,
         "indistinguishable": None if alike is None else [ids[index] for index in alike],
         "indistinguishable_count": recommendation.indistinguishable_count,
-        "ranking": [_row_result(recommendation.ranking, row, ids) for row in range(len(recommendation.ranking))],
-        "attributes": [_attribute_result(assessment) for assessment in recommendation.attributes],
+        "ranking": _ranking_result(recommendation, ids, kept),
+        "attributes": list(map(_attribute_result, recommendation.attributes, shares or repeat(None))),
         "joint": recommendation.joint,
-        "unit": MEASURES[measure].unit,
-        "better": MEASURES[measure].better,
+        "unit": measure.unit,
+        "better": measure.better,
     }
+
+
+def _ranking_result(
+    recommendation: Recommendation, ids: Sequence[str], kept: NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    """The rows; those that tie with the best share its rank."""
+    ranking, tied = recommendation.ranking, set(recommendation.tied)
+    rows = [_row_result(ranking, row, ids) for row in range(len(ranking))]
+    for place, (row, share) in enumerate(zip(rows, kept.tolist(), strict=True)):
+        row["rank"] = 1 if int(ranking.index[place]) in tied else place + 1
+        row["utility_share"], row["deviation_share"] = _if_known(share), _if_known(round(1 - share, 2))
+    return rows
 
 
 def _row_result(ranking: RankedRows, row: int, ids: Sequence[str]) -> dict[str, Any]:
@@ -150,7 +178,9 @@ def _if_known(number: float) -> float | None:
     return None if math.isnan(number) else float(number)
 
 
-def _attribute_result(assessment: AttributeAssessment) -> Mapping[str, Any]:
+def _attribute_result(assessment: AttributeAssessment, shares: AttributeShares | None) -> Mapping[str, Any]:
+    words = {} if shares is None else {name: band(share) for name, share in shares.kept.items()}
+    maskings = {name: {"kept": words.get(name), **asdict(score)} for name, score in assessment.maskings.items()}
     return {
         "name": assessment.name,
         "knowledge": assessment.knowledge,
@@ -160,6 +190,6 @@ def _attribute_result(assessment: AttributeAssessment) -> Mapping[str, Any]:
         "bound_value": assessment.bound_value,
         "lower_bound": assessment.lower_bound,
         "upper_bound": assessment.upper_bound,
-        "maskings": assessment.maskings,
+        "maskings": maskings,
         "reconstruction": assessment.certificate,
     }

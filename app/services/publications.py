@@ -75,6 +75,7 @@ def _content_of(entry: PublishedEntry) -> Content:
         configurations=compress(configurations),
         configuration_table=pack_configurations(entry.configurations, outline),
         count_tables=tuple(packed_tables(entry)),
+        open_answers=entry.control.open_answers,
     )
 
 

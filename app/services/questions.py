@@ -82,14 +82,14 @@ def _joint_faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fa
         detail = f"{question.measure!r} takes attributes together, but the reference 'own' is of single maskings."
         yield Fault("/reference", detail)
     weights = question.weights or {}
-    if len({weights.get(name, 1.0) for name in _scored(question, names)}) > 1:
+    if len({weights.get(name, 1.0) for name in scored_names(question, names)}) > 1:
         detail = f"{question.measure!r} takes attributes together: give them equal weights, or 0 to leave one out."
         yield Fault("/weights", detail)
 
 
 def needs_pairs(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> bool:
     """Whether the question takes several attributes together, and so may need pair counts."""
-    return _is_joint(question) and len(_scored(question, [attribute.name for attribute in outline])) > 1
+    return _is_joint(question) and len(scored_names(question, [attribute.name for attribute in outline])) > 1
 
 
 def _is_joint(question: AdviceQuestion) -> bool:
@@ -100,8 +100,8 @@ def _is_joint(question: AdviceQuestion) -> bool:
 def _uses_pairs(
     question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, kept: NDArray[np.bool_]
 ) -> bool:
-    """Whether any configuration shares two of the scored attributes with more than one masked value each."""
-    scored = _scored(question, [attribute.name for attribute in outline])
+    """Whether any configuration shares two of the attributes at once, each by more than one masked value."""
+    scored = scored_names(question, [attribute.name for attribute in outline])
     shared = np.zeros(int(kept.sum()), dtype=np.int64)
     for attribute, options, column in zip(outline, table.options, table.codes.T, strict=True):
         if attribute.name in scored:
@@ -117,8 +117,8 @@ def _tells(attribute: AttributeOutline, option: str) -> bool:
     return masking.occupied > 1 or not masking.counted
 
 
-def _scored(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
-    """The names of the attributes that are selected and have a weight above 0."""
+def scored_names(question: AdviceQuestion, names: Sequence[str]) -> list[str]:
+    """The names of the attributes that are selected, and have a weight."""
     chosen, weights = question.attributes, question.weights or {}
     return [name for name in names if (chosen is None or name in chosen) and weights.get(name, 1.0) > 0]
 

@@ -4,7 +4,7 @@ import pytest
 
 from aegis_sdk.cli.advise import report
 from aegis_sdk.reading import maskings_of, promises_of
-from aegis_sdk.wire import EXAMPLE_ADVICE, Advice
+from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE, Advice, CoarseAdvice
 
 LISTED = {
     "configurations": [
@@ -87,3 +87,36 @@ def test_in_the_ordinary_case_the_columns_are_as_ever(known):
     _, costs = tables(advice_of("c1", **known), LISTED)
     assert costs[1] == ["attribute", "masking", "deviation", "utility", "of", "source"]
     assert costs[2] == ["age", "age-2", "0.003100", "0.087000", "0.090100", "counts"]
+
+
+def test_a_coarse_answer_has_ranks_shares_and_words():
+    advice = CoarseAdvice.model_validate(
+        EXAMPLE_COARSE_ADVICE
+        | {
+            "ranking": [
+                {"configuration": "c17", "rank": 1, "utility_share": 0.97, "deviation_share": 0.03},
+                {"configuration": "c03", "rank": 2, "utility_share": None, "deviation_share": None},
+            ]
+        }
+    )
+    schema = {"configurations": [{"id": "c17", "maskings": {"age": "age-2", "sex": "drop"}}]}
+    head, ranking, kept = "\n".join(report(advice, schema)).split("\n\n")
+    assert head.splitlines()[0] == "c17 is the best of 60 by mutual_information, in bit"
+    assert "rounded" in head
+    assert [line.split() for line in ranking.splitlines()] == [
+        ["configuration", "rank", "utility", "kept"],
+        ["c17", "1", "97%"],
+        ["c03", "2", "-"],
+    ]
+    assert [line.split() for line in kept.splitlines()[1:]] == [
+        ["attribute", "masking", "kept"],
+        ["age", "age-2", "all"],
+        ["sex", "drop", "none"],
+    ]
+
+
+def test_a_coarse_answer_about_one_attribute_is_the_order_alone():
+    advice = CoarseAdvice.model_validate(EXAMPLE_COARSE_ADVICE | {"attributes": []})
+    text = "\n".join(report(advice, {"configurations": []}))
+    assert "keeps of each attribute" not in text
+    assert "c17" in text

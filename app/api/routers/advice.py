@@ -13,10 +13,11 @@ from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, State, StateDependency
 from app.api.describe import answers, body
 from app.api.mapping import JsonResponse, timestamp
-from app.domain.advice import Advice, AdviceQuestion, ReferenceKind
+from app.domain.advice import AdviceQuestion, ReferenceKind, View
 from app.domain.callers import Caller
-from app.domain.documents import decompress
 from app.factory import Factory
+from app.services.advice import SeenAdvice
+from app.services.views import RESULT_FIELDS
 
 router = APIRouter(tags=["advice"])
 
@@ -34,8 +35,10 @@ _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*", re.IGNORECASE)
     "/v1/entries/{entry_id}/advice",
     summary="Ask which configuration to use",
     openapi_extra=body(wire.AdviceRequest),
-    responses=answers(200, wire.Advice, "The answer", 400, 404, 413, 415, 422)
-    | answers(202, wire.Advice, "Not answered yet; read the advice at `Location`", headers=("Location", "Retry-After")),
+    responses=answers(200, wire.AdviceAnswer, "The answer", 400, 404, 413, 415, 422, 429)
+    | answers(
+        202, wire.AdviceAnswer, "Not answered yet; read the advice at `Location`", headers=("Location", "Retry-After")
+    ),
 )
 async def ask_advice(
     entry_id: str,
@@ -49,17 +52,17 @@ async def ask_advice(
 ) -> Response:
     """Finds the configuration that loses the least predictive utility. The same question is computed only once."""
     question = _question_of(validated(wire.AdviceRequest, document))
-    advice = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
-    if advice.status.is_final:
-        return JsonResponse(_advice_body(advice))
-    headers = {"Location": f"/v1/advice/{advice.id}", "Retry-After": _RETRY_AFTER}
-    return JsonResponse(_advice_body(advice), 202, headers)
+    seen = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
+    if seen.advice.status.is_final:
+        return JsonResponse(_advice_body(seen))
+    headers = {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
+    return JsonResponse(_advice_body(seen), 202, headers)
 
 
 @router.get(
     "/v1/advice/{advice_id}",
     summary="Read an advice",
-    responses=answers(200, wire.Advice, "The advice, finished or not", 404),
+    responses=answers(200, wire.AdviceAnswer, "The advice, finished or not", 404),
 )
 async def read_advice(advice_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
     """Returns an advice. Its result fields are null until it has succeeded; if it has failed, `problem` says why."""
@@ -68,7 +71,7 @@ async def read_advice(advice_id: str, caller: CallerDependency, factory: Factory
 
 async def _answer(
     state: State, caller: Caller, entry_id: str, version: int | None, question: AdviceQuestion, wait: float
-) -> Advice:
+) -> SeenAdvice:
     """Ask, then wait for the answer, at most as long as the caller wants.
 
     No transaction is open while waiting: one stores the question with its job, and each look has one of its own.
@@ -78,17 +81,17 @@ async def _answer(
         async with state.database.transaction() as session:
             factory = Factory(session, state.queue)
             head = await factory.catalogue().head(caller, entry_id, version)
-            asked = await factory.advice().ask(head, question)
+            asked = await factory.advice().ask(caller, head, question, state.question_budget)
             # This comes before the commit, so no worker can have announced the answer yet.
-            attention.turn_to(asked.id)
+            attention.turn_to(asked.advice_id)
         if asked.is_new:
             await attention.wait(wait)
         while True:
             async with state.database.transaction() as session:
-                advice = await Factory(session, state.queue).advice().read(caller, asked.id)
+                seen = await Factory(session, state.queue).advice().read(caller, asked.id)
             remaining = deadline - asyncio.get_running_loop().time()
-            if advice.status.is_final or remaining <= 0:
-                return advice
+            if seen.advice.status.is_final or remaining <= 0:
+                return seen
             await attention.wait(remaining)
 
 
@@ -138,37 +141,23 @@ def _wants_correction(request: wire.AdviceRequest) -> bool:
     return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default
 
 
-#: The result fields of an advice, which are null until it has succeeded.
-_RESULT_FIELDS = (
-    "configuration",
-    "deviation",
-    "tied",
-    "considered",
-    "ranking_basis",
-    "indistinguishable",
-    "indistinguishable_count",
-    "ranking",
-    "attributes",
-    "joint",
-    "unit",
-    "better",
-)
-
-
-def _advice_body(advice: Advice) -> dict[str, Any]:
+def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
     """An advice as `wire.Advice`, finished or not."""
-    result = dict.fromkeys(_RESULT_FIELDS) if advice.result is None else decompress(advice.result)
+    advice = seen.advice
+    result = dict.fromkeys(RESULT_FIELDS[seen.view]) if seen.result is None else seen.result
     body = {
         "id": advice.id,
         "status": advice.status.value,
+        "view": seen.view.value,
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
         "request": _request_of(advice.question),
         **result,
         "progress": None if advice.progress is None else asdict(advice.progress),
         "model_version": advice.model_version,
         "created_at": timestamp(advice.created_at),
-        "elapsed_ms": advice.elapsed_ms,
     }
+    if seen.view is View.FULL:  # to others it would tell that somebody else has asked the same
+        body["elapsed_ms"] = advice.elapsed_ms
     if advice.problem is not None:
         title = "Advice failed"
         body["problem"] = {

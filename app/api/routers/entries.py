@@ -119,7 +119,7 @@ async def read_entry(
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
         schema, configurations = await catalogue.schema(head)
-    document = await _document(state, head, schema, configurations)
+    document = await _document(state, head, schema, configurations, with_small_groups=head.belongs_to(caller))
     return JsonResponse(entry_head_json(head, document), headers={"ETag": etag(head)})
 
 
@@ -216,13 +216,20 @@ async def delete_entry(
 
 
 async def _document(
-    state: State, head: Head, schema: bytes, configurations: bytes, tables: tuple[CountTable, ...] = ()
+    state: State,
+    head: Head,
+    schema: bytes,
+    configurations: bytes,
+    tables: tuple[CountTable, ...] = (),
+    *,
+    with_small_groups: bool = True,
 ) -> bytes:
     """Return the published document as JSON. The child makes large ones; call this outside of any transaction."""
+    parts = (head.visibility, schema, configurations, tables, with_small_groups)
     cells = sum(prod(table.counts.shape) for table in tables)
     if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
-        return entry_json(head.visibility, schema, configurations, tables)
-    return await state.child.run(entry_json, head.visibility, schema, configurations, tables)
+        return entry_json(*parts)
+    return await state.child.run(entry_json, *parts)
 
 
 def _head(head: Head, status: int) -> JsonResponse:

@@ -10,11 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.catalog.session import driver_connection
-from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow
+from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow, ServerKeyRow
 from app.catalog.tables.base import PackedColumns
 from app.catalog.tables.configuration_table import CODES
 from app.domain.arrays import PackedArray
 from app.domain.configurations import PackedConfigurations
+from app.domain.digests import keyed_digest
 from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline
 
 _COPY_COUNT_TABLES = """
@@ -34,11 +35,13 @@ class ContentStore:
             entry_id=uuid.UUID(entry_id),
             version=version,
             digest=content.digest,
+            keyed_digest=keyed_digest(await self._server_key(), content.digest),
             title=content.title,
             description=content.description,
             keywords=list(content.keywords),
             license=content.license,
             label=content.label,
+            open_answers=content.open_answers,
             outline=[asdict(attribute) for attribute in content.outline],
             schema=content.schema,
             configurations=content.configurations,
@@ -48,6 +51,10 @@ class ContentStore:
         await self._session.flush()
         await self._add_tables(row.id, content)
         return row.id
+
+    async def _server_key(self) -> bytes:
+        key: bytes = (await self._session.execute(select(ServerKeyRow.value))).scalar_one()
+        return key
 
     async def _add_tables(self, version_id: int, content: Content) -> None:
         table = content.configuration_table

@@ -166,6 +166,8 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: str) -> Head:
         version=version.version,
         version_id=version.id,
         digest=version.digest,
+        keyed_digest=version.keyed_digest,
+        has_open_answers=version.open_answers,
         created_at=entry.created_at,
     )
 

@@ -7,7 +7,9 @@ from app.catalog.tables.configuration_table import ConfigurationTableRow
 from app.catalog.tables.count_table import CountTableRow
 from app.catalog.tables.entry import EntryRow
 from app.catalog.tables.entry_version import EntryVersionRow
+from app.catalog.tables.question import QuestionBudgetRow, QuestionRow
 from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
+from app.catalog.tables.server_key import ServerKeyRow
 from app.catalog.tables.tenant import TenantRow
 
 __all__ = [
@@ -18,7 +20,10 @@ __all__ = [
     "CountTableRow",
     "EntryRow",
     "EntryVersionRow",
+    "QuestionBudgetRow",
+    "QuestionRow",
     "ReferenceArrayRow",
     "ReferenceRow",
+    "ServerKeyRow",
     "TenantRow",
 ]

@@ -19,11 +19,13 @@ class EntryVersionRow(Base):
     entry_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("entry.id", ondelete="CASCADE"))
     version: Mapped[int]
     digest: Mapped[str] = mapped_column(Text)
+    keyed_digest: Mapped[str] = mapped_column(Text)
     title: Mapped[str] = mapped_column(Text)
     description: Mapped[str] = mapped_column(Text)
     keywords: Mapped[list[str]] = mapped_column(ARRAY(Text))
     license: Mapped[str] = mapped_column(Text)
     label: Mapped[str] = mapped_column(Text)
+    open_answers: Mapped[bool]
     outline: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, deferred=True)
     schema: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     configurations: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from aegis_sdk._errors import (
     BadRequestError,
+    BudgetSpentError,
     ConflictError,
     ForbiddenError,
     InvalidError,
@@ -33,6 +34,7 @@ _BY_STATUS: dict[int, type[ProblemError]] = {
     413: TooLargeError,
     422: InvalidError,
     428: PreconditionFailedError,
+    429: BudgetSpentError,
     503: UnavailableError,
 }
 

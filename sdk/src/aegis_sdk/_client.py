@@ -16,6 +16,8 @@ from aegis_sdk._errors import ServiceUnreachableError, SettingsError, Unexpected
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
 from aegis_sdk.wire import (
     Advice,
+    AdviceAnswer,
+    CoarseAdvice,
     EntryDocument,
     EntryHead,
     Head,
@@ -157,11 +159,12 @@ class Client:
         limit: int | None = 20,
         bias_correction: bool | None = None,
         wait: float = 300.0,
-        on_progress: Callable[[Advice], None] | None = None,
-    ) -> Advice:
+        on_progress: Callable[[Advice | CoarseAdvice], None] | None = None,
+    ) -> Advice | CoarseAdvice:
         """Ask which configuration of an entry loses the least predictive utility, and wait for the answer.
 
-        `AdviceRequest` explains the parts of the question.
+        `AdviceRequest` explains the parts of the question. Providers of the entry's tenant and operators get the full
+        answer (`Advice`), all others the coarse one (`CoarseAdvice`).
 
         Args:
             wait: The total number of seconds to wait.
@@ -184,7 +187,7 @@ class Client:
         deadline = Deadline(wait)
         response = self._ask(entry_id, question, version, max(0.0, min(wait, _LONGEST_HOLD)))
         finished = response.status_code != httpx.codes.ACCEPTED
-        advice = read_answer(Advice, response) if finished else self.advice(located_id(response))
+        advice = read_answer(AdviceAnswer, response).root if finished else self.advice(located_id(response))
         return follow(
             advice,
             lambda: self.advice(advice.id),
@@ -205,9 +208,9 @@ class Client:
             timeout=self._timeout + seconds,
         )
 
-    def advice(self, advice_id: str) -> Advice:
+    def advice(self, advice_id: str) -> Advice | CoarseAdvice:
         """The current state of an advice, finished or not."""
-        return read_answer(Advice, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}"))
+        return read_answer(AdviceAnswer, self._send("GET", f"/v1/advice/{quote(advice_id, safe='')}")).root
 
     def _send(
         self,

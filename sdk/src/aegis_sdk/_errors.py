@@ -13,6 +13,7 @@
         * PreconditionFailedError 412, 428  the entry has changed since it was read, or `If-Match` is missing
         * TooLargeError           413  the body is larger than the service's limit
         * InvalidError            422  the request breaks a rule: `errors` says which and where
+        * BudgetSpentError        429  the tenant has asked enough distinct questions about this version
         * UnavailableError        503  the service cannot answer now, for example without its database
     * AdviceFailedError           the computation of an advice failed
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
@@ -21,7 +22,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the errors must be importable without httpx and the contract
-    from aegis_sdk.wire import Advice, Problem, ProblemFault
+    from aegis_sdk.wire import AdviceHead, Problem, ProblemFault
 
 
 class AegisError(Exception):
@@ -101,6 +102,10 @@ class InvalidError(ProblemError):
     """422: the request is well-formed but breaks a rule."""
 
 
+class BudgetSpentError(ProblemError):
+    """429: the tenant has asked as many distinct questions about this version of an entry as it may."""
+
+
 class UnavailableError(ProblemError):
     """503: the service cannot answer now."""
 
@@ -108,7 +113,7 @@ class UnavailableError(ProblemError):
 class AdviceFailedError(AegisError):
     """The computation of an advice failed; `advice` has the details."""
 
-    def __init__(self, advice: "Advice") -> None:
+    def __init__(self, advice: "AdviceHead") -> None:
         reason = advice.problem.detail if advice.problem else "no reason given"
         super().__init__(f"Advice {advice.id} failed: {reason}")
         self.advice = advice

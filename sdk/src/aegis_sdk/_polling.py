@@ -3,11 +3,14 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import httpx
 
 from aegis_sdk._errors import AdviceFailedError, AdviceTimeoutError
-from aegis_sdk.wire import Advice
+from aegis_sdk.wire import AdviceHead
+
+AdviceT = TypeVar("AdviceT", bound=AdviceHead)
 
 SUCCEEDED = "succeeded"
 FAILED = "failed"
@@ -39,13 +42,13 @@ class Deadline:
 
 
 def follow(
-    advice: Advice,
-    look: Callable[[], Advice],
+    advice: AdviceT,
+    look: Callable[[], AdviceT],
     *,
     pause: float | None,
     deadline: Deadline,
-    on_progress: Callable[[Advice], None] | None,
-) -> Advice:
+    on_progress: Callable[[AdviceT], None] | None,
+) -> AdviceT:
     """Look again until the advice has succeeded. Each pause is 1.5 times the previous one, at most 5 s.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import httpx
 from pydantic import BaseModel
 
-from aegis_sdk.wire import Advice, EntryHead, Head, HeadPage, Measure, MeasureList, Problem
+from aegis_sdk.wire import Advice, CoarseAdvice, EntryHead, Head, HeadPage, Measure, MeasureList, Problem
 
 __all__ = ["MockService", "RecordedRequest"]
 
@@ -41,7 +41,7 @@ class MockService(httpx.BaseTransport):
         self.requests: list[RecordedRequest] = []
         self._entries: dict[str, EntryHead] = {}
         self._summaries: dict[str, Mapping[str, Any]] = {}
-        self._advice: dict[str, Advice] = {}
+        self._advice: dict[str, Advice | CoarseAdvice] = {}
         self._measures: list[Measure] = []
         self._problems: dict[tuple[str, str], tuple[int, Problem]] = {}
 
@@ -54,7 +54,7 @@ class MockService(httpx.BaseTransport):
             self._summaries[head.id] = summaries
         return self
 
-    def with_advice(self, advice: Advice) -> Self:
+    def with_advice(self, advice: Advice | CoarseAdvice) -> Self:
         """Add an advice, finished or not; a later one with the same id replaces it."""
         self._advice[advice.id] = advice
         return self

@@ -101,12 +101,12 @@ async def test_the_last_chunk_stored_while_a_question_is_asked_wakes_it(api, wor
     version_id = version_of(database_url)
     async with services(database, database_url) as factory:
         found = await factory.catalogue().head(OPERATOR, head["id"])
-        asked = await factory.advice().ask(found, AdviceQuestion("g3"))
+        asked = await factory.advice().ask(OPERATOR, found, AdviceQuestion("g3"), budget=1)
         working = asyncio.create_task(worker.run())
         await until(lambda: rows(database_url, LOCK_AWAITED))
         assert jobs(database_url) == [("reference", "doing")]
     await working
-    assert rows(database_url, "SELECT id::text, status FROM advice") == [(asked.id, "succeeded")]
+    assert rows(database_url, "SELECT id::text, status FROM advice") == [(asked.advice_id, "succeeded")]
     assert rows(database_url, "SELECT version_id FROM reference") == [(version_id,)]
     assert jobs(database_url) == []
 

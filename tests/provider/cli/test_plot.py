@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from aegis_sdk.cli import main
-from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY
+from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE, EXAMPLE_ENTRY
 
 RANKED = {"configuration": "c01", "utility": 0.4, "deviation": 0.0}
 
@@ -19,6 +19,7 @@ def aegis(capsys, tmp_path, monkeypatch):
     advice = {**EXAMPLE_ADVICE, "configuration": "c01", "ranking": [RANKED]}
     (tmp_path / "entry.json").write_text(json.dumps(EXAMPLE_ENTRY))
     (tmp_path / "advice.json").write_text(json.dumps(advice))
+    (tmp_path / "coarse.json").write_text(json.dumps(EXAMPLE_COARSE_ADVICE))
     (tmp_path / "queued.json").write_text(json.dumps({**advice, "status": "queued"}))
     (tmp_path / "other.json").write_text(json.dumps({**advice, "ranking": [RANKED | {"configuration": "c99"}]}))
     (tmp_path / "none.json").write_text("{}")
@@ -64,6 +65,7 @@ def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
         (("--output", "p.png", "--advice", "advice.json", "--privacy", "K"), "--privacy must be one of k, l, "),
         (("--output", "p.png", "--advice", "advice.json", "--privacy", "t"), "advice.json: no configuration"),
         (("--output", "p.png", "--advice", "queued.json"), "queued.json: the advice is queued"),
+        (("--output", "p.png", "--advice", "coarse.json"), "coarse.json: the answer is coarse"),
         (("--output", "p.png", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
         (("--output", "p.html", "--advice", "other.json"), "other.json: the advice ranks 'c99'"),
         (("--output", "p.png", "--advice", "none.json"), "none.json: /id: "),

@@ -127,10 +127,16 @@ def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized)
     assert (told["epsilon"], told["split"]) == (2, "cube_root")
     assert sum(table["epsilon"] for table in told["noise"]) == pytest.approx(2)
     assert entry["disclosure_control"] == {"epsilon": 2, "split": "cube_root"}
+
     assert [table["scale"] for table in told["noise"]] == [
         entry["label"]["noise"]["scale"],
         *(masking["noise"]["scale"] for each in entry["attributes"] for masking in each["maskings"]),
     ]
+
+
+def test_answers_about_noisy_counts_are_opened_where_that_is_said(summarized):
+    *_, entry = summarized("--epsilon", 2, "--open-answers")
+    assert entry["disclosure_control"] == {"epsilon": 2, "split": "equal", "open_answers": True}
 
 
 @pytest.mark.parametrize(
@@ -143,6 +149,8 @@ def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized)
         (("--epsilon", "1", "--min-cell", "5"), "choose one of the two"),
         (("--epsilon", "1", "--round-to", "5"), "choose an epsilon or a base, not both"),
         (("--split", "equal"), "--split says how epsilon is split; give --epsilon too"),
+        (("--open-answers",), "--open-answers needs counts that noise covers; give --epsilon too"),
+        (("--open-answers", "--min-cell", "5"), "--open-answers needs counts that noise covers; give --epsilon too"),
         (("--pairs", "--round-to", "5"), "pair counts are exact and cannot declare noise or rounding"),
         (("--pairs", "--epsilon", "1"), "pair counts are exact and cannot declare noise or rounding"),
         (("--min-cell", "2000"), "fewer than the minimum cell count of 2000"),

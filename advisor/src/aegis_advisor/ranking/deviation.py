@@ -44,6 +44,7 @@ class AttributeAssessment:
         name: the attribute.
         knowledge: how much is known about it unmasked: joint | histogram | no_histogram.
         reference_utility: rho_ref, the best of the utilities of the reference and of every exact view.
+        drop_utility: the measure if the attribute is dropped.
         reference_estimated: whether the measure depends on which cells of the reference are empty while that is only
             approximately known.
         bound: how bound_value bounds the attribute's true utility; None if nothing is certain.
@@ -57,6 +58,7 @@ class AttributeAssessment:
     name: str
     knowledge: Knowledge
     reference_utility: float
+    drop_utility: float
     reference_estimated: bool
     bound: Bound | None
     bound_value: float | None
@@ -105,6 +107,7 @@ def assess(
         name=evidence.name,
         knowledge=evidence.knowledge,
         reference_utility=reference_utility,
+        drop_utility=measure(masking_table(evidence, reference, DROP)[0]),
         reference_estimated=measure.depends_on_support and not reference.certificate.support_known,
         bound=bound,
         bound_value=bound_value,

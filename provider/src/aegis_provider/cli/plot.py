@@ -84,10 +84,13 @@ def advice_of(path: Path) -> Advice:
     """Read the finished advice in a file, as `aegis advise ... --json` prints it.
 
     Raises:
-        InputError: The file contains no finished advice.
+        InputError: The file contains no finished advice, or a coarse one.
     """
     try:
-        advice = Advice.model_validate(read_json(read(path)))
+        document = read_json(read(path))
+        if isinstance(document, dict) and document.get("view") == "coarse":
+            raise InputError(f"{path}: the answer is coarse, without utilities; ask with a key of the entry's provider")
+        advice = Advice.model_validate(document)
     except NotJsonError as error:
         raise InputError(f"{path}: not JSON: {error}; give the output of `aegis advise ... --json`") from error
     except ValidationError as error:

@@ -50,13 +50,17 @@ def summarize(
             help="How to split epsilon over the tables; `cube_root` (of their cells) adds least noise.  [equal]"
         ),
     ] = None,
+    open_answers: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option("--open-answers", help="Let all who see the entry read full answers (with --epsilon)."),
+    ] = False,
     plan_output: Annotated[
         Path | None, typer.Option(help="The plan as changed by --min-cell, which matches the entry.")
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
-    controls = list(_controls(min_cell, round_to, epsilon, split))
+    controls = list(_controls(min_cell, round_to, epsilon, split, open_answers=open_answers))
     refuse_conflicts(controls)
     if plan_output is not None and min_cell is None:
         raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
@@ -90,22 +94,24 @@ def summarize(
 
 
 def _controls(
-    min_cell: int | None, round_to: int | None, epsilon: float | None, split: Split | None
+    min_cell: int | None, round_to: int | None, epsilon: float | None, split: Split | None, *, open_answers: bool
 ) -> Iterator[Control]:
     """Yield the requested controls.
 
     Raises:
-        InputError: A split is requested without epsilon.
+        InputError: A split or open answers are requested without epsilon.
         AegisError: Noise is requested, but its library is not installed.
     """
     if split is not None and epsilon is None:
         raise InputError("--split says how epsilon is split; give --epsilon too")
+    if open_answers and epsilon is None:
+        raise InputError("--open-answers needs counts that noise covers; give --epsilon too")
     if min_cell is not None:
         yield MinimumCell(min_cell)
     if round_to is not None:
         yield RandomRounding(round_to)
     if epsilon is not None:
-        yield LaplaceNoise(epsilon, split or "equal")
+        yield LaplaceNoise(epsilon, split or "equal", open_answers=open_answers)
 
 
 def _result(prepared: PreparedEntry) -> dict[str, Any]:

@@ -35,6 +35,7 @@ class LaplaceNoise(Control):
     Attributes:
         epsilon: The budget of all tables together.
         split: The rule that divides it among them.
+        open_answers: Let all who see the entry read full answers; these reveal no more than the noisy counts.
 
     Raises:
         ControlError: Epsilon is out of range or the split is unknown.
@@ -43,6 +44,7 @@ class LaplaceNoise(Control):
 
     epsilon: float
     split: Split = "equal"
+    open_answers: bool = False
 
     def __post_init__(self) -> None:
         least, most = _EPSILONS
@@ -54,8 +56,9 @@ class LaplaceNoise(Control):
             import opendp  # noqa: F401, PLC0415 - report that it is missing before counting a table
 
     def declared(self) -> dict[str, Any]:
-        """Return epsilon and its split."""
-        return {"epsilon": self.epsilon, "split": self.split}
+        """Return epsilon and its split, and whether answers are open."""
+        opened = {"open_answers": True} if self.open_answers else {}
+        return {"epsilon": self.epsilon, "split": self.split, **opened}
 
     def in_words(self) -> str:
         """Describe what the control did, in words that follow `with`."""

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 import typer
 
 from aegis_sdk._client import Client
+from aegis_sdk.cli.coarse_report import coarse_report
 from aegis_sdk.cli.options import (
     EntryIdArgument,
     JsonOption,
@@ -14,7 +15,7 @@ from aegis_sdk.cli.options import (
 )
 from aegis_sdk.cli.terminal import aligned, say
 from aegis_sdk.reading import maskings_of, promises_of, reference_known, shown, utility_bounds
-from aegis_sdk.wire import Advice, AttributeAdvice
+from aegis_sdk.wire import Advice, AdviceHead, AttributeAdvice, CoarseAdvice
 
 _MOST_NAMES = 3
 
@@ -57,11 +58,11 @@ def advise(
     typer.echo("\n".join(report(advice, schema)))
 
 
-def _progress_said() -> Callable[[Advice], None]:
+def _progress_said() -> Callable[[AdviceHead], None]:
     """A function that reports the progress of an unfinished advice each time it changes."""
     said = None
 
-    def tell(advice: Advice) -> None:
+    def tell(advice: AdviceHead) -> None:
         nonlocal said
         if advice.progress is not None and advice.progress != said:
             said = advice.progress
@@ -70,11 +71,17 @@ def _progress_said() -> Callable[[Advice], None]:
     return tell
 
 
-def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
+def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[str]:
     """The lines of the report: the ranking, and what the best configuration costs by attribute.
 
     `schema` is the entry's.
     """
+    yield from _outcome(advice)
+    yield from _full_report(advice, schema) if isinstance(advice, Advice) else coarse_report(advice, schema)
+
+
+def _outcome(advice: AdviceHead) -> Iterator[str]:
+    """The lines that say which configuration is the best, and how certain that is."""
     measure = advice.request.get("measure")
     unit = f", in {advice.unit}" if advice.unit else ""
     better = f" ({advice.better} utility is better)" if advice.better else ""
@@ -88,6 +95,10 @@ def report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     if advice.indistinguishable_count is not None:
         others = advice.indistinguishable_count - 1
         yield f"indistinguishable from the best, by the sample (95 %): {others or 'no'} other{'s' * (others != 1)}"
+
+
+def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
+    """The lines of a full answer: utilities and deviations."""
     if advice.joint is not None:
         yield f"utility of all attributes together, as far as known: {advice.joint.reference_utility:.6f}"
     yield from _ranking(advice, schema)

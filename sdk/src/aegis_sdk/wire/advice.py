@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, RootModel, model_validator
 
 from aegis_sdk.wire.bounded import LONG_OBJECT
 from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.configuration import Privacy
 from aegis_sdk.wire.documents import Answer, Request
-from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_ADVICE_REQUEST
+from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_ADVICE_REQUEST, EXAMPLE_COARSE_ADVICE
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.problem import Problem
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number
@@ -73,10 +73,22 @@ class AdviceRequest(Request):
             yield ("weights",), "All weights are zero"
 
 
-class RankedConfiguration(Answer):
-    """One row of the ranking."""
+class CoarseRow(Answer):
+    """One row of the ranking in a coarse view."""
 
     configuration: str = Field(description="Id of the configuration")
+    rank: int | None = Field(default=None, description="From 1; those that tie with the best share its rank")
+    utility_share: float | None = Field(
+        default=None,
+        description="Rounded share of what the unmasked attributes tell that is kept: 1 is all, 0 is as good as "
+        "dropping them; null with the reference `own`, and in a coarse view of an entry with one attribute",
+    )
+    deviation_share: float | None = Field(default=None, description="The rest: 1 less `utility_share`")
+
+
+class RankedConfiguration(CoarseRow):
+    """One row of the ranking."""
+
     deviation: float = Field(description="Weighted mean deviation of its maskings; smaller is better")
     utility: float = Field(description="Weighted mean utility of its maskings")
     standard_error: float | None = Field(
@@ -89,7 +101,17 @@ class RankedConfiguration(Answer):
     )
 
 
-class MaskingScore(Answer):
+class CoarseScore(Answer):
+    """How much of an attribute one masking keeps, in a coarse view."""
+
+    kept: str | None = Field(
+        default=None,
+        description="How much of what the attribute tells: `none` (up to 5 %), `little` (35 %), `some` (65 %), "
+        "`much` (95 %) or `all`; null with the reference `own`",
+    )
+
+
+class MaskingScore(CoarseScore):
     """The utility of one masking of an attribute, and how far it deviates from the reference."""
 
     utility: float = Field(description="The measure of the masked attribute")
@@ -125,6 +147,15 @@ class Reconstruction(Answer):
         "converged",
     )
     support_known: bool = Field(default=False, description="Whether it is certain which cells are empty")
+
+
+class CoarseAttribute(Answer):
+    """One attribute in a coarse view."""
+
+    name: str = Field(description="Name of the attribute")
+    maskings: dict[str, CoarseScore] = Field(
+        default_factory=dict, description="What each masking that the configurations use keeps"
+    )
 
 
 class AttributeAdvice(Answer):
@@ -174,10 +205,10 @@ class Progress(Answer):
     total: int = Field(description="Number of scored attributes")
 
 
-class Advice(Answer):
-    """The answer to a question. Its result fields are null until the status is `succeeded`."""
+class AdviceHead(Answer):
+    """The fields of every answer, full or coarse."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ADVICE]}, protected_namespaces=())
+    model_config = ConfigDict(protected_namespaces=())
 
     id: str = Field(description="Id of the advice")
     status: AdviceStatus = Field(description="`queued`, `running`, `succeeded` or `failed`")
@@ -185,7 +216,6 @@ class Advice(Answer):
     entry: EntryVersion = Field(description="The version of the entry that the question is about")
     request: dict[str, Any] = Field(description="The question with all defaults filled in")
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
-    deviation: float | None = Field(default=None, description="Its deviation")
     tied: list[str] | None = Field(default=None, description="Every configuration as good as the best, in order")
     considered: int | None = Field(default=None, description="Number of configurations that meet `require`")
     ranking_basis: str | None = Field(
@@ -201,14 +231,41 @@ class Advice(Answer):
     indistinguishable_count: int | None = Field(
         default=None, description="Number of indistinguishable configurations, those beyond 10,000 included"
     )
+    unit: str | None = Field(default=None, description="Unit of utilities and deviations: `bit`, `fraction` or null")
+    better: str | None = Field(default=None, description="Which utilities are better: `higher` or `lower`")
+    model_version: str | None = Field(default=None, description="Version of the mathematical model that answered")
+    created_at: datetime = Field(description="When the question was first asked (RFC 3339, UTC)")
+    problem: Problem | None = Field(default=None, description="Why the advice failed; null otherwise")
+
+
+class Advice(AdviceHead):
+    """The full answer to a question. Its result fields are null until the status is `succeeded`."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ADVICE]}, protected_namespaces=())
+
+    view: Literal["full"] = Field(default="full", description="The whole answer")
+    deviation: float | None = Field(default=None, description="The deviation of the best configuration")
     ranking: list[RankedConfiguration] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[AttributeAdvice] | None = Field(default=None, description="Results for each attribute")
     joint: JointAdvice | None = Field(
         default=None, description="Results for the attributes together; null unless the measure takes them together"
     )
-    unit: str | None = Field(default=None, description="Unit of utilities and deviations: `bit`, `fraction` or null")
-    better: str | None = Field(default=None, description="Which utilities are better: `higher` or `lower`")
-    model_version: str | None = Field(default=None, description="Version of the mathematical model that answered")
-    created_at: datetime = Field(description="When the question was first asked (RFC 3339, UTC)")
     elapsed_ms: float | None = Field(default=None, description="Duration of the computation, in milliseconds")
-    problem: Problem | None = Field(default=None, description="Why the advice failed; null otherwise")
+
+
+class CoarseAdvice(AdviceHead):
+    """The answer for consumers and other tenants: the order and rounded shares."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_COARSE_ADVICE]}, protected_namespaces=())
+
+    view: Literal["coarse"] = Field(default="coarse", description="The order and rounded shares")
+    ranking: list[CoarseRow] | None = Field(default=None, description="Best first, up to `limit` rows")
+    attributes: list[CoarseAttribute] | None = Field(
+        default=None, description="What is kept per attribute; empty if the entry has a single one"
+    )
+
+
+class AdviceAnswer(RootModel[Annotated[Advice | CoarseAdvice, Field(discriminator="view")]]):
+    """The answer in the caller's view: full for providers of the entry's tenant and for operators, else coarse."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE]})

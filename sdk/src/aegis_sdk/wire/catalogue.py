@@ -14,7 +14,10 @@ class EntryVersion(Answer):
 
     id: str = Field(description="Id of the entry")
     version: int = Field(description="Version number, from 1")
-    digest: str = Field(description="SHA-256 of the entry's RFC 8785 JSON without `visibility`")
+    digest: str = Field(
+        description="For providers of its tenant and operators: SHA-256 of the entry's RFC 8785 JSON without "
+        "`visibility`. For others: a keyed digest of that (`hmac-sha256:`), which cannot confirm a guess of the counts",
+    )
 
 
 class SeenBy(Answer):

@@ -32,6 +32,11 @@ class DisclosureControl(Request):
         description="How epsilon was split over the tables: into equal parts (`equal`), or in proportion to the cube "
         "root of their numbers of cells (`cube_root`)",
     )
+    open_answers: bool = Field(
+        default=False,
+        description="Whoever sees the entry reads full answers about it: only with `epsilon` and no other control, "
+        "since what is computed from such counts reveals no more than they do",
+    )
 
 
 def control_faults(
@@ -40,6 +45,9 @@ def control_faults(
     """The faults of tables that do not declare a control applied to all, and of parts that exceed the budget."""
     if control is None:
         return
+    if control.open_answers and (control.epsilon is None or control.rounded_to or control.min_cell):
+        detail = "Needs counts that noise covers: `epsilon`, and neither `rounded_to` nor `min_cell`"
+        yield ("disclosure_control", "open_answers"), detail
     declaring = list(_declaring(label, attributes))
     if control.epsilon is not None:
         yield from _budget_faults(control.epsilon, declaring)

@@ -89,6 +89,7 @@ EXAMPLE_HEAD: Final[dict[str, Any]] = {
 EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "id": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
     "status": "succeeded",
+    "view": "full",
     "entry": {"id": EXAMPLE_HEAD["id"], "version": 1, "digest": EXAMPLE_HEAD["digest"]},
     "request": EXAMPLE_ADVICE_REQUEST | {"bias_correction": False},
     "configuration": "c17",
@@ -101,6 +102,9 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "ranking": [
         {
             "configuration": "c17",
+            "rank": 1,
+            "utility_share": 0.97,
+            "deviation_share": 0.03,
             "deviation": 0.00123,
             "utility": 0.0412,
             "standard_error": 0.0011,
@@ -115,7 +119,13 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
             "bound": "lower",
             "bound_value": 0.0901,
             "maskings": {
-                "age-2": {"utility": 0.0870, "deviation": 0.0031, "source": "counts", "standard_error": 0.0028}
+                "age-2": {
+                    "kept": "all",
+                    "utility": 0.0870,
+                    "deviation": 0.0031,
+                    "source": "counts",
+                    "standard_error": 0.0028,
+                }
             },
             "reconstruction": {
                 "method": "closed_form",
@@ -131,6 +141,18 @@ EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "model_version": "2",
     "created_at": "2026-03-01T12:00:05Z",
     "elapsed_ms": 3.1,
+}
+
+EXAMPLE_COARSE_ADVICE: Final[dict[str, Any]] = {
+    **{name: EXAMPLE_ADVICE[name] for name in ("id", "status", "entry", "request", "configuration", "tied")},
+    **{name: EXAMPLE_ADVICE[name] for name in ("considered", "ranking_basis", "indistinguishable")},
+    **{name: EXAMPLE_ADVICE[name] for name in ("indistinguishable_count", "unit", "model_version", "created_at")},
+    "view": "coarse",
+    "ranking": [{"configuration": "c17", "rank": 1, "utility_share": 0.97, "deviation_share": 0.03}],
+    "attributes": [
+        {"name": "age", "maskings": {"age-2": {"kept": "all"}}},
+        {"name": "sex", "maskings": {"drop": {"kept": "none"}}},
+    ],
 }
 
 EXAMPLE_MEASURE: Final[dict[str, Any]] = {

@@ -1,0 +1,65 @@
+"""Questions: which tenant asked for which advice, and how many it may still ask."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.catalog.stores.keys import tenant_id
+from app.catalog.tables import QuestionBudgetRow, QuestionRow, TenantRow
+
+
+@dataclass(frozen=True, slots=True)
+class TenantQuestion:
+    """A question that a tenant has asked, and the advice that answers it."""
+
+    id: str
+    advice_id: str
+    tenant: str
+    created_at: datetime
+
+
+class QuestionStore:
+    """Questions by their id, the only one that callers see."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, advice_id: str, tenant: str, view: str) -> tuple[str, bool]:
+        """The id of a tenant's question, and whether the tenant asks it for the first time."""
+        key = {"advice_id": uuid.UUID(advice_id), "tenant_id": await tenant_id(self._session, tenant), "view": view}
+        added = await self._session.execute(
+            insert(QuestionRow).values(id=uuid.uuid4(), **key).on_conflict_do_nothing().returning(QuestionRow.id)
+        )
+        if (new := added.scalar()) is not None:
+            return str(new), True
+        known = await self._session.execute(select(QuestionRow.id).filter_by(**key))
+        return str(known.scalar_one()), False
+
+    async def find(self, question_id: str) -> TenantQuestion | None:
+        """The question of this id."""
+        try:
+            wanted = QuestionRow.id == uuid.UUID(question_id)
+        except ValueError:
+            return None
+        rows = await self._session.execute(select(QuestionRow, TenantRow.name).join(TenantRow).where(wanted))
+        return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.created_at) for q, name in rows), None)
+
+    async def count(self, version_id: int, tenant: str) -> int:
+        """Count one more distinct question of a tenant about a version, and return how many it has asked.
+
+        Others of the same tenant wait until this transaction ends; if it fails, the question is not counted.
+        """
+        owner = await tenant_id(self._session, tenant)
+        counted = await self._session.execute(
+            insert(QuestionBudgetRow)
+            .values(version_id=version_id, tenant_id=owner, used=1)
+            .on_conflict_do_update(
+                index_elements=["version_id", "tenant_id"], set_={"used": QuestionBudgetRow.used + 1}
+            )
+            .returning(QuestionBudgetRow.used)
+        )
+        return counted.scalar_one()

@@ -1,0 +1,92 @@
+"""What of an answer a caller may read. Every field that others may read is named here: what is not named stays away."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from app.domain.advice import Advice, AdviceQuestion, ReferenceKind, View
+from app.domain.callers import Caller
+from app.domain.documents import decompress
+from app.domain.entries import AttributeOutline, Head
+from app.domain.errors import Fault, InvalidDocumentError, pointer
+from app.services.questions import scored_names
+
+#: The weights that a question may have whose answer is shown coarsely: few, since each adds to what the order tells.
+COARSE_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+
+#: The fields of an answer that everybody reads.
+_ANSWER = (
+    "configuration",
+    "tied",
+    "considered",
+    "ranking_basis",
+    "indistinguishable",
+    "indistinguishable_count",
+    "unit",
+    "better",
+)
+
+
+#: The fields of a result by view; they are null until there is one.
+RESULT_FIELDS = {
+    View.COARSE: (*_ANSWER, "ranking", "attributes"),
+    View.FULL: (*_ANSWER, "ranking", "attributes", "deviation", "joint"),
+}
+
+
+def view_for(caller: Caller, head: Head) -> View:
+    """Full for who may read the counts themselves, and for everybody where the provider has opened the answers."""
+    return View.FULL if head.belongs_to(caller) or head.has_open_answers else View.COARSE
+
+
+def shown(advice: Advice, view: View) -> dict[str, Any] | None:
+    """The answer of an advice as a view has it, in the contract's names; None until there is one."""
+    if advice.result is None:
+        return None
+    full: dict[str, Any] = decompress(advice.result)
+    return full if view is View.FULL else coarse(full)
+
+
+def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The coarse view of a full answer; of a single attribute there are no shares."""
+    with_shares = len(result["attributes"]) > 1
+    return {name: result[name] for name in _ANSWER} | {
+        "ranking": [_coarse_row(row, with_shares=with_shares) for row in result["ranking"]],
+        "attributes": [_coarse_attribute(one) for one in result["attributes"]] if with_shares else [],
+    }
+
+
+def _coarse_row(row: Mapping[str, Any], *, with_shares: bool) -> dict[str, Any]:
+    names = ("configuration", "rank", "utility_share", "deviation_share")
+    return {name: row[name] if with_shares or not name.endswith("_share") else None for name in names}
+
+
+def _coarse_attribute(attribute: Mapping[str, Any]) -> dict[str, Any]:
+    bands = {name: {"kept": score["kept"]} for name, score in attribute["maskings"].items()}
+    return {"name": attribute["name"], "maskings": bands}
+
+
+def refuse_beyond_coarse(question: AdviceQuestion, outline: Sequence[AttributeOutline]) -> None:
+    """Refuse a question whose coarse answer would still tell too much of single attributes.
+
+    Raises:
+        InvalidDocumentError: with every fault of the question.
+    """
+    faults = tuple(_beyond_coarse(question, [attribute.name for attribute in outline]))
+    if faults:
+        raise InvalidDocumentError(
+            "Questions about an entry of another provider are limited, so that answers do not reveal its counts.",
+            faults,
+            code="beyond_view",
+        )
+
+
+def _beyond_coarse(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
+    if question.reference is ReferenceKind.OWN:
+        yield Fault("/reference", "The reference 'own' is for the entry's provider; ask with 'pooled'.")
+    allowed = ", ".join(f"{weight:g}" for weight in COARSE_WEIGHTS)
+    for name, weight in (question.weights or {}).items():
+        if weight not in COARSE_WEIGHTS:
+            yield Fault(pointer("weights", name), f"The weight {weight:g} is not one of {allowed}.")
+    if len(names) > 1 and len(scored_names(question, names)) < 2:  # noqa: PLR2004 -- of one, shares would be its own
+        where = "/attributes" if question.weights is None else "/weights"
+        yield Fault(where, "Select at least two attributes that have a weight.")

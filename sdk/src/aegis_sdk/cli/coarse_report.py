@@ -1,0 +1,32 @@
+"""What consumers and other tenants read of an answer: ranks, rounded shares, and a word for each masking."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aegis_sdk.cli.terminal import aligned
+from aegis_sdk.reading import maskings_of, shown
+from aegis_sdk.wire import CoarseAdvice
+
+
+def coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """Lines: the ranking, and how much of each attribute the best configuration keeps. `schema`: the entry's."""
+    yield "shares are rounded, since exact numbers would reveal the counts; the entry's provider reads these"
+    rows = [(row.configuration, str(row.rank or "-"), _percent(row.utility_share)) for row in advice.ranking or []]
+    if rows:
+        yield from ("", *aligned(("configuration", "rank", "utility kept"), rows))
+    if advice.attributes:
+        yield from ("", f"what {advice.configuration} keeps of each attribute:", *_kept(advice, schema))
+
+
+def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    used = maskings_of(schema, advice.configuration)
+    rows = [
+        (shown(one.name), used[one.name], one.maskings[used[one.name]].kept or "-")
+        for one in advice.attributes or []
+        if used.get(one.name) in one.maskings
+    ]
+    yield from aligned(("attribute", "masking", "kept"), rows)
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"

@@ -1,0 +1,174 @@
+"""Who reads what of an answer, by the real routes: full or coarse, whose id it is, and how many may be asked."""
+
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aegis_sdk.wire.examples import EXAMPLE_NOISY_MASKING
+from tests.service import Worker, create_key, example_entry, publish, running_app
+
+pytestmark = pytest.mark.usefixtures("_one_loop")
+
+COARSE_FIELDS = {
+    "id", "status", "view", "progress", "entry", "request", "configuration", "tied", "considered", "ranking_basis",
+    "indistinguishable", "indistinguishable_count", "ranking", "attributes", "unit", "better", "model_version",
+    "created_at",
+}  # fmt: skip
+FULL_FIELDS = COARSE_FIELDS | {"deviation", "joint", "elapsed_ms"}
+
+
+def two_attributes(**changes: Any) -> dict[str, Any]:
+    """The example with a second attribute beside it, which tells less, and four configurations."""
+    entry = example_entry(visibility="all", **changes)
+    age = entry["attributes"][0]
+    joint = np.array(age["maskings"][0]["joint"])
+    other = [[int(n) for n in joint.sum(axis=0) // 2], [int(n) for n in joint.sum(axis=0) - joint.sum(axis=0) // 2]]
+    masking = {"id": "sex-2", "domain": ["f", "m"], "mapping": [0, 1], "joint": other}
+    entry["attributes"].append({"name": "sex", "type": "string", "domain": ["f", "m"], "maskings": [masking]})
+    choices = [(a, b) for a in ("age-2", "drop") for b in ("sex-2", "drop")]
+    entry["configurations"] = [
+        {"id": f"c{place}", "maskings": {"age": a, "sex": b}} for place, (a, b) in enumerate(choices)
+    ]
+    return entry
+
+
+@asynccontextmanager
+async def guarded(database_url: str, **settings: Any):
+    """The API with keys of every kind of caller, by name, and a worker."""
+    kinds = {
+        "owner": ("owner", "provider"),
+        "consumer": ("owner", "consumer"),
+        "stranger": ("stranger", "consumer"),
+        "other provider": ("stranger", "provider"),
+        "operator": ("elsewhere", "operator"),
+    }
+    keys = {name: await create_key(database_url, *kind) for name, kind in kinds.items()}
+    async with running_app(database_url, **settings) as api, Worker.on(database_url) as worker:
+        yield api, worker, keys
+
+
+async def asked(api, worker, key, entry_id, **question):
+    """The answer to a question, as the holder of `key` reads it."""
+    path, body = f"/v1/entries/{entry_id}/advice", {"measure": "mutual_information"} | question
+    queued = await api.post(path, json=body, headers=key | {"Prefer": "respond-async"})
+    await worker.run()
+    if queued.status_code >= 400:
+        return queued
+    return await api.get(f"/v1/advice/{queued.json()['id']}", headers=key)
+
+
+async def test_each_caller_has_the_fields_of_its_view_and_no_other(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, two_attributes(), **keys["owner"])
+        seen = {name: (await asked(api, worker, key, head["id"])).json() for name, key in keys.items()}
+    full = {name for name, answer in seen.items() if answer["view"] == "full"}
+    assert full == {"owner", "operator"}
+    for name, answer in seen.items():
+        assert set(answer) == (FULL_FIELDS if name in full else COARSE_FIELDS), name
+    for name in seen.keys() - full:
+        rows = [set(row) for row in seen[name]["ranking"]]
+        assert rows == [{"configuration", "rank", "utility_share", "deviation_share"}] * 4
+        for attribute in seen[name]["attributes"]:
+            assert set(attribute) == {"name", "maskings"}
+            assert {frozenset(score) for score in attribute["maskings"].values()} == {frozenset({"kept"})}
+    first, best = seen["owner"], seen["stranger"]
+    assert best["ranking"] == [
+        {name: row[name] for name in ("configuration", "rank", "utility_share", "deviation_share")}
+        for row in first["ranking"]
+    ]
+    assert best["ranking"][0]["configuration"] == best["configuration"] == first["configuration"]
+
+
+async def test_of_an_entry_with_one_attribute_others_read_the_order_only(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, example_entry(visibility="all"), **keys["owner"])
+        answer = (await asked(api, worker, keys["stranger"], head["id"])).json()
+    assert [row["rank"] for row in answer["ranking"]] == [1, 2]
+    assert {row["utility_share"] for row in answer["ranking"]} == {None}
+    assert answer["attributes"] == []
+
+
+async def test_tenants_that_ask_the_same_share_the_computation_and_nothing_else(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, two_attributes(), **keys["owner"])
+        owner, stranger = [(await asked(api, worker, keys[name], head["id"])).json() for name in ("owner", "stranger")]
+        assert owner["id"] != stranger["id"]
+        assert owner["created_at"] < stranger["created_at"]
+        for name, status in (("owner", 404), ("operator", 200), ("stranger", 200)):
+            answer = await api.get(f"/v1/advice/{stranger['id']}", headers=keys[name])
+            assert answer.status_code == status, name
+        again = (await asked(api, worker, keys["stranger"], head["id"])).json()
+        assert again == stranger
+
+
+@pytest.mark.parametrize(
+    ("question", "pointer"),
+    [
+        ({"attributes": ["age"]}, "/attributes"),
+        ({"weights": {"age": 0}}, "/weights"),
+        ({"weights": {"age": 0.3}}, "/weights/age"),
+        ({"reference": "own"}, "/reference"),
+    ],
+)
+async def test_what_others_may_not_ask_is_refused_and_costs_them_nothing(database_url, question, pointer):
+    async with guarded(database_url, question_budget=1) as (api, worker, keys):
+        head = await publish(api, two_attributes(), **keys["owner"])
+        for name in ("stranger", "consumer", "other provider"):
+            refused = await asked(api, worker, keys[name], head["id"], **question)
+            assert (refused.status_code, refused.json()["code"]) == (422, "beyond_view")
+            assert [fault["pointer"] for fault in refused.json()["errors"]] == [pointer]
+        assert (await asked(api, worker, keys["stranger"], head["id"])).status_code == 200
+        assert (await asked(api, worker, keys["owner"], head["id"], **question)).status_code == 200
+
+
+async def test_a_tenant_has_so_many_distinct_questions_and_no_more(database_url):
+    async with guarded(database_url, question_budget=2) as (api, worker, keys):
+        head = await publish(api, two_attributes(), **keys["owner"])
+        stranger, other = keys["stranger"], keys["other provider"]
+        for measure in ("g3", "g1", "g3", "g1"):
+            assert (await asked(api, worker, stranger, head["id"], measure=measure)).status_code == 200
+        spent = await asked(api, worker, other, head["id"], measure="chi_square")
+        assert (spent.status_code, spent.json()["code"]) == (429, "budget_spent")
+        assert "0 of 2 questions" in spent.json()["detail"]
+        assert (await asked(api, worker, other, head["id"], measure="g1")).status_code == 200
+        # Another tenant, and those who read everything, have their own; so has the next version.
+        for name in ("consumer", "owner", "operator"):
+            assert (await asked(api, worker, keys[name], head["id"], measure="chi_square")).status_code == 200
+        changed = two_attributes(title="Another")
+        headers = keys["owner"] | {"If-Match": "*"}
+        assert (await api.put(f"/v1/entries/{head['id']}", json=changed, headers=headers)).json()["version"] == 2
+        assert (await asked(api, worker, stranger, head["id"], measure="chi_square")).status_code == 200
+
+
+async def test_what_was_asked_stays_readable_with_the_view_of_the_version_asked_about(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, noisy(two_attributes()), **keys["owner"])
+        opened = (await asked(api, worker, keys["stranger"], head["id"])).json()
+        assert opened["view"] == "full"
+        headers = keys["owner"] | {"If-Match": "*"}
+        await api.put(f"/v1/entries/{head['id']}", json=two_attributes(), headers=headers)
+        assert (await api.get(f"/v1/advice/{opened['id']}", headers=keys["stranger"])).json() == opened
+        assert (await asked(api, worker, keys["stranger"], head["id"])).json()["view"] == "coarse"
+
+
+def noisy(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry, its counts declared to have noise that covers them all, and its answers open to everybody."""
+    entry["disclosure_control"] = {"epsilon": 3.0, "open_answers": True}
+    noise = EXAMPLE_NOISY_MASKING["noise"]
+    entry["label"]["noise"] = noise
+    for attribute in entry["attributes"]:
+        attribute.pop("histogram", None)
+        for masking in attribute["maskings"]:
+            masking["noise"] = noise
+    return entry
+
+
+@pytest.mark.parametrize("control", [{}, {"rounded_to": 5}, {"min_cell": 2}, {"epsilon": 3.0, "min_cell": 2}])
+async def test_answers_are_opened_by_noise_alone(database_url, control):
+    async with guarded(database_url) as (api, _, keys):
+        entry = two_attributes(disclosure_control=control | {"open_answers": True})
+        refused = await api.post("/v1/entries", json=entry, headers=keys["owner"])
+        assert refused.status_code == 422
+        assert "/disclosure_control/open_answers" in [fault["pointer"] for fault in refused.json()["errors"]]
