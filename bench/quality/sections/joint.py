@@ -130,15 +130,15 @@ def best_other(outcome: Outcome) -> Effect:
 def _finding(outcomes: Sequence[Outcome]) -> str:
     plain, corrected = (_verdicts_on(outcomes, other) for other in (MUTUAL_INFORMATION, CORRECTED))
     return (
-        f"`joint` against plain mutual information, judged by the intervals: {plain}."
-        f" Against bias-corrected mutual information: {corrected}."
+        f"The pick of `joint` compared with that of plain mutual information, table by table, by the intervals:"
+        f" {plain}. Compared with that of bias-corrected mutual information: {corrected}."
     )
 
 
 def _verdicts_on(outcomes: Sequence[Outcome], other: str) -> str:
     """Describe how many tables of each kind have each verdict, and which are worse."""
     kinds = {
-        "real tables that took part": took_part(outcomes),
+        "real tables that took part in choosing the defaults": took_part(outcomes),
         "held-out real tables": held_out(outcomes),
         "made-up tables": made_up(outcomes),
     }
