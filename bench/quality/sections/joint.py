@@ -130,8 +130,8 @@ def best_other(outcome: Outcome) -> Effect:
 def _finding(outcomes: Sequence[Outcome]) -> str:
     plain, corrected = (_verdicts_on(outcomes, other) for other in (MUTUAL_INFORMATION, CORRECTED))
     return (
-        f"The pick of `joint` compared with that of plain mutual information, table by table, by the intervals:"
-        f" {plain}. Compared with that of bias-corrected mutual information: {corrected}."
+        f"Verdicts, by the intervals, on the pick of `joint` compared with that of plain mutual information, in numbers"
+        f" of tables: {plain}. Compared with that of bias-corrected mutual information: {corrected}."
     )
 
 

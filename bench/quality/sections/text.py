@@ -69,8 +69,8 @@ measured against a reconstruction of its own, with randomised rounding. Rivals s
 them. **Random choice** picks any configuration. The published algorithm and the sampling rivals draw at random: each
 ranks with {DRAWS} seeds, and the mean is reported (scores and ties are those of the first seed). Aegis breaks ties as
 the service does, by mutual information, then by the order of the configurations. A rival with several best
-configurations picks any of them with the same probability. All rankers get the counts of the whole table, as a provider
-would publish them, not those of the training half.
+configurations picks any of them with the same probability. Counts that a ranker gets are those of the whole table, as a
+provider would publish them, not those of the training half.
 
 **Intervals** are over the splits of one table. Random halves of a table overlap, so their results are not independent,
 and the usual t interval is far too narrow. The intervals here are those of the corrected resampled t (Nadeau & Bengio
