@@ -142,7 +142,7 @@ def _verdicts_on(outcomes: Sequence[Outcome], other: str) -> str:
         "held-out real tables": held_out(outcomes),
         "made-up tables": made_up(outcomes),
     }
-    counts = "; ".join(f"{_counted(chosen, other)} of {len(chosen)} {kind}" for kind, chosen in kinds.items())
+    counts = "; ".join(f"of {len(chosen)} {kind}, {_counted(chosen, other)}" for kind, chosen in kinds.items())
     worse = [f"`{each.study.name}`" for each in outcomes if _against(each, other) == "worse"]
     return f"{counts} (worse: {', '.join(worse)})" if worse else counts
 
