@@ -56,23 +56,23 @@ COLUMNS = ("control", "configurations left", "Spearman lost, mean", "largest", "
 TEXT = """\
 # What disclosure control costs
 
-Counts disclose, and `aegis summarize` can publish less of them: no small counts (`--min-cell`), rounded ones
-(`--round-to`) or noisy ones (`--epsilon`). The less is published, the worse the advice. The cost was measured on the
-health example, {records:,} records, with its 70 configurations, by `python -m bench.quality.controls`, which writes
-this page. Noise and rounding are drawn anew in each run.
+Published counts can give away something about people, and `aegis summarize` can publish less of them: no small counts
+(`--min-cell`), rounded ones (`--round-to`) or noisy ones (`--epsilon`). The less is published, the worse the advice.
+The cost was measured on the health example, {records:,} records, with its 70 configurations, by
+`python -m bench.quality.controls`, which writes this page. Noise and rounding are drawn anew in each run.
 
-Every entry passed through all steps: it was summarised, controlled and checked as the service checks it, and its
-references were fitted to what it declares.
+Every entry passed through all steps: it was summarised, put through the control, and checked as the service checks it,
+and the unmasked joint counts were reconstructed as its declarations allow.
 
-* **Spearman lost** is 1 less Spearman's correlation between two orders of the configurations by mutual information:
-  with the control, and without any, which is the true order.
+* **Spearman lost** is 1 minus Spearman's correlation between two orders of the configurations by mutual information:
+  the order with the control, and the order without any, which is the true one.
 * **AUC lost** is the AUC (three models, {splits} random halves, as in [the evaluation](evaluation.md#how-it-was-done))
-  of the table masked by the pick without control, less that of the pick with it, as a mean over three questions: all
-  configurations, the more private two thirds, and the most private third. Below 0, the pick with control happens to be
-  better.
+  of the table masked by the configuration picked without any control, minus that of the one picked with the control. It
+  is a mean over three questions: about all configurations, about the more private two thirds, and about the most
+  private third. Where it is below 0, the pick with control happens to be better.
 * Noise and rounding were drawn {repetitions} times; the table has the mean and the largest loss.
-* A minimum cell count merges masked values, so configurations become coarser. Its loss is that of the tables, not of
-  the advice on them, whose order is exact.
+* A minimum cell count merges masked values, so configurations become coarser. So what is lost is information in the
+  tables. The advice itself does not get worse: the order of these coarser configurations is exact.
 
 {table}
 

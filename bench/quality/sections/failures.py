@@ -162,6 +162,7 @@ def _finding_on_ties(outcomes: Sequence[Outcome]) -> str:
     shares = [_distinct(effect) for effect in effects]
     fewest = int(np.argmin(shares))
     return (
-        f"g3 ties for the best in {sum(tied)} of {len(tied)} questions. It distinguishes {np.mean(shares):.0%} of"
-        f" the configurations on average, and {shares[fewest]:.0%} on `{outcomes[fewest].study.name}`."
+        f"In {sum(tied)} of {len(tied)} questions, g3 gives several configurations the same best utility. It tells"
+        f" apart {np.mean(shares):.0%} of the configurations on average, and {shares[fewest]:.0%} on"
+        f" `{outcomes[fewest].study.name}`."
     )

@@ -130,19 +130,19 @@ def best_other(outcome: Outcome) -> Effect:
 def _finding(outcomes: Sequence[Outcome]) -> str:
     plain, corrected = (_verdicts_on(outcomes, other) for other in (MUTUAL_INFORMATION, CORRECTED))
     return (
-        f"`joint` against plain mutual information, judged by the intervals: {plain}."
-        f" Against bias-corrected mutual information: {corrected}."
+        f"Verdicts, by the intervals, on the pick of `joint` compared with that of plain mutual information, in numbers"
+        f" of tables: {plain}. Compared with that of bias-corrected mutual information: {corrected}."
     )
 
 
 def _verdicts_on(outcomes: Sequence[Outcome], other: str) -> str:
     """Describe how many tables of each kind have each verdict, and which are worse."""
     kinds = {
-        "real tables that took part": took_part(outcomes),
+        "real tables that took part in choosing the defaults": took_part(outcomes),
         "held-out real tables": held_out(outcomes),
         "made-up tables": made_up(outcomes),
     }
-    counts = "; ".join(f"{_counted(chosen, other)} of {len(chosen)} {kind}" for kind, chosen in kinds.items())
+    counts = "; ".join(f"of {len(chosen)} {kind}, {_counted(chosen, other)}" for kind, chosen in kinds.items())
     worse = [f"`{each.study.name}`" for each in outcomes if _against(each, other) == "worse"]
     return f"{counts} (worse: {', '.join(worse)})" if worse else counts
 

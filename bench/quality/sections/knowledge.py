@@ -23,7 +23,7 @@ more. Of the others only the mapping is known, and their tables are folded from 
 maskings are counted, the order of a monotone measure does not depend on the reference, and so not on the histograms.
 This theorem of [the model](model.md) is confirmed here in {unmoved}.
 """
-    finding = f"Without histograms, the order by a monotone measure is the same in {unmoved}. {_half(outcomes)}"
+    finding = f"The order by a monotone measure is the same with and without histograms in {unmoved}. {_half(outcomes)}"
     return Section("What it costs to know less", text, findings=[finding])
 
 

@@ -94,8 +94,8 @@ def _finding(part: str, outcomes: Sequence[Outcome]) -> str:
         f"{mean_loss(name, outcomes)} and {worst_loss(name, outcomes)}" for name in (JOINT, MUTUAL_INFORMATION, RANDOM)
     )
     return (
-        f"AUC lost, on average and at worst, on the {len(outcomes)} real tables that {part}: by the pick of `joint`"
-        f" {joint}, by that of mutual information {information}, by a random choice {chance}."
+        f"On the {len(outcomes)} real tables that {part}, the AUC lost (on average, and at worst) is {joint} for the"
+        f" pick of `joint`, {information} for that of mutual information, and {chance} for a random choice."
     )
 
 

@@ -69,8 +69,8 @@ def _finding(reconstructions: Sequence[Reconstruction]) -> str:
     held, bounds = _bounds_held(reconstructions)
     return (
         f"On average over the real tables, reconstructed joint counts are {_mean(known):.3f} from the true ones in"
-        f" total variation distance, {_mean(unknown):.3f} without histograms. Of the bounds, {held:,} of {bounds:,}"
-        " hold."
+        f" total variation distance, and {_mean(unknown):.3f} if no histograms are known."
+        f" {held:,} of {bounds:,} bounds hold."
     )
 
 

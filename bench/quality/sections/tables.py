@@ -25,7 +25,8 @@ def section(outcomes: Sequence[Outcome]) -> Section:
 
 Real tables come with the Python packages that the evaluation installs; nothing is fetched. Columns of numbers with more
 than {STEPS} distinct values are rounded down to fortieths of their range, so that every attribute has a finite domain.
-The last column is the lowest and the highest mean AUC of the configurations: how much a pick can lose.
+The last column has the lowest and the highest mean AUC of the configurations: their difference is the most that a pick
+can lose.
 
 {_list(took_part(outcomes))}
 

@@ -43,17 +43,18 @@ RIVALS = """\
 def method(outcomes: Sequence[Outcome]) -> Section:
     """Explain how tables are split, trained on and asked about, and how intervals are computed."""
     text = f"""
-For each table and each of its configurations, the masked table is split at random into halves with the shares of the
-classes kept, {_splits(outcomes)}, the same for all configurations.
-Three models are trained on one half, or on {MOST_TRAINED:,} records of it, and tested on the other half:
+Each table is split at random into two halves with the same shares of the classes,
+{_splits(outcomes)}.
+All configurations of a table have the same splits. Three models are trained on one half of the masked table (on
+{MOST_TRAINED:,} records of it, if it has more) and tested on the other half:
 
 * logistic regression, one-hot, at most {ITERATIONS} iterations;
 * a random forest of {FOREST["n_estimators"]} trees, at least {FOREST["min_samples_leaf"]} records in a leaf;
 * histogram gradient boosting, {BOOSTING["max_iter"]} rounds, at most {BOOSTING["max_leaf_nodes"]} leaves.
 
-Trees get codes in the order of the masked values, which they can cut as often as they need; one-hot columns would only
-make them deeper. Results are accuracy and AUC (macro average of one class against the rest). This is **exhaustive
-training**: it picks the best configuration for each model, and loses nothing by definition.
+Trees get the masked values as codes in their order, and can cut these codes as often as they need; one-hot columns
+would only make the trees deeper. Results are accuracy and AUC (macro average of one class against the rest). This is
+**exhaustive training**: it picks the best configuration for each model, and loses nothing by definition.
 
 A **question** asks which of some configurations to take. There are three for each table: about all configurations,
 about the more private two thirds, and about the most private third, as if a consumer needed that much privacy. Among
@@ -62,13 +63,14 @@ run, which asked only about all configurations, showed this. It led to the three
 more. Both were settled before the joint measure took part.)
 
 A **ranker** gives each configuration a utility and picks the best. Aegis ranks with each of its {len(MEASURES)}
-measures. With some it also ranks with the correction for the bias of small samples, or without it where it is the
-default. **Published** is the algorithm of the paper read literally: each masking is measured against a reconstruction
-of its own, with randomised rounding. Rivals see what their papers let them see. **Random choice** picks any
-configuration. The published algorithm and the sampling rivals draw at random: each ranks with {DRAWS} seeds, and the
-mean is reported (scores and ties are those of the first seed). Aegis breaks ties as in use, by mutual information, then
-by the order of the configurations. A rival with several best configurations picks any of them with the same
-probability. Summaries are those of the whole table, as published.
+measures. If a measure can be corrected for its bias in small samples, Aegis also ranks with the correction, or, where
+the correction is the default, without it. **Published** is the algorithm of the paper read literally: each masking is
+measured against a reconstruction of its own, with randomised rounding. Rivals see only the data that their papers give
+them. **Random choice** picks any configuration. The published algorithm and the sampling rivals draw at random: each
+ranks with {DRAWS} seeds, and the mean is reported (scores and ties are those of the first seed). Aegis breaks ties as
+the service does, by mutual information, then by the order of the configurations. A rival with several best
+configurations picks any of them with the same probability. Counts that a ranker gets are those of the whole table, as a
+provider would publish them, not those of the training half.
 
 **Intervals** are over the splits of one table. Random halves of a table overlap, so their results are not independent,
 and the usual t interval is far too narrow. The intervals here are those of the corrected resampled t (Nadeau & Bengio
@@ -78,11 +80,12 @@ records tested and trained on. So even many more splits would hardly make the in
 uses this interval.
 
 **Held out.** The decision to correct `joint` for its bias by default was made after trying estimators on wine,
-diabetes, breast cancer, digits, affairs, election and health, with configurations drawn differently and three splits,
-and on a first form of this evaluation, with all of its tables. So the results on these tables are somewhat too good.
-Three real tables, which had no part in any choice, were added afterwards: schools, travel and iris. They are reported
-separately. They are small: no other suitable table in the packages has more than 500 records. They were split six times
-at first, to save time. Only after their results were known were they split as often as the others of their size.
+diabetes, breast cancer, digits, affairs, election and health, with configurations drawn differently and three splits.
+It also rests on a first form of this evaluation, with all of its tables. So the results on these tables are somewhat
+too good. Three real tables, which had no part in any choice, were added afterwards: schools, travel and iris. They are
+reported separately. They are small: no other suitable table in the packages has more than 500 records. They were split
+six times at first, to save time. After their results were known, they were split again, as often as other tables of
+their size.
 """
     return Section("How it was done", text)
 
