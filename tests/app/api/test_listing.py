@@ -1,4 +1,5 @@
 import base64
+import math
 
 import pytest
 
@@ -37,13 +38,15 @@ async def test_the_newest_comes_first(shared_api, listed):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 200])
 async def test_the_pages_are_the_listing_in_pieces(shared_api, listed, limit):
-    found, token = [], {}
+    found, token, pages = [], {}, 0
     while token is not None:
+        pages += 1
         answer = (await shared_api.get("/v1/entries", params={"limit": limit} | token)).json()
         assert len(answer["items"]) <= limit
         found += answer["items"]
         token = {"page_token": answer["next_page_token"]} if answer["next_page_token"] else None
     assert found == listed[::-1]
+    assert pages == math.ceil(len(listed) / limit)  # no empty page after a full last one
 
 
 async def test_an_entry_published_between_two_pages_moves_none(api):

@@ -253,6 +253,7 @@ def test_the_page_of_a_configuration_compares_it_with_the_table_as_it_is(aegis, 
     assert page.elements["svg"] == 3
     assert {"7, held", "2, BROKEN", "24.1 %", "0 %"} <= set(page.texts)
     assert any(text.startswith("c40: BROKEN: l is 1, not 2. The highest risk") for text in page.texts)
+    assert any("before and after masking" in text for text in page.texts)
 
 
 def test_the_page_of_a_table_without_plan(aegis, people, tmp_path):
@@ -260,6 +261,7 @@ def test_the_page_of_a_table_without_plan(aegis, people, tmp_path):
     page = Page(tmp_path / "risk.html")
     assert page.elements["svg"] == 3
     assert "every record is one of at least 3 alike" in page.texts
+    assert any("re-identified, as the table is" in text for text in page.texts)
 
 
 def test_hostile_names_are_text_on_the_page(aegis, tmp_path):
