@@ -15,7 +15,7 @@ from app.domain.entries import AttributeOutline, MaskingOutline
 from app.domain.errors import Fault, InvalidDocumentError, pointer
 from app.services.limits import CELLS
 
-#: Most faults that are looked for: a question can name any number of unknown attributes.
+#: The most faults that are looked for: a question can name any number of unknown attributes.
 FAULTS_FOUND = 100
 
 

@@ -64,10 +64,10 @@ this page. Noise and rounding are drawn anew in each run.
 Every entry passed through all steps: it was summarised, controlled and checked as the service checks it, and its
 references were fitted to what it declares.
 
-* **Spearman lost** is 1 less Spearman's correlation between two orders of the configurations by mutual information:
+* **Spearman lost** is 1 minus Spearman's correlation between two orders of the configurations by mutual information:
   with the control, and without any, which is the true order.
 * **AUC lost** is the AUC (three models, {splits} random halves, as in [the evaluation](evaluation.md#how-it-was-done))
-  of the table masked by the pick without control, less that of the pick with it, as a mean over three questions: all
+  of the table masked by the pick without control, minus that of the pick with it, as a mean over three questions: all
   configurations, the more private two thirds, and the most private third. Below 0, the pick with control happens to be
   better.
 * Noise and rounding were drawn {repetitions} times; the table has the mean and the largest loss.
@@ -104,7 +104,7 @@ class Cost:
     Attributes:
         left: the number of configurations still offered.
         spearman: the correlation between their order with the control and the true one, by utility.
-        lost: the AUC of the pick without control less that of the pick with it, as a mean over the questions.
+        lost: the AUC of the pick without control minus that of the pick with it, as a mean over the questions.
     """
 
     left: Sequence[int]

@@ -262,7 +262,7 @@ class TestTheCheckForSmallCounts:
         with pytest.raises(SmallCountsError) as raised:
             refuse_small_counts(disclosed, "entry.json")
 
-        assert str(raised.value) == "entry.json: counts below 5 are certain: 1 of age"
+        assert str(raised.value) == "entry.json: counts below 5 are known for certain: 1 of age"
 
     def test_takes_an_entry_whose_counts_are_all_large(self, tmp_path):
         _, _, entry = written(tmp_path, {(age, label): 10 for age in ("1", "6", "8") for label in ("yes", "no")})

@@ -23,7 +23,7 @@ class JointScores:
 
     Attributes:
         utility: (configurations,) Pillai's trace of each, less its bias if that was asked for.
-        dimensions: (configurations,) the rank of its masked attributes: masked values with records, less one for each
+        dimensions: (configurations,) the rank of its masked attributes: masked values with records, minus one for each
             attribute, less those that depend on the others.
         doubt: roughly how far rounding may have moved a utility; infinite if that is not known.
         best_known: the most utility of these configurations, and of others whose counts are known.

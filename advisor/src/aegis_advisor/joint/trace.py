@@ -50,7 +50,7 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
     elimination = _Elimination.of(design, columns, records)
     last = (0.0, 0, 0.0)
     for row, shared in zip(rows, _shared(arranged[rows]).tolist(), strict=True):
-        if shared < codes.shape[1]:  # otherwise it equals the one before
+        if shared < codes.shape[1]:  # otherwise the row equals the one before
             chosen = [of[code] for of, code in zip(columns, arranged[row].tolist(), strict=True)]
             last = elimination.replace(chosen, shared)
         traced.trace[row], traced.rank[row], traced.doubt[row] = last
@@ -189,7 +189,7 @@ class _Elimination:
 
 def _pivoted(left: FloatArray) -> tuple[FloatArray, IntArray, int]:
     """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and its rank."""
-    if left.diagonal().max(initial=0.0) <= DEPENDENT:  # the library does not compare the first pivot
+    if left.diagonal().max(initial=0.0) <= DEPENDENT:  # the library never compares the first pivot with `tol`
         return np.zeros(left.shape), np.arange(len(left)), 0
     factor, pivots, rank, _ = lapack.dpstrf(left, tol=DEPENDENT, lower=1)
     return np.tril(factor), pivots - 1, rank

@@ -79,7 +79,7 @@ class JointAssessment:
     Attributes:
         reference_utility: the most known utility, possibly an estimate; deviations are measured from it.
         lower_bound: a lower bound of the true utility of the unmasked attributes together; None if nothing is certain.
-        dimensions: the dimensions of the best configuration: masked values with records, less one for each attribute,
+        dimensions: the dimensions of the best configuration: masked values with records, minus one for each attribute,
             less those that depend on others.
     """
 

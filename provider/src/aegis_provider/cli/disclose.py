@@ -25,7 +25,9 @@ def disclose(
     ] = None,
     plan: OptionalPlanOption = None,
     seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 if a small count is or may be certain.")] = False,  # noqa: FBT002 - a flag
+    check: Annotated[  # noqa: FBT002 - a flag
+        bool, typer.Option("--check", help="Exit code 1 if a small count is, or may be, known for certain.")
+    ] = False,
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",

@@ -47,11 +47,11 @@ def summarize(
     split: Annotated[
         Split | None,
         typer.Option(
-            help="How to split epsilon over the tables; `cube_root` (of their cells) adds least noise.  [equal]"
+            help="How to split epsilon over the tables; `cube_root` (of their cells) adds the least noise.  [equal]"
         ),
     ] = None,
     plan_output: Annotated[
-        Path | None, typer.Option(help="The plan as changed by --min-cell, which matches the entry.")
+        Path | None, typer.Option(help="The plan that matches the entry, as changed by --min-cell.")
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:

@@ -18,7 +18,7 @@ from aegis_provider.table.values import MISSING, Domain, Key, ValueType, infer_t
 
 _ORDERED = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
 
-#: The least records with an interval, which would nearly reveal the exact values of fewer.
+#: An interval is shown only for at least this many records: it would nearly reveal the exact values of fewer.
 _FEWEST = 5
 
 
