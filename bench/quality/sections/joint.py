@@ -28,7 +28,7 @@ _TOLD_ALL = frozenset({"counts", "otherwise"})
 
 @dataclass(frozen=True)
 class Difference:
-    """The AUC that the joint measure's pick loses less what another's pick loses, over the splits; negative is better.
+    """The AUC that the joint measure's pick loses minus what another's pick loses, over the splits; negative is better.
 
     Attributes:
         estimate: the mean and its interval.

@@ -21,7 +21,7 @@ ROUNDING = 1e-14
 """The error of a residual variance, which is a difference of numbers of order 1."""
 
 NEGLIGIBLE = 1e-5
-"""The most correlation that a dependent dimension may have with others beyond those it depends on, which is about the
+"""The largest correlation that a dependent dimension may have with others beyond those it depends on, which is about the
 root of `DEPENDENT`, and the most by which canonical correlations may exceed 1. Beyond it, no table has these counts."""
 
 
@@ -58,7 +58,7 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
 
 
 def _order(design: Design, codes: Codes) -> list[int]:
-    """Order attributes so that configurations share most: the fewest maskings in use first; of equals, the largest."""
+    """Order attributes so that configurations share most: by the number of maskings in use, then the largest first."""
     changes = [len(np.unique(column)) for column in codes.T]
     largest = [max((columns.size for columns in of), default=0) for of in design.columns]
     return sorted(range(len(changes)), key=lambda attribute: (changes[attribute], -largest[attribute]))
@@ -165,7 +165,7 @@ class _Elimination:
         self.dependent.append((fresh[rest], np.concatenate([above[:, rest], part.T])))
 
     def _left_over(self, fresh: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The part of new columns in the factor (size, fresh), and the residuals of their correlations and labels."""
+        """What the factor explains of new columns (size, fresh), and the residuals of their correlations and labels."""
         size = self._size
         block = self.design.correlations[np.ix_(np.concatenate([self.places[:size], fresh]), fresh)]
         labels = self.design.labels[fresh]

@@ -100,7 +100,7 @@ class Influence:
 
 
 def _noise(table: FloatArray, rows: int, labels: int) -> float:
-    """The number of cells with records, less that of independent margins, over the degrees of freedom.
+    """The number of cells with records, minus that of independent margins, over the degrees of freedom.
 
     A cell that cannot have records adds no noise. One that is only empty by chance cannot be told from it.
     """

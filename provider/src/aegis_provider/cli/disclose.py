@@ -37,7 +37,7 @@ def disclose(
 
     The report has the smallest count of each table. For each attribute, it has the cells that all its tables together
     determine exactly although none shows them: differences of overlapping maskings are tables of fewer people. With
-    --table and --plan, it also says how far from the truth someone is who has not seen a record.
+    --table and --plan, it also says how far someone who has not seen a record is from the truth.
     """
     document = document_of(entry, read(entry))
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
