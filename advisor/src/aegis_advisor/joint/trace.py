@@ -21,8 +21,8 @@ ROUNDING = 1e-14
 """The error of a residual variance, which is a difference of numbers of order 1."""
 
 NEGLIGIBLE = 1e-5
-"""The largest correlation that a dependent dimension may have with others beyond those it depends on, which is about the
-root of `DEPENDENT`, and the most by which canonical correlations may exceed 1. Beyond it, no table has these counts."""
+"""The largest correlation that a dependent dimension may have with others beyond those it depends on, about the root of
+`DEPENDENT`, and the most by which canonical correlations may exceed 1. Beyond it, no table has these counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -50,9 +50,9 @@ def pair_tables(
 def refuse_uncountable(plan: Plan) -> None:
     """Reject a plan with a masking that makes publishing pairs impossible.
 
-    The counts of a random masking are a draw of their own, unrelated to the values of other attributes.
-    For a table masked elsewhere, no mapping tells what a value became. If a mapping is secret, pairs of its attribute,
-    however masked, would reveal which masked value is which.
+    The counts of a random masking are a draw of their own, unrelated to the values of other attributes. For a table
+    masked elsewhere, no mapping tells what a value became. If a mapping is secret, pairs of its attribute, however
+    masked, would reveal which masked value is which.
 
     Raises:
         PlanError: The plan has such a masking.
