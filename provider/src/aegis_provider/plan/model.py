@@ -93,8 +93,8 @@ class Plan:
 
     `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (perhaps the label)
     whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
-    person. `seed`: the seed of the random maskings. `files`: the plan file and the files that it
-    names; comparisons ignore where a plan is kept.
+    person. `seed`: the seed of the random maskings. `files`: the plan file and the files that it names; comparisons
+    ignore where a plan is kept.
     """
 
     source: str

@@ -131,7 +131,7 @@ class Assessment:
 
     @property
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
-        """Those of the table as it is and the releases that fail a check."""
+        """Of the table as it is and the releases, those that fail a check."""
         return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
 
     @property
