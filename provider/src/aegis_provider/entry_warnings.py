@@ -53,7 +53,7 @@ class Exposure:
 
 
 def nearly_unique(entry: EntryDocument) -> tuple[str, ...]:
-    """Return the attributes whose domain has a value for every two records or fewer."""
+    """Return the attributes with two records per value or fewer."""
     return tuple(each.name for each in entry.attributes if 2 * len(each.domain) > max(entry.records, 20))
 
 
