@@ -26,7 +26,9 @@ class Settings(BaseSettings):
     pool_size: int = Field(default=10, ge=1, description="Number of database connections that a process keeps open.")
     job_seconds: int = Field(default=3600, ge=1, description="Seconds after which a worker gives up a computation.")
     reconstruction_seconds: float = Field(
-        default=60.0, gt=0, description="Seconds after which the reconstruction of an attribute stops as it is."
+        default=60.0,
+        gt=0,
+        description="Seconds after which the reconstruction of an attribute stops, converged or not.",
     )
     min_cell: int | None = Field(
         default=None, ge=2, description="Uploads with a count below this, except 0, are refused with 422."

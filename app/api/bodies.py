@@ -10,7 +10,7 @@ from aegis_sdk.wire import NotJsonError, faults_of, read_json
 from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
 from app.domain.errors import Fault, InvalidDocumentError
 
-#: Most bytes of a question or a change of visibility, which are parsed in the event loop.
+#: The most bytes of a question or a change of visibility, which are parsed in the event loop.
 SMALL_BODY = 256 * 1024
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)

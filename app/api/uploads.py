@@ -71,7 +71,7 @@ def parse_entry(body: bytes | str) -> object:
     try:
         return _read_object(_DECODER.decode(body), depth=1)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return read_json(body)  # it reports what is wrong
+        return read_json(body)  # this parser reports what is wrong
 
 
 def _members_of(model: type[BaseModel], **lists: type[msgspec.Struct]) -> type[msgspec.Struct]:

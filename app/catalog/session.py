@@ -32,7 +32,7 @@ def dialect_url(url: str) -> str:
 
 
 class StatementFailedError(Exception):
-    """A statement failed. The message leaves out the driver's, which quotes the row: logs must not contain rows."""
+    """A statement failed. The driver's message is left out: it quotes the row, and logs must not contain rows."""
 
     def __init__(self, error: DBAPIError) -> None:
         cause = error.orig

@@ -156,7 +156,7 @@ def evidence_of(document: Document, places: Iterable[int] | None = None) -> tupl
 def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairCounts, ...]:
     """The pair counts of a stored document; with `places`, only those of attributes at these places.
 
-    Their attributes are positions in `places`, as in the evidence.
+    They give each attribute by its position in `places`, as the evidence does.
     """
     attributes = document["attributes"]
     chosen = range(len(attributes)) if places is None else places

@@ -53,7 +53,7 @@ class Tasks:
         async with self._references() as references:
             given = await references.load(version_id, attributes)
         computed = [] if given is None else await self._child.run(compute_references, given, self._seconds)
-        # Also without new references: another run may have died after storing them, before enqueueing the advice.
+        # Needed even without new references: another run may have stored them but died before enqueueing the advice.
         async with self._references() as references:
             await references.store(version_id, attributes, computed)
 

@@ -10,7 +10,7 @@ import rfc8785
 
 from app.domain.documents import Document
 
-#: Types that orjson may write differently from RFC 8785, or whose items it may.
+#: Types whose values or items orjson may write differently from RFC 8785.
 _DIFFERENT = frozenset({dict, list, float})
 
 

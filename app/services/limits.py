@@ -7,19 +7,19 @@ from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from app.domain.errors import Fault, pointer
 
-#: Most pairs of maskings of the same attribute. All pairs are compared; each takes a fraction of a millisecond.
+#: The most pairs of maskings of the same attribute. All pairs are compared; each takes a fraction of a millisecond.
 PAIRS = 50_000
 
-#: Most probabilities in all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
+#: The most probabilities in all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
 PROBABILITIES = 250_000
 
-#: Most tables of pair counts; any two of the same attributes are compared, to see whether one implies the other.
+#: The most tables of pair counts; any two of the same attributes are compared, to see whether one implies the other.
 PAIR_TABLES = 50_000
 
-#: Most cells in all pair counts of an entry; they are loaded together and take 8 bytes each, besides intermediate data.
+#: The most cells in all pair counts of an entry; they are loaded together, 8 bytes each, besides intermediate data.
 PAIR_CELLS = 10_000_000
 
-#: Most cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes during the computation.
+#: The most cells of a reconstructed table, atoms times labels; a cell takes some 50 bytes during the computation.
 CELLS = 20_000_000
 
 

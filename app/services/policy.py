@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.domain.errors import Fault, pointer
 from app.domain.published import CountsInPlace, Path, PublishedEntry
 
-#: Most faults reported for an upload; the first places are enough to find the reason.
+#: The most faults reported for an upload; the first places are enough to find the reason.
 SHOWN = 100
 
 #: Relative tolerance of a differential privacy budget, which is a sum of fractions.
@@ -71,7 +71,7 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
 def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
     base, least = entry.control.rounded_to, entry.control.min_cell
     if base is not None:
-        detail = f"This count is not a multiple of {base}, to which `disclosure_control` says all were rounded"
+        detail = f"This count is not a multiple of {base}, but `disclosure_control` says that all are (`rounded_to`)"
         for table in entry.tables():
             yield from _places(table, table.counts % base != 0, detail)
     elif least is not None:

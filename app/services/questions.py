@@ -15,7 +15,7 @@ from app.domain.entries import AttributeOutline, MaskingOutline
 from app.domain.errors import Fault, InvalidDocumentError, pointer
 from app.services.limits import CELLS
 
-#: Most faults that are looked for: a question can name any number of unknown attributes.
+#: The most faults that are looked for: a question can name any number of unknown attributes.
 FAULTS_FOUND = 100
 
 
@@ -148,7 +148,7 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
         raise InvalidDocumentError(
             f"Nothing is known of what {attribute.name!r} tells about the label, but the configurations mask it "
             "differently. Select other attributes, or ask the provider for the joint counts of one of its maskings. "
-            "That masking needs more than one masked value with records, and its mapping if it is inexact or random.",
+            "That masking needs two masked values with records or more; if it is inexact or random, its mapping too.",
             code="no_evidence",
         )
 

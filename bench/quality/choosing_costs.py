@@ -90,7 +90,7 @@ class Costs:
 
 
 def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
-    """Make up tables, and choose one of the configurations of each in every way.
+    """Make up tables, and choose a configuration for each in every way.
 
     Work on counts alone is timed in rounds over all tables, so that whatever else the machine does slows all of them.
     Only DuckDB has several threads.

@@ -40,7 +40,7 @@ ByQuestion = FloatArray
 """(levels, metrics, models, splits)"""
 
 Measured = Callable[[FloatArray, FloatArray], FloatArray]
-"""Computes (splits,) from results (splits, configurations) and a ranker's output for the configurations."""
+"""From results (splits, configurations) and a ranker's output for the configurations, a number for each split."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Effect:
         return self.estimate(self.lost_in_split[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
     def spearman(self, metric: str = "AUC") -> Estimate:
-        """Estimate how well it orders the configurations, as a mean over levels and models."""
+        """Estimate how well the ranker orders the configurations, as a mean over levels and models."""
         return self.estimate(self.correlation[:, METRICS.index(metric)].mean(axis=(0, 1)))
 
 

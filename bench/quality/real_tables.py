@@ -226,7 +226,7 @@ def quarters(values: NDArray[np.float64]) -> NDArray[np.str_]:
 
 
 def _parts(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.str_]:
-    """Return the name of each value's part, with one part of equal size per name."""
+    """Divide the values into equal parts, one for each name; return the name of each value's part."""
     cuts = np.quantile(values, np.arange(1, len(names)) / len(names))
     return np.array(names)[np.searchsorted(cuts, values, side="left")]
 

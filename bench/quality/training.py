@@ -61,7 +61,8 @@ def train(study: Study, pool: Executor, splits: int | None = None, kept: Path | 
         study: the table.
         pool: the executor that trains.
         splits: how many halves to draw; None for the usual number.
-        kept: a folder that stores results for reuse, by everything they depend on except library versions.
+        kept: a folder of earlier results. They are used again if nothing that they depend on has changed; library
+            versions are not compared.
     """
     tables = [study.masked(configuration) for configuration in range(len(study.configurations.ids))]
     halves = splits_of(study.classes, splits or usual_splits(study))

@@ -167,11 +167,11 @@ class TestWords:
             (
                 "noise",
                 {"kind": "laplace", "scale": 2, "step": 1},
-                "left to chance: laplace noise of scale 2 added, rounded to multiples of 1",
+                "masked at random: laplace noise of scale 2 added, rounded to multiples of 1",
             ),
-            ("randomised_response", {"keep": 0.8}, "left to chance: kept with probability 0.8, else any value"),
-            ("pram", {}, "left to chance: drawn by its transition matrix"),
-            ("shuffle", {}, "left to chance: the same values, permuted over the records"),
+            ("randomised_response", {"keep": 0.8}, "masked at random: kept with probability 0.8, else any value"),
+            ("pram", {}, "masked at random: drawn by its transition matrix"),
+            ("shuffle", {}, "masked at random: the same values, permuted over the records"),
             (
                 "token",
                 {"algorithm": "hmac-sha256", "length": 12},
@@ -191,7 +191,7 @@ class TestWords:
 
     def test_where_no_function_is_given(self):
         assert words_of(Masking.model_validate(MASKING)) == "not given"
-        assert words_of(Masking.model_validate(EXAMPLE_DRAWN_MASKING)) == "not given; left to chance"
+        assert words_of(Masking.model_validate(EXAMPLE_DRAWN_MASKING)) == "not given; masked at random"
 
 
 MASKING = {"id": "m", "domain": ["x"], "mapping": [0]}

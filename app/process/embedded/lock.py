@@ -114,7 +114,7 @@ def program_of(pid: int) -> str:
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
-            command_line = Path(f"/proc/{pid}/cmdline").read_bytes()  # a zombie's is empty
+            command_line = Path(f"/proc/{pid}/cmdline").read_bytes()  # empty for a zombie
             return Path(os.fsdecode(command_line.split(b"\0")[0])).name
         return ""
     listed = subprocess.run(  # noqa: S603 - our own command line

@@ -151,7 +151,7 @@ def _socket_directory(home: Path, previous: Launch | None, account: Account) -> 
     """A private directory for the socket: in `home`, or a temporary one if libpq cannot use that."""
     socket = home / "socket"
     if previous is not None and previous.socket is not None and Path(previous.socket) != socket:
-        with contextlib.suppress(OSError):  # a killed launcher's temporary one: empty, or another's by now
+        with contextlib.suppress(OSError):  # left by a killed launcher; if not empty, another launcher uses it now
             Path(previous.socket).rmdir()
     # For libpq, a comma separates hosts.
     if len(os.fsencode(socket / f".s.PGSQL.{_PORT}")) <= _LONGEST_SOCKET_PATH and "," not in str(socket):

@@ -16,7 +16,7 @@ from bench.quality.training import ITERATIONS
 FIGURE = "cost.svg"
 BASE = Size()
 SHORT_BASE = Size(attributes=2, configurations=4, records=400)
-#: The sizes by what grows; the rest is as in `BASE`.
+#: What grows, and its sizes; everything else is as in `BASE`.
 GROWING: Mapping[str, Sequence[int]] = {
     "attributes": (4, 8, 16, 32, 64),
     "configurations": (10, 100, 1_000, 10_000),
@@ -30,7 +30,7 @@ SLACK = 0.1
 ONE_RUN = "In the one run that this page reports,"
 """The beginning of the sentence that differs from run to run."""
 
-#: The columns of the tables, after what grows.
+#: The columns of the tables, after the first, which is what grows.
 COLUMNS = (
     *("summary", "references", "question", "summary with pairs", "joint question"),
     *("Mascara", "sampling", "training", "Mascara / advice", "sampling / advice", "training / advice"),

@@ -67,7 +67,7 @@ def section(outcomes: Sequence[Outcome]) -> Section:
     text = "\n\n".join(
         [
             "Each table below varies one property. A row is a ranker, and a cell is the AUC that its pick loses.",
-            image("turns.svg", "AUC lost by ranker, as one property at a time is turned"),
+            image("turns.svg", "AUC lost by ranker, as one property at a time varies"),
             *parts,
             _ties(outcomes),
         ]

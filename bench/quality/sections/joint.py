@@ -28,7 +28,7 @@ _TOLD_ALL = frozenset({"counts", "otherwise"})
 
 @dataclass(frozen=True)
 class Difference:
-    """The AUC that the joint measure's pick loses less what another's pick loses, over the splits; negative is better.
+    """The AUC that the joint measure's pick loses minus what another's pick loses, over the splits; negative is better.
 
     Attributes:
         estimate: the mean and its interval.
@@ -63,10 +63,10 @@ The joint measure is Pillai's trace of the one-hot masked attributes against the
 have in common, from the counts of every two of them. By default it is corrected for the bias of small samples; *not
 corrected*, it has the guarantee of an exact ranking.
 
-Each difference below is the AUC that the joint measure's pick loses less what the other ranker's pick loses, on the
-same splits, as a mean over the models and questions, with the 95 % interval over the splits. It is *better* or *worse*
-if the interval excludes 0, and *undecided* otherwise. *Same pick* means that both pick the same configuration in all
-questions.
+Each difference below is the AUC that the joint measure's pick loses minus the AUC that the other ranker's pick loses,
+on the same splits, as a mean over the models and questions, with the 95 % interval over the splits. It is *better* or
+*worse* if the interval excludes 0, and *undecided* otherwise. *Same pick* means that both pick the same configuration
+in all questions.
 
 On the tables held out of every choice, the default against others:
 

@@ -39,7 +39,7 @@ def section(outcomes: Sequence[Outcome]) -> Section:
         "scatter.svg": _scatter(outcomes, names),
     }
     text = f"""
-AUC lost is the AUC of the configuration with the highest mean AUC less that of the pick, on the same splits, as a mean
+AUC lost is the AUC of the configuration with the highest mean AUC minus that of the pick, on the same splits, as a mean
 over the models and the three questions about each table. Random choice loses as much as the mean configuration.
 Spearman's correlation is between the ranker's utility and the AUC, over the configurations that a question is about.
 

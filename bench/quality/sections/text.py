@@ -34,7 +34,7 @@ RIVALS = """\
   records tell about the label is chance alone. **Sampling in a view** uses more of what is known: it draws masked value
   and label together by the counts of the attribute's finest masked table, then a value within the masked one by the
   histogram.
-* **mRMR** (Peng, Long & Ding 2005) is the mutual information of the masked attributes with the label, less that with
+* **mRMR** (Peng, Long & Ding 2005) is the mutual information of the masked attributes with the label, minus that with
   each other, from the same counts of pairs as the joint measure. It penalises everything that an attribute shares with
   others, whether it concerns the label or not. An attribute with many values shares much, if only by chance.
 * **Random choice** picks any configuration."""

@@ -27,7 +27,7 @@ class Exposure:
     """What an entry shows that its provider may not expect.
 
     Attributes:
-        nearly_unique: Attributes whose domain has a value for every two records or fewer, so it tells much by itself.
+        nearly_unique: Attributes with two records per value or fewer. Their domains by themselves tell much.
         below_k: How many masked values, or pairs of them, the entry counts although fewer than `k` records have them.
         small: The small counts of all tables.
     """
@@ -47,13 +47,13 @@ class Exposure:
             yield f"{attribute!r} is nearly unique, and the entry lists each of its values"
         if self.below_k:
             yield (
-                f"{self.below_k} masked values, or pairs of them, are published although below the k of a release that "
-                "suppresses them"
+                f"{self.below_k} masked values, or pairs of them, are published although they have fewer records than "
+                "the k of a release that suppresses them"
             )
 
 
 def nearly_unique(entry: EntryDocument) -> tuple[str, ...]:
-    """Return the attributes whose domain has a value for every two records or fewer."""
+    """Return the attributes with two records per value or fewer."""
     return tuple(each.name for each in entry.attributes if 2 * len(each.domain) > max(entry.records, 20))
 
 

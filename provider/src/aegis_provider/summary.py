@@ -34,9 +34,9 @@ def summarize(
 
     `prepare_entry` makes the entry to publish. For every attribute, the entry has its domain, its histogram, and for
     every masking the mapping and the joint counts with the label. The unmasked joint counts are left out unless a
-    configuration leaves the attribute unmasked. A masking that is left to chance has its transition matrix, and the
-    joint counts of the draw that the plan's seed makes. A masking whose mapping is secret has its joint counts, and
-    its attribute has no histogram. A masking made elsewhere has the joint counts of that table.
+    configuration leaves the attribute unmasked. A random masking has its transition matrix, and the joint counts of
+    the draw that the plan's seed makes. A masking whose mapping is secret has its joint counts, and its attribute has
+    no histogram. A masking made elsewhere has the joint counts of that table.
 
     Args:
         table: The table.

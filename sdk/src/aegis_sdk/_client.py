@@ -237,7 +237,7 @@ class Client:
         return response
 
     def _exchange(self, request: httpx.Request, *, retries: int) -> httpx.Response:
-        """The answer to a request. It is sent again only if nothing can happen twice because of it."""
+        """The answer to a request. A failed request is sent again only if that cannot make a change twice."""
         try:
             response = self._http.send(request)
         except httpx.HTTPError as error:

@@ -84,7 +84,7 @@ def test_other_configurations_may_lack_pair_counts():
     assert records.advice(row, pairs, others=np.array([[4, 4]])).joint == alone.joint
     certain = [one.lower_bound for one in alone.attributes]
     assert alone.joint.lower_bound == pytest.approx(max(records.trace(row[0])[0], *certain), abs=1e-8)
-    assert max(certain) > records.trace(row[0])[0]  # what a single attribute certainly has also counts
+    assert max(certain) > records.trace(row[0])[0]  # so the bound came from a single attribute
 
 
 def test_corrected_it_is_an_estimate():

@@ -80,7 +80,7 @@ def test_everything_is_among_the_json(aegis):
 
 
 def test_check_fails_for_a_small_count_that_is_certain(aegis):
-    complaint = "aegis: entry.json: counts below 5 are certain: 1 of age\n"
+    complaint = "aegis: entry.json: counts below 5 are known for certain: 1 of age\n"
     code, out, error = aegis("disclose", "entry.json", "--check")
     assert (code, error) == (1, complaint)
     assert out  # the report is still printed
@@ -92,7 +92,7 @@ def test_check_fails_whatever_the_attribute_is_called(aegis, folder, name):
         entry["attributes"][0]["name"] = name
         entry["configurations"] = [{"id": "c", "maskings": {name: "five"}}]
 
-    complaint = f"aegis: changed.json: counts below 5 are certain: 1 of {name}\n"
+    complaint = f"aegis: changed.json: counts below 5 are known for certain: 1 of {name}\n"
     assert aegis("disclose", entry_with(folder, renamed), "--check")[::2] == (1, complaint)
 
 
@@ -141,7 +141,7 @@ def test_noise_and_rounding_leave_nothing_small_that_is_certain_and_do_not_hide_
 def test_a_minimum_count_of_each_table_does_not_keep_differences_from_being_smaller(aegis):
     assert aegis(*SUMMARIZED, "--min-cell", "5")[0] == 0
     code, out, error = aegis(*BESIDE_THE_TRUTH)
-    assert (code, error) == (1, "aegis: controlled.json: counts below 5 are certain: 1 of age\n")
+    assert (code, error) == (1, "aegis: controlled.json: counts below 5 are known for certain: 1 of age\n")
     assert "age 1 6 x yes smaller than any in its tables" in words(out)
 
 
@@ -162,7 +162,9 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
     out = aegis("disclose", changed, "--seconds", "0")[1]
     assert "bounds stopped early, so more cells may be determined exactly (see --seconds): age" in words(out)
     assert "stopped early" not in aegis("disclose", changed)[1]
-    complaint = f"aegis: {changed}: bounds stopped early, so small counts may be certain (see --seconds): age\n"
+    complaint = (
+        f"aegis: {changed}: bounds stopped early, so small counts may be known for certain (see --seconds): age\n"
+    )
     assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, complaint)
 
 

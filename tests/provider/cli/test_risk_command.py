@@ -318,7 +318,7 @@ def test_it_is_told_how_a_configuration_masks_every_column(aegis, stays):
         "age quasi-identifier gone one masked value, *, for all",
         "zip quasi-identifier identity as it is",
         "sick sensitive as it is",
-        "ward neither: shared noisy left to chance: the same values, permuted over the records",
+        "ward neither: shared noisy masked at random: the same values, permuted over the records",
         "bed neither: shared identity as it is",
     ]
     out = aegis(*stays, "--configuration", "coarse")[1]

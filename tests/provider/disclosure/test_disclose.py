@@ -262,7 +262,7 @@ class TestTheCheckForSmallCounts:
         with pytest.raises(SmallCountsError) as raised:
             refuse_small_counts(disclosed, "entry.json")
 
-        assert str(raised.value) == "entry.json: counts below 5 are certain: 1 of age"
+        assert str(raised.value) == "entry.json: counts below 5 are known for certain: 1 of age"
 
     def test_takes_an_entry_whose_counts_are_all_large(self, tmp_path):
         _, _, entry = written(tmp_path, {(age, label): 10 for age in ("1", "6", "8") for label in ("yes", "no")})
@@ -302,7 +302,7 @@ def test_tables_that_agree_two_by_two_but_not_all_together_are_refused():
         "attributes": [attribute],
         "configurations": [{"id": "c", "maskings": {"v": "ab"}}],
     }
-    # a + b, a + c and a + d are 1 of 3: so a is 0, as are 2 a = 1 + 1 + 1 - 3, and b, c and d are 1 each.
+    # Of 3 records, a + b, a + c and a + d have 1 each. So 2 a = 1 + 1 + 1 - 3 = 0, and b, c and d have 1 each.
     cells = only_attribute(disclose(document(entry))).linked
     assert (cells.exact, cells.empty, cells.smallest.count) == (8, 2, 1)
     for each in maskings:

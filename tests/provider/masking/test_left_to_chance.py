@@ -1,4 +1,4 @@
-"""Maskings that are left to chance: their probabilities and their draws."""
+"""Maskings that are masked at random: their probabilities and their draws."""
 
 from decimal import Decimal
 
@@ -300,7 +300,7 @@ def test_a_faulty_one_is_refused_with_its_place(write, masking, message):
 
 def test_a_plan_that_leaves_something_to_chance_needs_a_seed(write):
     with pytest.raises(
-        PlanError, match="`seed` is missing; 'm' is left to chance and needs a secret number of up to 40 digits"
+        PlanError, match="`seed` is missing; 'm' masks at random and needs a secret number of up to 40 digits"
     ):
         plan_of(write, "{shuffle: {}}", seed="")
     assert plan_of(write, "{shuffle: {}}", seed=f"seed: {10**39}\n").seed == 10**39
@@ -356,7 +356,7 @@ class TestTheEntry:
 
     def test_pairs_of_what_is_left_to_chance_are_refused(self, write):
         path = write("t.csv", TABLE)
-        with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, because it is left to chance"):
+        with pytest.raises(PlanError, match=r"maskings\.m: has no pair counts, because it masks at random"):
             summarize(path, plan_of(write, "{shuffle: {}}"), name="t", pairs=True)
         assert len(summarize(path, plan_of(write, "{shuffle: {}}", "{}"), name="t", pairs=True)["pairs"]) == 1
 

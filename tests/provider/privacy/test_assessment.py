@@ -236,7 +236,7 @@ def test_what_is_left_to_chance_is_not_guessed(table, plan):
         measured = PrivacyTable.of(CountedTable.of(opened, plan), plan)
     chance = replace(measured, mappings={})
     assert chance.left_to_chance(plan.configurations[0]) == ["a"]
-    with pytest.raises(PlanError, match="c leaves a to chance; measure the masked table"):
+    with pytest.raises(PlanError, match="c masks a at random; measure the masked table"):
         chance.released(plan.configurations[0])
 
 

@@ -12,7 +12,7 @@ from aegis_sdk.wire import EXAMPLE_ADVICE, PRIVACY_CRITERIA
 RARE = Criterion(
     name="rare",
     word="rarest value",
-    meaning="how many records have the rarest sensitive value of a class, at least.",
+    meaning="the fewest records that have the rarest sensitive value of a class.",
     axis="rare: records with the rarest sensitive value of a class",
     consequence=lambda reached: f"no value is of fewer than {reached:g} records",
     of_values=lambda classes, cells: np.minimum.reduceat(

@@ -28,7 +28,7 @@ UNLIMITED = int(np.iinfo(np.int64).max)
 class CellBounds:
     """The bounds of each cell of an attribute's table of atoms and labels.
 
-    A cell follows exactly from what is published if its bounds are equal.
+    A cell is determined exactly by what is published if its bounds are equal.
 
     Attributes:
         atom_of_value: (values,) the atom of each value, as numbered by `common_refinement`.

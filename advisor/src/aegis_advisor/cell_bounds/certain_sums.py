@@ -153,6 +153,6 @@ def _of_chance(
 
 
 def _within(possible: BoolArray, kinds: BoolArray) -> BoolArray:
-    """Whether all groups possible (atoms, groups) for an atom are in a kind (kinds, groups): (kinds, atoms)."""
+    """(kinds, atoms) whether a kind (kinds, groups) has all groups that are possible (atoms, groups) for an atom."""
     outside: IntArray = (~kinds).astype(np.int64) @ possible.T.astype(np.int64)
     return np.asarray(outside == 0)

@@ -226,7 +226,7 @@ class BoundSearch:
                     yield np.array([cell]), sign
 
     def _compatible(self, cells: IntArray) -> IntArray:
-        """Some of these cells, including the first, whose upper bounds are together within every sum."""
+        """Some of these cells, including the first. No sum is too small for the total of their upper bounds."""
         room = self.sums.most.copy()
         chosen = [cell for cell in cells.tolist() if self._takes(room, cell)]
         return np.array(chosen or cells[:1])

@@ -46,7 +46,7 @@ class Basis:
 
     @property
     def size(self) -> int:
-        """The number of dimensions: masked values with records, less one."""
+        """The number of dimensions: masked values with records, minus one."""
         return self.held.size - 1
 
     def project(self, table: FloatArray) -> FloatArray:

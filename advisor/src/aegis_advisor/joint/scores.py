@@ -1,4 +1,4 @@
-"""The joint measure of every configuration, and the most utility that is known."""
+"""The joint measure of every configuration, and the highest utility that is known."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ class JointScores:
     """The utility of configurations, all attributes together.
 
     Attributes:
-        utility: (configurations,) Pillai's trace of each, less its bias if that was asked for.
-        dimensions: (configurations,) the rank of its masked attributes: masked values with records, less one for each
-            attribute, less those that depend on the others.
+        utility: (configurations,) Pillai's trace of each, minus its bias if that was asked for.
+        dimensions: (configurations,) the rank of its masked attributes: masked values with records, minus one for each
+            attribute, minus those that depend on the others.
         doubt: roughly how far rounding may have moved a utility; infinite if that is not known.
-        best_known: the most utility of these configurations, and of others whose counts are known.
+        best_known: the highest utility of these configurations and of others whose counts are known.
     """
 
     utility: FloatArray

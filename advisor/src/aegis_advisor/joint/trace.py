@@ -21,8 +21,8 @@ ROUNDING = 1e-14
 """The error of a residual variance, which is a difference of numbers of order 1."""
 
 NEGLIGIBLE = 1e-5
-"""The most correlation that a dependent dimension may have with others beyond those it depends on, which is about the
-root of `DEPENDENT`, and the most by which canonical correlations may exceed 1. Beyond it, no table has these counts."""
+"""The largest correlation that a dependent dimension may have with others beyond those it depends on, about the root of
+`DEPENDENT`, and the most by which canonical correlations may exceed 1. Beyond it, no table has these counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
     elimination = _Elimination.of(design, columns, records)
     last = (0.0, 0, 0.0)
     for row, shared in zip(rows, _shared(arranged[rows]).tolist(), strict=True):
-        if shared < codes.shape[1]:  # otherwise it equals the one before
+        if shared < codes.shape[1]:  # otherwise the row equals the one before
             chosen = [of[code] for of, code in zip(columns, arranged[row].tolist(), strict=True)]
             last = elimination.replace(chosen, shared)
         traced.trace[row], traced.rank[row], traced.doubt[row] = last
@@ -58,7 +58,7 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
 
 
 def _order(design: Design, codes: Codes) -> list[int]:
-    """Order attributes so that configurations share most: the fewest maskings in use first; of equals, the largest."""
+    """Order attributes so that configurations share most: by the number of maskings in use, then the largest first."""
     changes = [len(np.unique(column)) for column in codes.T]
     largest = [max((columns.size for columns in of), default=0) for of in design.columns]
     return sorted(range(len(changes)), key=lambda attribute: (changes[attribute], -largest[attribute]))
@@ -165,7 +165,7 @@ class _Elimination:
         self.dependent.append((fresh[rest], np.concatenate([above[:, rest], part.T])))
 
     def _left_over(self, fresh: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The part of new columns in the factor (size, fresh), and the residuals of their correlations and labels."""
+        """What the factor explains of new columns (size, fresh), and the residuals of their correlations and labels."""
         size = self._size
         block = self.design.correlations[np.ix_(np.concatenate([self.places[:size], fresh]), fresh)]
         labels = self.design.labels[fresh]
@@ -189,7 +189,7 @@ class _Elimination:
 
 def _pivoted(left: FloatArray) -> tuple[FloatArray, IntArray, int]:
     """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and its rank."""
-    if left.diagonal().max(initial=0.0) <= DEPENDENT:  # the library does not compare the first pivot
+    if left.diagonal().max(initial=0.0) <= DEPENDENT:  # the library never compares the first pivot with `tol`
         return np.zeros(left.shape), np.arange(len(left)), 0
     factor, pivots, rank, _ = lapack.dpstrf(left, tol=DEPENDENT, lower=1)
     return np.tril(factor), pivots - 1, rank

@@ -90,8 +90,8 @@ def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> f
 
     Args:
         trace: `V`, at most `q`.
-        dimensions: `p`, the masked values with records, less one for each attribute, of all attributes together.
-        classes: `q`, the number of labels with records, less one.
+        dimensions: `p`, the masked values with records, minus one for each attribute, of all attributes together.
+        classes: `q`, the number of labels with records, minus one.
         records: `N`.
     """
     left = records - 1 - dimensions

@@ -1,4 +1,4 @@
-"""Ceilings: the most utility that an attribute can have, given its views.
+"""Ceilings: the highest utility that an attribute can have, given its views.
 
 Measures of a table with known margins are monotone functions of a score, which is a sum over the rows, the
 attribute's values. A score is bounded in two ways: row by row, by what the views leave open for each row, and group by

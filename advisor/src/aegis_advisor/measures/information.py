@@ -203,7 +203,7 @@ def _halves(counts: FloatArray, expected: FloatArray) -> FloatArray:
 
 
 def information_at(score: float, known: PartialTable) -> float:
-    """Mutual information in bits: the label's entropy less its conditional entropy, which is minus the score over N."""
+    """Mutual information in bits: the label's entropy minus its conditional entropy, which is -score / N."""
     uncertain = known.records * np.log2(known.records) - float(logs(known.label))
     return max(0.0, float(score + uncertain) / known.records)
 

@@ -22,7 +22,7 @@ ByGroup = Callable[[GroupLimits, PartialTable], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The most utility of a table with only its margins and views known.
+    """The highest utility of a table with only its margins and views known.
 
     The measure of such a table is a function of a score, a sum over its rows (see `utility_ceilings`). If lower is
     better, the ceiling is the least value of the measure.
@@ -56,7 +56,7 @@ class Measure:
         function: its value.
         slopes: the derivative (rows, labels) with respect to the count of each cell with records; other cells have no
             meaning.
-        ceiling: the most utility that an attribute can have, given its views.
+        ceiling: the highest utility that an attribute can have, given its views.
         scale: near independence, where the gradient vanishes, the measure varies like this multiple of a chi-square
             variable with the table's degrees of freedom; None if the gradient does not vanish there.
         bias: how much a sample of N records exceeds its population on average; None if that is not known.
@@ -109,11 +109,11 @@ class Measure:
         return "exact" if self.monotone else "none"
 
     def best(self, values: list[float]) -> float:
-        """The value with the most utility."""
+        """The value that means the highest utility."""
         return max(values) if self.better == "higher" else min(values)
 
     def corrected(self) -> "Measure":
-        """Return this measure less its bias in small samples.
+        """Return this measure minus its bias in small samples.
 
         It is an estimate, which may be negative. Merging rows may improve it.
 

@@ -10,7 +10,7 @@ from aegis_advisor.measures.measure import Ceiling, Measure
 _KIVINEN: Final = "Kivinen & Mannila 1995, Approximate inference of functional dependencies from relations"
 _GOODMAN: Final = "Goodman & Kruskal 1954, Measures of association for cross classifications"
 _GUESSES: Final = (
-    "Whoever knows the value can guess as if only the masked value were known: merging values never saves an error."
+    "Whoever knows the value can guess as if only the masked value were known: merging values never avoids an error."
 )
 _DIVERGENCE: Final = (
     "An f-divergence between the joint distribution and the product of its margins: merging values never raises it."
@@ -131,7 +131,7 @@ _RECORDS: Final = (
         "fraction",
         "higher",
         monotone=False,
-        reason="Where values are fewer than labels, merging also lowers the divisor R - 1, so it can rise.",
+        reason="Where values are fewer than labels, merging also lowers the divisor R - 1, so the measure can rise.",
         formula="sqrt(chi_square / (N min(R - 1, C - 1))), R values and C labels with records",
         source="Cramer 1946, Mathematical methods of statistics, section 21.9",
         function=association.cramers_v,
@@ -146,7 +146,7 @@ _RECORDS: Final = (
         "fraction",
         "higher",
         monotone=False,
-        reason="Merging values lowers both the bias that is subtracted and the divisor, so it can rise.",
+        reason="Merging values lowers both the bias that is subtracted and the divisor, so the measure can rise.",
         formula="sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R'-1, C'-1)), phi2 = chi_square/N, R' = R - (R-1)^2/(N-1)",
         source="Bergsma 2013, A bias-correction for Cramer's V and Tschuprow's T",
         function=association.cramers_v_corrected,
@@ -177,7 +177,7 @@ _RECORDS: Final = (
         "fraction",
         "higher",
         monotone=False,
-        reason="Merging values also lowers the entropy H(A) in the divisor, so it can rise.",
+        reason="Merging values also lowers the entropy H(A) in the divisor, so the measure can rise.",
         formula="2 I(A; Y) / (H(A) + H(Y)), the arithmetic mean of the entropies",
         source="Vinh, Epps & Bailey 2010, Information theoretic measures for clusterings comparison, table 2",
         function=information.normalised_mutual_information,

@@ -113,7 +113,7 @@ class _Sampling:
     Attributes:
         each: the vectors of the utility of each masking.
         moves: the same times the weight; None if utilities of configurations are not sums.
-        differences: the vectors of each deviation less that of the best, times the weight; None if they are not known.
+        differences: the vectors of each deviation minus that of the best, times the weight; None if they are not known.
     """
 
     each: list[FloatArray]
@@ -133,7 +133,7 @@ class _Sampling:
     ) -> Self:
         """Return the sampling errors of an answer.
 
-        Deviations by the reference `own` have no sampling error, and that of a trace does not follow from pair counts.
+        Deviations by the reference `own` have no sampling error. That of a trace cannot be computed from pair counts.
         """
         errors = [one.errors(measure, each) for one, each in zip(selected, assessments, strict=True)]
         each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]
@@ -181,7 +181,7 @@ def _rank(
 def _difference_vectors(
     selected: Sequence[Selected], errors: Sequence[Errors], blocks: CodeBlocks, best: int, question: Question
 ) -> list[FloatArray]:
-    """Per attribute, the weighted error vectors (options, n) of each option's deviation less that of the best."""
+    """Per attribute, the weighted error vectors (options, n) of each option's deviation minus that of the best."""
     parts = zip(selected, errors, question.weights, blocks.options_of(best), strict=True)
     return [weight * difference_errors(each, one.options, one.options[code]) for one, each, weight, code in parts]
 

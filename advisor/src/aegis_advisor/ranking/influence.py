@@ -22,10 +22,10 @@ class Sample:
     """The table of an attribute on which its maskings are compared with each other.
 
     Attributes:
-        reference: its rows are atoms; for a measure whose gradient differs between the values of an atom, they are
-            the values of an atom with equal counts.
+        reference: its rows are atoms; for a measure whose gradient differs between the values of an atom, its rows are
+            sets of values of an atom with equal counts.
         shares: (labels,) the shares of the records.
-        freedom: the number of atoms with records, less one; within an atom the reference tells nothing.
+        freedom: the number of atoms with records, minus one; within an atom the reference tells nothing.
     """
 
     reference: Reference
@@ -53,7 +53,7 @@ class Sample:
 
     @cached_property
     def label_freedom(self) -> int:
-        """The number of labels with records, less one."""
+        """The number of labels with records, minus one."""
         return max(int(np.count_nonzero(self.shares)) - 1, 0)
 
     def place(self, mapping: IntArray) -> IntArray:
@@ -70,7 +70,7 @@ class Influence:
             is the variance of the utility, in the measure's unit, squared.
         means: (labels,) the mean of the moves among the records of each label.
         spreads: (labels,) their standard deviation there.
-        freedom: the number of rows with records, less one.
+        freedom: the number of rows with records, minus one.
         scale: the scale of the second-order variation (`Measure.second_order`).
         noise: the share, from 0 to 1, of the gradient's own sampling noise that can be removed from its variance.
         inexact: the standard deviation of the utility due to declared inexact counts (noise, rounding, records left
@@ -100,7 +100,7 @@ class Influence:
 
 
 def _noise(table: FloatArray, rows: int, labels: int) -> float:
-    """The number of cells with records, less that of independent margins, over the degrees of freedom.
+    """The number of cells with records, minus that of independent margins, over the degrees of freedom.
 
     A cell that cannot have records adds no noise. One that is only empty by chance cannot be told from it.
     """

@@ -54,8 +54,8 @@ class RankedRows:
         deviation: the weighted mean deviation of each.
         utility: the weighted mean utility of each.
         standard_error: an upper bound of the standard error of that utility, since how attributes depend on each other
-            is not known. NaN for a joint measure, whose error does not follow from pair counts.
-        difference_error: an upper bound of the standard error of the deviation less that of the best. NaN for the
+            is not known. NaN for a joint measure, whose error cannot be computed from pair counts.
+        difference_error: an upper bound of the standard error of the deviation minus that of the best. NaN for the
             reference `own`, whose deviations come from rounding, and for a joint measure.
     """
 
@@ -79,8 +79,8 @@ class JointAssessment:
     Attributes:
         reference_utility: the most known utility, possibly an estimate; deviations are measured from it.
         lower_bound: a lower bound of the true utility of the unmasked attributes together; None if nothing is certain.
-        dimensions: the dimensions of the best configuration: masked values with records, less one for each attribute,
-            less those that depend on others.
+        dimensions: the dimensions of the best configuration: masked values with records, minus one for each attribute,
+            minus those that depend on others.
     """
 
     reference_utility: float

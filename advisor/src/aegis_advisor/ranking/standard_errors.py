@@ -42,7 +42,7 @@ class Errors:
     Attributes:
         sample: the table on which they are compared.
         influences: by masking id, always including `identity`.
-        orientations: by masking id, the sign of the reference utility less the utility; 0 if they are equal.
+        orientations: by masking id, the sign of the reference utility minus the utility; 0 if they are equal.
         direction: their usual sign: 1 if more of the measure is better, else -1.
     """
 
@@ -69,7 +69,7 @@ class Errors:
         return _vector(self.sample, [(1.0, self.influences[masking])], placed=False)
 
     def difference(self, masking: str, other: str) -> FloatArray:
-        """The vector of the deviation of one masking less that of another.
+        """The vector of the deviation of one masking minus that of another.
 
         If both are on the same side of the reference utility, as they should be, that utility cancels, and the
         difference of their utilities remains.
@@ -94,7 +94,7 @@ def utility_errors(errors: Errors, options: Sequence[str]) -> FloatArray:
 
 
 def difference_errors(errors: Errors, options: Sequence[str], best: str) -> FloatArray:
-    """The vectors (options, 2 labels + 1) of each option's deviation less that of the best; 0 for unused ones."""
+    """The vectors (options, 2 labels + 1) of each option's deviation minus that of the best; 0 for unused ones."""
     vectors = np.zeros((len(options), 2 * errors.sample.shares.size + 1))
     for code, option in enumerate(options):
         if option in errors.orientations:
@@ -210,8 +210,8 @@ def indistinguishable(
 
     Args:
         blocks: the configurations.
-        vectors: per attribute (options, n), the vectors of each option's deviation less the best's, times the weight.
-        gaps: (configurations,) the deviation less the smallest.
+        vectors: per attribute (options, n), the vectors of each option's deviation minus the best's, times the weight.
+        gaps: (configurations,) the deviation minus the smallest.
         tolerance: gaps this small are rounding noise.
     """
     lengths = [np.linalg.norm(vector, axis=-1) for vector in vectors]

@@ -64,7 +64,8 @@ def nearest_with_label(masking: Masking, evidence: AttributeEvidence) -> FloatAr
     """
     counts, variance = restored(masking, counts_of(masking), evidence)
     variance = np.maximum(variance, LEAST_VARIANCE)
-    # The price of a label value is the reduction per unit of variance; counts whose limit is below it become 0.
+    # The price of a label value is how much its counts are lowered per unit of variance. Those with a limit below the
+    # price become 0.
     limits = counts / variance
     order = np.argsort(-limits, axis=0, kind="stable")
     limits, sums, weights = (np.take_along_axis(array, order, axis=0) for array in (limits, counts, variance))

@@ -92,7 +92,7 @@ LEAST_DEVIATION = 1e-3
 """The least standard deviation of an inexact count: counts are whole, so a thousandth of a record is exact enough."""
 
 RESOLUTION = 1e-8
-"""The share of the records that a fit can resolve, with some digits to spare."""
+"""The precision of a fit, as a share of the records, with some digits to spare."""
 
 
 def label_margin(evidence: AttributeEvidence, atoms: int) -> Margin:

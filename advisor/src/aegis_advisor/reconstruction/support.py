@@ -94,7 +94,7 @@ def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
 
 
 def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The best-fitting table (cells,) near the start, and the most by which each part (parts,) misses a count."""
+    """The best-fitting table (cells,) near the start, and the largest gap to a count in each part (parts,)."""
     table, gap = start, equations.gap(start)
     for _ in range(PASSES):
         # The relative change that closes the gap with the least `sum change^2 * table`.

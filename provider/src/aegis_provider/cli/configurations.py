@@ -23,7 +23,9 @@ def configurations(
     require: RequireOption = None,
     suppress_at_most: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="Suppress at most this share: records in classes that break a requirement."),
+        typer.Option(
+            metavar="SHARE", help="Suppress at most this share of records: those in classes that break a requirement."
+        ),
     ] = 0.0,
     most: Annotated[
         int, typer.Option(min=1, help="How many configurations to keep, the most informative first.")

@@ -25,7 +25,9 @@ def disclose(
     ] = None,
     plan: OptionalPlanOption = None,
     seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
-    check: Annotated[bool, typer.Option("--check", help="Exit code 1 if a small count is or may be certain.")] = False,  # noqa: FBT002 - a flag
+    check: Annotated[  # noqa: FBT002 - a flag
+        bool, typer.Option("--check", help="Exit code 1 if a small count is, or may be, known for certain.")
+    ] = False,
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
@@ -35,7 +37,7 @@ def disclose(
 
     The report has the smallest count of each table. For each attribute, it has the cells that all its tables together
     determine exactly although none shows them: differences of overlapping maskings are tables of fewer people. With
-    --table and --plan, it also says how far from the truth someone is who has not seen a record.
+    --table and --plan, it also says how far someone who has not seen a record is from the truth.
     """
     document = document_of(entry, read(entry))
     intended = None if plan is None else load_plan(plan, configurations_needed=False)

@@ -45,9 +45,11 @@ def independence(
         typer.Option(help="File for the contents of each cluster; by default masked.clusters.csv beside masked.csv."),
     ] = None,
     exact_values: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--exact-values", help="Write and print the exact values in the clusters, of every record.")
+        bool, typer.Option("--exact-values", help="Write and print the exact values of every record in the clusters.")
     ] = False,
-    solver: Annotated[Solver, typer.Option(help="`best` takes the better of both, then improves it.")] = "best",
+    solver: Annotated[
+        Solver, typer.Option(help="`best` takes the better result of the other two, then improves it.")
+    ] = "best",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random draw.")] = 0,
     seconds: Annotated[
         float,

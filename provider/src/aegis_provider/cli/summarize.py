@@ -47,7 +47,7 @@ def summarize(
     split: Annotated[
         Split | None,
         typer.Option(
-            help="How to split epsilon over the tables; `cube_root` (of their cells) adds least noise.  [equal]"
+            help="How to split epsilon over the tables; `cube_root` (of their cells) adds the least noise.  [equal]"
         ),
     ] = None,
     open_answers: Annotated[  # noqa: FBT002 - a flag
@@ -55,7 +55,7 @@ def summarize(
         typer.Option("--open-answers", help="Let all who see the entry read full answers (with --epsilon)."),
     ] = False,
     plan_output: Annotated[
-        Path | None, typer.Option(help="The plan as changed by --min-cell, which matches the entry.")
+        Path | None, typer.Option(help="The plan that matches the entry, as changed by --min-cell.")
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:

@@ -100,7 +100,7 @@ class MinimumCell(Control):
 
 @dataclass(frozen=True)
 class _MergedAttribute:
-    """An attribute without small counts.
+    """An attribute after its small counts were removed.
 
     Attributes:
         merged: Its maskings with merged masked values.

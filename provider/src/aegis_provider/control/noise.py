@@ -67,7 +67,7 @@ class LaplaceNoise(Control):
     def conflict_with(self, other: Control) -> str | None:
         """Return why noise cannot be combined with merging by exact counts or with rounding."""
         if isinstance(other, MinimumCell):
-            return "a minimum cell count merges by exact counts, which epsilon does not cover; choose one of the two"
+            return "a minimum cell count depends on exact counts, which epsilon does not cover; choose one of the two"
         if isinstance(other, RandomRounding):
             return "noise already hides what rounding would hide; choose an epsilon or a base, not both"
         return None

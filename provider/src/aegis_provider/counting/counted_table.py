@@ -115,11 +115,11 @@ class CountedTable:
                 with self._located(counted, masking):
                     return function.fit(self._numbers_of(counted), counted.counts.histogram())
             case _:
-                why = "was masked elsewhere" if masking.is_elsewhere else "is left to chance"
+                why = "was masked elsewhere" if masking.is_elsewhere else "masks at random"
                 raise PlanError(f"{masking.place}: {why}, so a value does not determine its masked value")
 
     def draws(self, counted: CountedAttribute, seed: int) -> dict[str, Draw]:
-        """Return the draw of each masking that is left to chance, by id.
+        """Return the draw of each random masking, by id.
 
         Raises:
             TableError: As for `draw`.
@@ -127,14 +127,14 @@ class CountedTable:
         return {each.id: self.draw(counted, each, seed) for each in counted.attribute.maskings if each.is_random}
 
     def draw(self, counted: CountedAttribute, masking: Masking, seed: int) -> Draw:
-        """Return the draw of a masking that is left to chance; the same seed gives the same draw.
+        """Return the draw of a random masking; the same seed gives the same draw.
 
         Raises:
             PlanError: The masking is of another kind.
             TableError: As for `masked`, or the domain is too large.
         """
         if not isinstance(masking.function, RandomFunction):
-            raise PlanError(f"{masking.place}: is not left to chance, so there is nothing to draw")
+            raise PlanError(f"{masking.place}: does not mask at random, so there is nothing to draw")
         joint = counted.counts.fold(range(len(counted.domain)), len(counted.domain))
         random = random_for(seed, counted.attribute.name, masking.id)
         with self._located(counted, masking):

@@ -22,7 +22,7 @@ def pair_tables(
 
     Each is a table of two (masked) attributes that a configuration releases together. It tells nothing that the masked
     table of this configuration would not tell, except that it also counts the records which that table leaves out.
-    Redundant tables are omitted: those that are another one folded, and those of a masking with one masked value.
+    Redundant tables are omitted: those that another one implies, and those of a masking with one masked value.
 
     Args:
         counted: The table.
@@ -50,9 +50,9 @@ def pair_tables(
 def refuse_uncountable(plan: Plan) -> None:
     """Reject a plan with a masking that makes publishing pairs impossible.
 
-    The counts of a masking that is left to chance are a draw of their own, unrelated to the values of other attributes.
-    For a table masked elsewhere, no mapping tells what a value became. If a mapping is secret, pairs of its attribute,
-    however masked, would reveal which masked value is which.
+    The counts of a random masking are a draw of their own, unrelated to the values of other attributes. For a table
+    masked elsewhere, no mapping tells what a value became. If a mapping is secret, pairs of its attribute, however
+    masked, would reveal which masked value is which.
 
     Raises:
         PlanError: The plan has such a masking.
@@ -69,14 +69,14 @@ def refuse_uncountable(plan: Plan) -> None:
 def _why(masking: Masking) -> str:
     if masking.is_secret:
         return "its mapping is secret"
-    return "it was masked elsewhere" if masking.is_elsewhere else "it is left to chance"
+    return "it was masked elsewhere" if masking.is_elsewhere else "it masks at random"
 
 
 def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:
     """Reject a masking whose joint counts would reveal which token is which.
 
     They would if the masking keeps the values distinct, since it then has the same rows in another order. They would
-    also if it is left to chance or was masked elsewhere.
+    also if it masks at random or was masked elsewhere.
 
     Raises:
         PlanError: The plan has such a masking.
@@ -93,7 +93,7 @@ def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, M
 
 
 def _views(plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]) -> Views:
-    """Return the views of an attribute that configurations use, identity first, without those of one masked value."""
+    """Return the views of an attribute that configurations use and that have several masked values, identity first."""
     used = {each.maskings[counted.attribute.name] for each in plan.configurations}
     views = {IDENTITY: Partition.identity(len(counted.domain))}
     views |= {name: domain.partition() for name, domain in masked.items()}

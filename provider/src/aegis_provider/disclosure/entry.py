@@ -95,16 +95,16 @@ def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
         source: The name of the entry in the message.
 
     Raises:
-        SmallCountsError: A small count is certain, or may be certain because bounds stopped early.
+        SmallCountsError: A small count is known for certain, or may be because bounds stopped early.
     """
     small = disclosure.small_and_certain
     if small:
         where = ", ".join(f"{count} of {name}" for name, count in small.items())
-        raise SmallCountsError(f"{source}: counts below {disclosure.below} are certain: {where}")
+        raise SmallCountsError(f"{source}: counts below {disclosure.below} are known for certain: {where}")
     if disclosure.unfinished:
         names = ", ".join(map(shown, disclosure.unfinished))
         raise SmallCountsError(
-            f"{source}: bounds stopped early, so small counts may be certain (see --seconds): {names}"
+            f"{source}: bounds stopped early, so small counts may be known for certain (see --seconds): {names}"
         )
 
 

@@ -33,7 +33,7 @@ class Declared:
         epsilon: The budget that the noise took.
         rounded_to: The number that counts are multiples of.
         records: How many records the table counts, if some were left out.
-        drawn: Chance decided which masked value a record has, so nobody knows whose records a count is of.
+        drawn: The masking is random, so nobody knows which records a count is of.
     """
 
     noise: float | None = None
@@ -49,7 +49,7 @@ class Declared:
             "" if self.noise is None else f"noise of scale {self.noise:g}{epsilon}",
             "" if self.rounded_to is None else f"rounded to {self.rounded_to}",
             "" if self.records is None else f"of {self.records} records",
-            "left to chance" if self.drawn else "",
+            "masked at random" if self.drawn else "",
         ]
         return ", ".join(filter(None, reservations))
 
@@ -90,7 +90,7 @@ class PublishedTable:
 
     @property
     def certainly_below(self) -> int:
-        """How many of its counts are certainly small; 0 if noise, rounding or chance may have made them so."""
+        """How many of its counts are certainly small; 0 if noise, rounding or random masking may have made them so."""
         return self.below if self.declared.is_certain else 0
 
 

@@ -18,7 +18,7 @@ from aegis_provider.table.values import MISSING, Domain, Key, ValueType, infer_t
 
 _ORDERED = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
 
-#: The least records with an interval, which would nearly reveal the exact values of fewer.
+#: An interval is shown only for at least this many records: it would nearly reveal the exact values of fewer.
 _FEWEST = 5
 
 
@@ -274,7 +274,7 @@ class ClusteredTable:
 
 
 def _kept(table: Table, records: int, clusters: int, random: Generator) -> BoolArray:
-    """(n,) The records to keep: the fewest that prevent clusters of equal size are dropped at random."""
+    """(n,) The records to keep. Those beyond the last multiple of the number of clusters are dropped at random."""
     if records < clusters:
         raise TableError(f"{table.name}: {clusters} clusters need at least as many records, but there are {records}")
     kept = np.ones(records, dtype=np.bool_)

@@ -11,7 +11,7 @@ from aegis_provider.independence.vectors import FloatArray, IntArray, distinct_r
 
 _ROUNDS = 20
 
-#: The last round is the first to reduce the distances of records to their centres by less than this share.
+#: Rounds end once one reduces the distances of records to their centres by less than this share.
 _GAIN = 1e-4
 
 #: The largest distance as a cost; costs are integers.
@@ -51,7 +51,7 @@ class Codes:
     weight: float
 
     def distances(self, shares: FloatArray) -> FloatArray:
-        """(rows, clusters) Squared distances as in `Numbers.distances`, for indicators, whose means are code shares."""
+        """(rows, clusters) Squared distances as in `Numbers.distances`, of indicators; `shares` are their means."""
         means = np.zeros((int(self.values.max()) + 1, shares.shape[1]))
         np.add.at(means, self.values, shares)
         squares: FloatArray = self.weight * (1 - 2 * means[self.values] + (means**2).sum(axis=0))

@@ -23,7 +23,7 @@ from aegis_provider.progress import Progress
 Solver: TypeAlias = Literal["matching", "identical", "best"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 
-#: The lower bound skips sizes of attribute sets with more sets than this.
+#: The lower bound leaves out sets of n attributes if there are more such sets than this.
 _MOST_SETS = 1 << 10
 
 
@@ -69,7 +69,7 @@ def group(
         codes: (n, d) A number from 0 for every value of the attributes to hide.
         cluster_of_record: (n,) 0 .. u-1, all equally often.
         solver: `matching` has at most u - 1 times the fewest stars, and is optimal for u = 2. `identical` has at most d
-            times the fewest. `best` takes the better of both, and improves it with `rejoined_groups`.
+            times the fewest. `best` takes the better result of the two, and improves it with `rejoined_groups`.
         random: The generator for all draws.
         progress: Called after each step.
         stop: Called between steps; true ends the search with its current result. The first centre of `matching` is

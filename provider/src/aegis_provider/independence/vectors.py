@@ -13,7 +13,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 _LARGEST_KEY = 1 << 62
 _LARGEST_TABLE = 1 << 31
 
-#: The code of a masked value, which agrees with nothing, itself included.
+#: The code of a masked value. Masked values agree with no value, not even with each other.
 MASKED = -1
 
 

@@ -93,7 +93,7 @@ class EqualBuckets(Bucketize, NumberFunction):
 class EdgeBuckets(Bucketize, NumberFunction):
     """Intervals `[edges[i], edges[i + 1])`; the edges ascend, the first and last may be infinite.
 
-    A value outside all intervals is withheld: it is masked like a missing value.
+    A value outside all intervals is masked like a missing value.
     """
 
     edges: tuple[Decimal, ...]

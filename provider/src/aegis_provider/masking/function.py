@@ -13,7 +13,7 @@ from aegis_provider.table.values import Domain
 from aegis_provider.yaml_file import Element
 from aegis_sdk.reading import in_words
 
-# Longest masked value that a message quotes; those of the ends of an open bin are longer.
+# A message quotes only masked values shorter than this. Those of the huge ends of open bins are longer.
 _LONGEST = 70
 
 
@@ -107,7 +107,7 @@ class FittedFunction(Function):
 
 
 class RandomFunction(Function):
-    """A masking that is left to chance: equal values may get different masked values."""
+    """A random masking: equal values may get different masked values."""
 
     @abstractmethod
     def draw(self, domain: Domain, counts: IntArray, random: np.random.Generator) -> Draw:

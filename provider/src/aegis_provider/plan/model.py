@@ -23,7 +23,7 @@ class Masking:
 
     @property
     def is_random(self) -> bool:
-        """Whether it is left to chance: equal values may get different masked values."""
+        """Whether it masks at random: equal values may get different masked values."""
         return isinstance(self.function, RandomFunction)
 
     @property
@@ -93,8 +93,8 @@ class Plan:
 
     `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (perhaps the label)
     whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
-    person. `seed`: the seed of the maskings that are left to chance. `files`: the plan file and the files that it
-    names; comparisons ignore where a plan is kept.
+    person. `seed`: the seed of the random maskings. `files`: the plan file and the files that it names; comparisons
+    ignore where a plan is kept.
     """
 
     source: str

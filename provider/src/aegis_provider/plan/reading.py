@@ -42,11 +42,11 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
-    """Read the seed. A plan that leaves something to chance must state one, because a known seed undoes the masking."""
+    """Read the seed. A plan with a random masking must state one, because a known seed undoes the masking."""
     if "seed" in fields:
         return fields["seed"].digits()
     for masking in (each for attribute in attributes for each in attribute.maskings if each.is_random):
-        root.fail(f"`seed` is missing; {masking.id!r} is left to chance and needs a secret number of up to 40 digits")
+        root.fail(f"`seed` is missing; {masking.id!r} masks at random and needs a secret number of up to 40 digits")
     return 0
 
 

@@ -101,7 +101,7 @@ class ReleasePrivacy:
     def in_words(self) -> str:
         """Say whether it keeps its promise, for people."""
         if self.left_to_chance:
-            return f"left to chance ({', '.join(self.left_to_chance)}): measure the masked table"
+            return f"masked at random ({', '.join(self.left_to_chance)}): measure the masked table"
         if self.masked_elsewhere:
             return f"masked elsewhere ({', '.join(self.masked_elsewhere)}): measure that table"
         if self.broken:
@@ -131,7 +131,7 @@ class Assessment:
 
     @property
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
-        """The table as it is and the releases, as far as they fail a check."""
+        """Of the table as it is and the releases, those that fail a check."""
         return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
 
     @property

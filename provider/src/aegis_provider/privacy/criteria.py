@@ -132,7 +132,7 @@ _CRITERIA = (
         word="distinct l-diversity",
         meaning="how many sensitive values the least diverse class has. With 1, anyone who finds the class knows the "
         "value of everyone in it, however large it is. More is better. (Machanavajjhala et al. 2007)",
-        axis="l: distinct sensitive values in every equivalence class, at least",
+        axis="l: fewest distinct sensitive values in an equivalence class",
         consequence=lambda reached: (
             "someone who finds a person's class may learn the value for certain"
             if reached == 1
@@ -147,7 +147,7 @@ _CRITERIA = (
         word="entropy l-diversity",
         meaning="how many equally frequent sensitive values would be as hard to guess as those of the least diverse "
         "class: like l, but rare values count for less. More is better. (Machanavajjhala et al. 2007)",
-        axis="entropy l: effective number of sensitive values in every class, at least",
+        axis="entropy l: smallest effective number of sensitive values in a class",
         consequence=lambda reached: (
             "some class leaves nothing to guess: all its records have one value"
             if reached < _MORE_THAN_ONE

@@ -20,8 +20,8 @@ class PrivacyTable:
     Attributes:
         plan: The plan of the table.
         records: The distinct records.
-        mappings: By attribute and masking id, (values,) the place of each value's masked value. A masking that is left
-            to chance or was made elsewhere has none.
+        mappings: By attribute and masking id, (values,) the place of each value's masked value. A random
+            masking, or one that was made elsewhere, has none.
     """
 
     plan: Plan
@@ -53,7 +53,7 @@ class PrivacyTable:
         return classes_of(self.records, {}, self.plan.quasi_identifiers, self.plan.sensitive)
 
     def left_to_chance(self, configuration: Configuration) -> list[str]:
-        """Return the columns whose masking is left to chance; only the masked table shows what becomes of them."""
+        """Return the columns that are masked at random; only the masked table shows what becomes of them."""
         elsewhere = self.masked_elsewhere(configuration)
         return [name for name in self._unmapped(configuration) if name not in elsewhere]
 
@@ -72,11 +72,11 @@ class PrivacyTable:
         """Return the classes of all records as the configuration masks them, before any is suppressed.
 
         Raises:
-            PlanError: A masking is left to chance or was made elsewhere.
+            PlanError: A masking is random or was made elsewhere.
         """
         chance, elsewhere = self.left_to_chance(configuration), self.masked_elsewhere(configuration)
         if chance or elsewhere:
-            why = f"leaves {', '.join(chance)} to chance" if chance else f"has {', '.join(elsewhere)} masked elsewhere"
+            why = f"masks {', '.join(chance)} at random" if chance else f"has {', '.join(elsewhere)} masked elsewhere"
             raise PlanError(
                 f"{self.plan.source}: {configuration.id} {why}; "
                 "measure the masked table with --quasi-identifiers and --sensitive"

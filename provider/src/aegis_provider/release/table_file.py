@@ -90,7 +90,7 @@ def write_parquet(
 
 @dataclass(frozen=True, eq=False)
 class ParquetColumn:
-    """A column of Parquet. Numbers are doubles if the shortest text of each double is exactly the number.
+    """A column of Parquet. Numbers are doubles if each double, in its shortest text, shows exactly the number.
 
     Attributes:
         domain: The texts that occur.

@@ -53,7 +53,7 @@ def _summary(disclosure: Disclosure) -> Iterator[str]:
     certain = sum(disclosure.small_and_certain.values())
     limits = ", as far as bounds were computed" if disclosure.unfinished else ""
     smallest = _smallest("in a table", ((each.name, each.smallest) for each in disclosure.attributes))
-    small = f"counts below {disclosure.below} that are certain, in a table or by difference"
+    small = f"counts below {disclosure.below} that are known for certain, in a table or by difference"
     yield f"{small}: {certain or 'none'}{limits}.{smallest}"
     cells = sum(each.linked.cells for each in disclosure.attributes)
     exact = sum(each.linked.exact for each in disclosure.attributes)
@@ -145,7 +145,7 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
         for each in disclosure.attributes
     ]
     yield TextTable(header, rows)
-    yield f"smallest, {small}: among the counts above 0 in its tables that have no noise, rounding or chance"
+    yield f"smallest, {small}: among the counts above 0 in its tables without noise, rounding or random masking"
     yield (
         f"by difference: how many counts of {few} appear in no table but are determined exactly; "
         "the smallest of each attribute:"

@@ -16,10 +16,10 @@ _SHOWN = 5
 def words_of(masking: Masking) -> str:
     """The function of a masking in plain words, or the name and parameters of an unknown function.
 
-    If the entry names no function, the words say so, and whether the masking is or may be left to chance.
+    If the entry names no function, the words say so, and whether the values are or may be masked at random.
     """
     if masking.function is None:
-        return "not given" if masking.is_deterministic else f"not given; {_chance(masking)} to chance"
+        return "not given" if masking.is_deterministic else f"not given; {_chance(masking)} at random"
     return shown(in_words(masking.function.name, masking.function.parameters), _LONGEST)
 
 
@@ -39,7 +39,7 @@ def unit_of(masking: Masking) -> str | None:
 
 
 def _chance(masking: Masking) -> str:
-    return "may be left" if masking.transition is None else "left"
+    return "may be masked" if masking.transition is None else "masked"
 
 
 def as_given(name: str, parameters: Parameters) -> str:
@@ -138,13 +138,13 @@ def _noise(parameters: Parameters) -> str | None:
     if not {"kind", "scale"} <= parameters.keys():
         return None
     step = f", rounded to multiples of {_value(parameters['step'])}" if "step" in parameters else ""
-    return f"left to chance: {_value(parameters['kind'])} noise of scale {_value(parameters['scale'])} added{step}"
+    return f"masked at random: {_value(parameters['kind'])} noise of scale {_value(parameters['scale'])} added{step}"
 
 
 def _randomised_response(parameters: Parameters) -> str | None:
     if "keep" not in parameters:
         return None
-    return f"left to chance: kept with probability {_value(parameters['keep'])}, else any value"
+    return f"masked at random: kept with probability {_value(parameters['keep'])}, else any value"
 
 
 def _token(parameters: Parameters) -> str:
@@ -159,10 +159,10 @@ _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
     "mapping": _mapping,
     "masked_table": _masked_table,
     "noise": _noise,
-    "pram": lambda _: "left to chance: drawn by its transition matrix",
+    "pram": lambda _: "masked at random: drawn by its transition matrix",
     "randomised_response": _randomised_response,
     "round": _round,
-    "shuffle": lambda _: "left to chance: the same values, permuted over the records",
+    "shuffle": lambda _: "masked at random: the same values, permuted over the records",
     "suppress": lambda _: "one masked value, *, for all",
     "token": _token,
     "top_bottom": _top_bottom,

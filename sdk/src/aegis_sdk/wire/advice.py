@@ -143,8 +143,8 @@ class Reconstruction(Answer):
     converged: bool = Field(description="Whether the residual is within the tolerance")
     misfits: dict[str, Misfit] = Field(
         default_factory=dict,
-        description="By masking id: the misfit of each view with uncertain counts; of exact views too if nothing "
-        "converged",
+        description="By masking id: the misfit of each view with uncertain counts; without convergence, of exact "
+        "views too",
     )
     support_known: bool = Field(default=False, description="Whether it is certain which cells are empty")
 

@@ -137,7 +137,7 @@ def _coarsening_faults(
     if tables[0] is None or tables[1] is None:
         return
     size = int(max(part.max(initial=0) for part in parts)) + 1
-    if size == 1:  # everything is linked: both fold to the label's histogram, with which each was compared
+    if size == 1:  # one part only: both add up to the label's histogram, which each was already compared with
         return
     ours, theirs = _united(tables[1], parts[1], size), _united(tables[0], parts[0], size)
     for part, label in places(ours != theirs):

@@ -172,7 +172,7 @@ def _left_out(attributes: Sequence[AttributeAdvice]) -> str:
 def _unknown(rows: Sequence[_Row]) -> str:
     if all(row.known for row in rows):
         return ""
-    return "of what is known: unmasked joint counts are not known, so more may be lost; in brackets: certain bounds"
+    return "of what is known: unmasked joint counts are not known, so more may be lost; in brackets: proven bounds"
 
 
 def _parts(subject: Subject) -> Iterator[Part]:

@@ -34,7 +34,7 @@ _POINTS = 9
 _TITLE_POINTS = 13
 
 _NAMES = 3
-_RULE = "a masking is a function of every masking below that is joined to it"
+_RULE = "a line joins a masking to one above it that is a function of it"
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ def losses_of(advice: Advice | None, attribute: str) -> Mapping[str, float]:
 
     `identity` loses nothing and `drop` loses everything, whether they were asked about or not. Maskings are left out if
     the advice does not know what the unmasked attribute tells and they may lose little or much of it. For errors, where
-    less is better, the whole that can be lost is not known. The shares are then of the largest loss of a masking of the
-    attribute.
+    less is better, the whole that can be lost is not known. Then 1 is the largest loss of any of the attribute's
+    maskings.
     """
     scored = next((each for each in (advice.attributes if advice else None) or () if each.name == attribute), None)
     if scored is None or advice is None:
@@ -50,7 +50,7 @@ def _share(deviation: float, whole: float) -> float:
 
 
 def _is_certain(attribute: AttributeAdvice, score: MaskingScore) -> bool:
-    """Return whether the masking's share is much the same whatever the unmasked attribute tells within its bounds."""
+    """Return whether the masking's share hardly depends on how much the unmasked attribute tells, within its bounds."""
     if reference_known(attribute):
         return True
     most = utility_bounds(attribute).most

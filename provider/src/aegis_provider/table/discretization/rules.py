@@ -68,7 +68,7 @@ class EqualWidth:
 
 @dataclass(frozen=True)
 class Edges:
-    """Bins between edges from the plan; numbers outside the edges are withheld, like missing ones."""
+    """Bins between edges from the plan; numbers outside the edges are treated like missing ones."""
 
     name: ClassVar[str] = "edges"
     edges: tuple[Decimal, ...]
