@@ -123,6 +123,12 @@ async def test_an_entry_comes_back_as_it_was(database, document):
     assert await read_back(database, version_id) == document
 
 
+def test_an_outline_has_the_sizes_of_the_attribute():
+    [age] = publication(example_entry()).content.outline
+    assert (age.cells, age.labels) == (8 * 5, 5)
+    assert [masking.occupied for masking in age.maskings] == [2]
+
+
 async def test_an_outline_from_before_inexact_counts_can_be_read(database, database_url):
     version_id, publication = await stored(database, example_entry())
     with psycopg.connect(database_url, autocommit=True) as connection:
