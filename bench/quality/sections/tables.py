@@ -1,10 +1,12 @@
 """The sections on the tables: what was trained on, and the results of every table."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from bench.quality.outcomes import Effect, Outcome, held_out, made_up, took_part
 from bench.quality.real_tables import STEPS
 from bench.quality.report import Section, figure_of, link, table
+from bench.quality.study import Table
 from bench.quality.training import MODELS
 
 TABLE_COLUMNS = ("table", "records", "attributes", "classes", "maskings", "configurations", "k", "AUC, worst to best")
@@ -36,7 +38,7 @@ Held out of every choice, see [how it was done](#how-it-was-done):
 
 Made-up tables vary one property at a time and leave everything else unchanged.
 
-{_list(made_up(outcomes))}
+{_families(made_up(outcomes))}
 
 **Maskings.** The health example has its own plan. In the other tables numbers are masked by intervals: of an eighth, a
 quarter and a half of the values, which nest, and of 3 and 7 values, which nest in nothing. Categories are masked by
@@ -66,6 +68,19 @@ def _table_row(outcome: Outcome) -> list[str]:
 def _list(outcomes: Sequence[Outcome]) -> str:
     tables = [each.study.table for each in outcomes]
     return "\n".join(f"* **{one.name}**: {one.about} ({one.source})." for one in tables)
+
+
+def _families(outcomes: Sequence[Outcome]) -> str:
+    """Describe one table of each family, whose names differ in their last word, and name the others."""
+    tables = [each.study.table for each in outcomes]
+    families = [list(family) for _, family in groupby(tables, lambda one: one.name.rpartition(" ")[0])]
+    return "\n".join(map(_family, families))
+
+
+def _family(tables: Sequence[Table]) -> str:
+    first, *others = tables
+    named = ", ".join(f"**{one.name}**" for one in others)
+    return f"* **{first.name}**: {first.about}{f'; likewise {named}' if named else ''} ({first.source})."
 
 
 def every_table(outcomes: Sequence[Outcome]) -> Section:

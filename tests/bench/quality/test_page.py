@@ -84,7 +84,7 @@ def test_every_plot_is_shown_and_every_entrant_listed(pages, by_id):
     assert len(rankers) == 3 * len(titles)
     assert "nan" not in text.replace("finance", "")
     assert text.split("\n\n")[1].startswith("**This is the short form (3 tables, 2 splits)")
-    assert "classes kept, 2 times, the same" in text
+    assert "the same shares of the classes,\n2 times.\nAll configurations" in text
 
 
 def test_plots_are_drawn_with_paths_and_no_date(pages):
