@@ -152,7 +152,7 @@ def test_mrmr_says_which_counts_it_lacks():
     study = random_study(0)
     study = replace(study, evidence=tuple(map(with_truth, study.evidence, study.truths)))
     pairs = tuple(pair for pair in study.pairs if pair.attributes != (0, 1))
-    with pytest.raises(ValueError, match="the pair counts of .* are not known"):
+    with pytest.raises(ValueError, match=r"the pair counts of .* are not known"):
         mrmr(replace(study, pairs=pairs))
 
 
