@@ -99,7 +99,7 @@ Precondition = Callable[[Head], bool]
 
 def etag(head: Head) -> str:
     """The entity tag of an entry: its version and the first 16 digits of its digest."""
-    return f'"{head.version}-{head.digest.removeprefix("sha256:")[:16]}"'
+    return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}"'
 
 
 def get_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:

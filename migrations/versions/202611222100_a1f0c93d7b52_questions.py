@@ -31,9 +31,9 @@ def upgrade() -> None:
     key = secrets.token_bytes(32)
     op.execute(sa.text("INSERT INTO server_key (value) VALUES (:key)").bindparams(key=key))
     op.add_column('entry_version', sa.Column('keyed_digest', sa.Text(), nullable=True))
-    versions = op.get_bind().execute(sa.text("SELECT id, digest FROM entry_version")).all()
-    for version_id, digest in versions:
-        keyed = f"hmac-sha256:{hmac.digest(key, digest.encode(), 'sha256').hex()}"
+    versions = op.get_bind().execute(sa.text("SELECT id, entry_id, digest FROM entry_version")).all()
+    for version_id, entry_id, digest in versions:
+        keyed = f"hmac-sha256:{hmac.digest(key, f'{entry_id} {digest}'.encode(), 'sha256').hex()}"
         change = sa.text("UPDATE entry_version SET keyed_digest = :keyed WHERE id = :id")
         op.execute(change.bindparams(keyed=keyed, id=version_id))
     op.alter_column('entry_version', 'keyed_digest', nullable=False)

@@ -35,7 +35,7 @@ class ContentStore:
             entry_id=uuid.UUID(entry_id),
             version=version,
             digest=content.digest,
-            keyed_digest=keyed_digest(await self._server_key(), content.digest),
+            keyed_digest=keyed_digest(await self._server_key(), entry_id, content.digest),
             title=content.title,
             description=content.description,
             keywords=list(content.keywords),

@@ -172,3 +172,16 @@ async def test_answers_are_opened_by_noise_alone(database_url, control):
         refused = await api.post("/v1/entries", json=entry, headers=keys["owner"])
         assert refused.status_code == 422
         assert "/disclosure_control/open_answers" in [fault["pointer"] for fault in refused.json()["errors"]]
+
+
+async def test_others_cannot_confirm_a_guess_by_publishing_it(database_url):
+    async with guarded(database_url) as (api, _, keys):
+        secret = await publish(api, two_attributes(), **keys["owner"])
+        guess = await publish(api, two_attributes(), **keys["other provider"])
+        assert guess["digest"] == secret["digest"]
+        for key in (keys["stranger"], keys["other provider"]):
+            seen = await api.get(f"/v1/entries/{secret['id']}", headers=key)
+            assert seen.json()["digest"].startswith("hmac-sha256:")
+            assert seen.json()["digest"][-64:-48] in seen.headers["ETag"]
+        mine = await api.get(f"/v1/entries/{guess['id']}", headers=keys["stranger"])
+        assert mine.json()["digest"] != seen.json()["digest"]
