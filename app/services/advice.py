@@ -143,6 +143,8 @@ class AdviceService:
         if question is None or advice is None or head is None or not _may_read(caller, question.tenant, head):
             raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
         view = view_for(caller, head)
+        if view is View.COARSE and question.view != View.COARSE:  # it may be one that a coarse caller may not ask
+            raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
         result = shown(advice, view)
         if not advice.status.is_final:
             advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))

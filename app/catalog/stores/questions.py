@@ -19,6 +19,7 @@ class TenantQuestion:
     id: str
     advice_id: str
     tenant: str
+    view: str
     created_at: datetime
 
 
@@ -46,7 +47,7 @@ class QuestionStore:
         except ValueError:
             return None
         rows = await self._session.execute(select(QuestionRow, TenantRow.name).join(TenantRow).where(wanted))
-        return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.created_at) for q, name in rows), None)
+        return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.view, q.created_at) for q, name in rows), None)
 
     async def count(self, version_id: int, tenant: str) -> int:
         """Count one more distinct question of a tenant about a version, and return how many it has asked.

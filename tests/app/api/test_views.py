@@ -185,3 +185,11 @@ async def test_others_cannot_confirm_a_guess_by_publishing_it(database_url):
             assert seen.json()["digest"][-64:-48] in seen.headers["ETag"]
         mine = await api.get(f"/v1/entries/{guess['id']}", headers=keys["stranger"])
         assert mine.json()["digest"] != seen.json()["digest"]
+
+
+async def test_a_question_of_the_provider_is_not_one_of_its_tenant_s_consumers(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, two_attributes(), **keys["owner"])
+        alone = (await asked(api, worker, keys["owner"], head["id"], weights={"sex": 0})).json()
+        assert (await api.get(f"/v1/advice/{alone['id']}", headers=keys["owner"])).status_code == 200
+        assert (await api.get(f"/v1/advice/{alone['id']}", headers=keys["consumer"])).status_code == 404
