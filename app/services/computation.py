@@ -134,7 +134,7 @@ def _result(
     measure = MEASURES[question.measure]
     shares, kept = None, np.full(len(recommendation.ranking), np.nan)
     if question.reference == "pooled":  # deviations from references of their own are shares of nothing
-        shares = attribute_shares(recommendation.attributes)
+        shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
         kept = configuration_shares(recommendation, shares, question.weights, codes, options)
     return {
         "configuration": ids[recommendation.best],

@@ -20,6 +20,9 @@ STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 #: The width where no standard error is known, as for measures of all attributes together.
 UNKNOWN_ERROR = 0.1
 
+#: What attributes tell is rounded to powers of this before they are weighed against each other.
+GRID = 1.1
+
 #: What a share is called up to each of these bounds, the bound included.
 BANDS = {"none": 0.05, "little": 0.35, "some": 0.65, "much": 0.95, "all": 1.0}
 
@@ -29,12 +32,12 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributeShares:
-    """What the maskings of an attribute keep of it.
+    """What the maskings of an attribute keep of it. Nothing here depends on the rest of the question.
 
     Attributes:
-        worth: what the attribute tells, as a share of what all attributes of the question tell; a multiple of 0.01.
+        worth: what the attribute tells, in the measure's unit, rounded to a power of 1.1; 0 if it tells nothing.
         kept: by masking the share of that which is kept, rounded.
-        step: the width of that rounding.
+        step: the largest width of that rounding.
     """
 
     worth: float
@@ -42,11 +45,18 @@ class AttributeShares:
     step: float
 
 
-def attribute_shares(assessments: Sequence[AttributeAssessment]) -> list[AttributeShares]:
-    """The shares of each attribute of a question, in its order."""
-    worth = [_worth(one) for one in assessments]
-    total = sum(worth) or 1.0
-    return [_shares(one, max(0.01, round(own / total, 2)), own) for one, own in zip(assessments, worth, strict=True)]
+def attribute_shares(assessment: AttributeAssessment) -> AttributeShares:
+    """The shares of one attribute."""
+    worth = _worth(assessment)
+    steps, kept = [STEPS[0]], {}
+    for name, score in assessment.maskings.items():
+        if worth:
+            # By its own error alone: otherwise a requirement that leaves other maskings out would round it anew.
+            steps.append(_step(None if score.standard_error is None else score.standard_error / worth))
+            kept[name] = float(_rounded(np.float64(1 - score.deviation / worth), steps[-1]))
+        else:  # there is nothing to lose
+            kept[name] = 1.0
+    return AttributeShares(GRID ** round(math.log(worth, GRID)) if worth else 0.0, kept, max(steps))
 
 
 def _worth(assessment: AttributeAssessment) -> float:
@@ -54,17 +64,6 @@ def _worth(assessment: AttributeAssessment) -> float:
     whole, without = assessment.reference_utility, assessment.drop_utility
     worth = abs(whole - without)
     return worth if worth > _NOTHING * max(1.0, abs(whole), abs(without)) else 0.0
-
-
-def _shares(assessment: AttributeAssessment, part: float, worth: float) -> AttributeShares:
-    """Where the attribute tells nothing, nothing can be lost."""
-    if not worth:
-        return AttributeShares(part, dict.fromkeys(assessment.maskings, 1.0), STEPS[0])
-    errors = [score.standard_error for score in assessment.maskings.values()]
-    largest = None if None in errors else max((error for error in errors if error is not None), default=None)
-    step = _step(None if largest is None else largest / worth)
-    kept = {name: _rounded(1 - score.deviation / worth, step) for name, score in assessment.maskings.items()}
-    return AttributeShares(part, kept, step)
 
 
 def configuration_shares(
@@ -86,11 +85,13 @@ def configuration_shares(
     if recommendation.joint is not None:
         return _joint_shares(recommendation)
     worth = weights * np.array([one.worth for one in attributes])
+    if not worth.any():
+        return np.ones(codes.shape[0])
     kept = np.zeros(codes.shape[0])
-    for one, share, names, column in zip(attributes, worth, options, codes.T, strict=True):
-        kept += share * np.array([one.kept.get(name, math.nan) for name in names])[column]
-    step = _step(float(worth @ [one.step for one in attributes]) / worth.sum())
-    return _falling(kept / worth.sum(), step)
+    for one, part, names, column in zip(attributes, worth / worth.sum(), options, codes.T, strict=True):
+        kept += part * np.array([one.kept.get(name, math.nan) for name in names])[column]
+    step = _step(float(worth @ [one.step for one in attributes] / worth.sum()))
+    return _falling(kept, step)
 
 
 def _joint_shares(recommendation: Recommendation) -> NDArray[np.float64]:
@@ -112,12 +113,11 @@ def _step(error: float | None) -> float:
     return next((step for step in STEPS if error <= step * (1 + _NOTHING)), STEPS[-1])
 
 
-def _rounded(share: float, step: float) -> float:
-    """A share as a multiple of `step`, from 0 to 1."""
-    return float(np.clip(np.round(np.round(share / step) * step, 2), 0.0, 1.0))
+def _rounded(shares: NDArray[np.float64] | np.float64, step: float) -> NDArray[np.float64]:
+    """Shares as multiples of `step`, from 0 to 1."""
+    return np.asarray(np.clip(np.round(np.round(shares / step) * step, 2), 0.0, 1.0) + 0.0)
 
 
 def _falling(shares: NDArray[np.float64], step: float) -> NDArray[np.float64]:
     """Rounded shares of a ranking: rounding must not turn its order round."""
-    rounded = np.clip(np.round(np.round(shares / step) * step, 2), 0.0, 1.0)
-    return np.asarray(np.minimum.accumulate(rounded))
+    return np.asarray(np.minimum.accumulate(_rounded(shares, step)))
