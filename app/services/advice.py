@@ -149,6 +149,8 @@ class AdviceService:
         if not advice.status.is_final:
             advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
         own = replace(advice, id=question_id, created_at=question.created_at, digest=head.seen_by(caller).digest)
+        if not head.belongs_to(caller):  # it would tell that somebody else has asked the same
+            own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view, result)
 
 

@@ -156,7 +156,7 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
         "model_version": advice.model_version,
         "created_at": timestamp(advice.created_at),
     }
-    if seen.view is View.FULL:  # to others it would tell that somebody else has asked the same
+    if seen.view is View.FULL:
         body["elapsed_ms"] = advice.elapsed_ms
     if advice.problem is not None:
         title = "Advice failed"
