@@ -1,4 +1,4 @@
-"""The example's table, plan and entry, as its provider summarises it."""
+"""The example's table, plan and entry, as its provider makes them."""
 
 from copy import deepcopy
 from functools import cache

@@ -14,7 +14,7 @@ class Shape:
     """The size of an entry.
 
     `groups` has the number of masked values (bins of equal width) of each masking of an attribute. If `ordered`, bins
-    are runs of the domain. Otherwise the values that share a bin are drawn, and references are iterated.
+    are runs of the domain. Otherwise the values that share a bin are drawn, so references have to be iterated.
     """
 
     attributes: int = 8

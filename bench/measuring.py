@@ -50,7 +50,7 @@ def seconds_and_peak(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def peak_memory() -> float:
-    """Return the peak memory of this process in MB (Linux); its parent does not count."""
+    """Return the peak memory of this process in MB (Linux), without that of its parent."""
     held = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     return int(held[1]) * 1024 / MEGABYTE if held else float("nan")
 

@@ -34,7 +34,7 @@ class View(StrEnum):
 
 
 class ReferenceKind(StrEnum):
-    """The reference: one for each attribute, pooled from all views, or one for each masking, as first published."""
+    """The reference: one for each attribute, pooled from all views, or one for each masking, as in the paper."""
 
     POOLED = "pooled"
     OWN = "own"

@@ -41,7 +41,7 @@ class AskedQuestion:
     """A question that has been asked: its id, and the advice that answers it.
 
     Attributes:
-        is_new: the advice is not computed yet, and this call was the one that asked for it.
+        is_new: whether this call was the first to ask for the advice, which is not computed yet.
     """
 
     id: str
@@ -73,12 +73,12 @@ class AdviceService:
 
         Args:
             caller: who asks.
-            head: of the entry, at that version.
+            head: the head of the entry, at that version.
             question: what is asked.
-            budget: distinct questions that a tenant may ask about the version if it gets coarse answers.
+            budget: how many distinct questions a tenant that gets coarse answers may ask about the version.
 
         Raises:
-            InvalidDocumentError: this version cannot answer the question, or not for this caller.
+            InvalidDocumentError: this version cannot answer the question, or only for other callers.
             BudgetSpentError: the caller's tenant has asked enough distinct questions.
             NotFoundError: the version has just been deleted.
         """
@@ -143,13 +143,13 @@ class AdviceService:
         if question is None or advice is None or head is None or not _may_read(caller, question.tenant, head):
             raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
         view = view_for(caller, head)
-        if view is View.COARSE and question.view != View.COARSE:  # it may be one that a coarse caller may not ask
+        if view is View.COARSE and question.view != View.COARSE:  # it may be refused to a coarse caller
             raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
         result = shown(advice, view)
         if not advice.status.is_final:
             advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
         own = replace(advice, id=question_id, created_at=question.created_at, digest=head.seen_by(caller).digest)
-        if not head.belongs_to(caller):  # it would tell that somebody else has asked the same
+        if not head.belongs_to(caller):  # it would show that somebody else asked the same
             own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view, result)
 

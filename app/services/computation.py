@@ -133,7 +133,7 @@ def _result(
     alike = recommendation.indistinguishable
     measure = MEASURES[question.measure]
     shares, kept = None, np.full(len(recommendation.ranking), np.nan)
-    if question.reference == "pooled":  # deviations from references of their own are shares of nothing
+    if question.reference == "pooled":  # the deviations by `own` have no common whole
         shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
         kept = configuration_shares(recommendation, shares, question.weights, codes, options)
     return {

@@ -1,4 +1,4 @@
-"""The cost of choosing a configuration, by every way of choosing, for tables of any size."""
+"""The cost of every way to choose a configuration, for tables of any size."""
 
 import math
 import warnings
@@ -92,7 +92,7 @@ class Costs:
 def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
     """Make up tables, and choose a configuration for each in every way.
 
-    Work on counts alone is timed in rounds over all tables, so that whatever else the machine does slows all of them.
+    Work on counts alone is timed in rounds over all tables, so that whatever else the machine does slows all alike.
     Only DuckDB has several threads.
     """
     with threadpool_limits(1):
@@ -197,7 +197,7 @@ def _timed(work: Callable[[], T]) -> tuple[float, T]:
 
 
 def _several(work: Callable[[], T], enough: float) -> tuple[list[float], list[T]]:
-    """Repeat the work up to `TIMES` times until it took `enough` seconds in all; return all times and results."""
+    """Repeat the work until it has taken `enough` seconds, at most `TIMES` times; return all times and results."""
     goes = [timed(work)]
     while len(goes) < TIMES and sum(seconds for seconds, _ in goes) < enough:
         goes.append(timed(work))

@@ -99,12 +99,12 @@ class Learners:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one control: each figure of every repetition.
+    """The cost of one control: its figures in every repetition.
 
     Attributes:
         left: the number of configurations still offered.
         spearman: the correlation between their order with the control and the true one, by utility.
-        lost: the AUC of the pick without control less that of the pick with it, as a mean over the questions.
+        lost: the AUC of the pick without control minus that of the pick with it, as a mean over the questions.
     """
 
     left: Sequence[int]

@@ -24,7 +24,7 @@ SPREAD = 0.35
 """How much finer or coarser than its configuration an attribute is masked, as a share of its maskings."""
 
 TRADED = 0.15
-"""The same if some attributes are masked finely against others."""
+"""The same if some attributes are masked finely and the others coarsely."""
 
 FEW = 4
 """An attribute with at most this many values may be shared with its values replaced by codes."""
@@ -35,8 +35,8 @@ def drawn_plan(table: Table, seed: int, *, against: Collection[str] = (), count:
 
     Each candidate is drawn around its own coarseness. Candidates are sorted by privacy: by k (the records of the
     smallest group that agrees on all masked attributes), then by the number of such groups and by the bits shared,
-    where fewer are more private. They are cut into as many strata as configurations are wanted. Of each stratum the
-    candidate is kept whose maskings are used least so far. The configurations are in that order, the most private last.
+    where fewer are more private. They are cut into as many strata as configurations are wanted. Each stratum keeps the
+    candidate whose maskings have been used least so far. The configurations are in that order, the most private last.
 
     Args:
         table: the records; the label is ignored.

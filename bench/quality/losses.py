@@ -65,7 +65,7 @@ def lost_in_split(results: FloatArray, pick: FloatArray) -> FloatArray:
 def correlations(results: FloatArray, utilities: FloatArray) -> FloatArray:
     """Return (splits,) Spearman's correlation of utilities and results; 0 if one of the two is constant.
 
-    An order without information is worth what a random one is worth on average.
+    A constant order gets 0 because a random order has a correlation of 0 on average.
     """
     if np.ptp(utilities) == 0:
         return np.zeros(results.shape[0])

@@ -21,7 +21,7 @@ MODES = {1: "air", 2: "train", 3: "bus", 4: "car"}
 SKLEARN = "scikit-learn"
 SEED = 1
 SEED_OF_HEALTH = 4
-"""For the choice among the configurations of the example's own plan."""
+"""The seed that chooses among the configurations of the example's own plan."""
 
 
 def health() -> Study:

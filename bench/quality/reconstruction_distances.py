@@ -142,7 +142,7 @@ class Reconstruction:
     Attributes:
         name: the table's name.
         views: the number of views of each attribute.
-        chance: by how many bits the attributes' unmasked counts are expected to overstate the information.
+        chance: how many bits of information the attributes' unmasked counts are expected to show by chance alone.
         histogram: variant I, with the histograms.
         no_histogram: variant II, without.
     """

@@ -110,7 +110,7 @@ def _plan(folder: Path, mode: str) -> Plan:
 
 
 def _join(source: Path, output: Path) -> None:
-    """Write what `apply` writes by SQL alone: numbered, joined with a table of masked texts per attribute, sorted."""
+    """Write the same file as `apply`, by SQL alone: number the records, join the masked texts, and sort."""
     with _quiet(memory_limit=MEMORY, temp_directory=str(source.parent / "spill")) as connection:
         names = [f"a{n}" for n in range(ATTRIBUTES)]
         connection.execute(f"CREATE VIEW t AS SELECT * FROM read_csv('{source}', all_varchar = true)")

@@ -77,7 +77,7 @@ def solved(name: str, solver: Solver) -> Run:
 
 
 def made(name: str) -> tuple[IntArray, IntArray]:
-    """Make codes of attributes that depend on one common variable, as do the clusters (intervals of another number)."""
+    """Make codes of attributes, and clusters (intervals of a number), which all depend on one common variable."""
     values, skew = TABLES[name]
     random = np.random.default_rng(0)
     common = random.normal(size=RECORDS)
@@ -86,7 +86,7 @@ def made(name: str) -> tuple[IntArray, IntArray]:
 
 
 def skewed(numbers: FloatArray, values: int, skew: float) -> IntArray:
-    """Return (n,) the k-th value for a share of 1 / k^skew of the numbers, in their order."""
+    """Return (n,) values in the order of the numbers; the share of the k-th value is proportional to 1 / k^skew."""
     shares = np.arange(1, values + 1) ** -skew
     ends = np.cumsum(shares / shares.sum())[:-1]
     return np.searchsorted(ends, np.argsort(np.argsort(numbers)) / len(numbers), side="right")

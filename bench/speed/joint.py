@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def figures(attributes: int, configurations: int) -> tuple[str, ...]:
-    """Measure the seconds for random configurations, and for as many that each change one masking of the last."""
+    """Measure the seconds for random configurations, and for as many that each change one masking of the one before."""
     entry, rng = made(attributes), np.random.default_rng(1)
     drawn = rng.integers(1, len(OPTIONS), (configurations, attributes))
     walk = walked(rng, attributes, configurations)

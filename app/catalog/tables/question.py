@@ -8,7 +8,7 @@ from app.catalog.tables.base import Base, created_at
 
 
 class QuestionRow(Base):
-    """Who asked for an advice: tenants that ask the same share the advice, but neither its id nor its time."""
+    """Who asked for an advice. Tenants that ask the same question share the advice, but not its id and time."""
 
     __tablename__ = "question"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""mRMR: relevance less redundancy, from the same pair counts that the joint measure uses.
+"""mRMR: relevance minus redundancy, from the same pair counts that the joint measure uses.
 
 Peng, Long & Ding 2005, Feature selection based on mutual information: criteria of max-dependency, max-relevance and
 min-redundancy, equation 6, with means over the attributes and over the other attributes of each. Here it is a sum over

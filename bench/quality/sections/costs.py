@@ -16,7 +16,7 @@ from bench.quality.training import ITERATIONS
 FIGURE = "cost.svg"
 BASE = Size()
 SHORT_BASE = Size(attributes=2, configurations=4, records=400)
-#: What grows, and its sizes; everything else is as in `BASE`.
+#: The sizes of each quantity that grows; all other quantities are as in `BASE`.
 GROWING: Mapping[str, Sequence[int]] = {
     "attributes": (4, 8, 16, 32, 64),
     "configurations": (10, 100, 1_000, 10_000),
@@ -30,14 +30,14 @@ SLACK = 0.1
 ONE_RUN = "In the one run that this page reports,"
 """The beginning of the sentence that differs from run to run."""
 
-#: The columns of the tables, after the first, which is what grows.
+#: The columns of the tables after the first one, which has the sizes of the quantity that grows.
 COLUMNS = (
     *("summary", "references", "question", "summary with pairs", "joint question"),
     *("Mascara", "sampling", "training", "Mascara / advice", "sampling / advice", "training / advice"),
 )
 
 Series = Mapping[str, Sequence[Costs]]
-"""The costs of growing sizes, by what grows."""
+"""The costs at growing sizes, by the name of the quantity that grows."""
 
 #: The costs that the plot shows, in the order of the legend.
 LINES: Mapping[str, Callable[[Costs], float | None]] = {

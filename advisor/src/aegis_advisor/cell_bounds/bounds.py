@@ -36,9 +36,9 @@ class CellBounds:
         upper: (atoms, labels) int64; `UNLIMITED` where nothing is certain.
         method: the most expensive method that was needed.
         programs: the number of linear programs solved.
-        complete: whether every bound is the tightest that the sums allow a table of real numbers, rounded to whole
-            numbers (for counts of 10^9 and more, to a billionth of the largest). If not, time was up or a program was
-            given up: all bounds hold, but some may be wider.
+        complete: whether every bound is the tightest possible for tables of real numbers with these sums, rounded to a
+            whole number (for counts of 10^9 and more, only to a billionth of the largest). If not, time ran out or a
+            program was given up: all bounds hold, but some may be wider than necessary.
     """
 
     atom_of_value: AtomArray
@@ -68,7 +68,8 @@ def bound_cells(
 
     Args:
         evidence: without faults (`find_faults`).
-        progress: called with (done, total) after each linear program: the bounds settled, of those that need programs.
+        progress: called with (done, total) after each linear program: how many bounds are settled, and how many need
+            programs.
         stop: called before each linear program; if true, the bounds proven so far are returned.
 
     Raises:

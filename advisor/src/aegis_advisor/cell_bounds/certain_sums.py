@@ -136,11 +136,12 @@ def _of_views(evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int)
 def _of_chance(
     masking: Masking, atom_of_value: AtomArray, atoms: int, least: FloatArray, most: FloatArray
 ) -> Iterator[SumLimits]:
-    """What a random masking says for certain, only from which masked values each atom can have.
+    """What a random masking says for certain, which follows only from the masked values that each atom can have.
 
-    The records of a masked value come from atoms that can have it, and the records of atoms have masked values that
-    they can have. The latter is stated for each set of masked values that some atom can have, and for all atoms that
-    can have nothing else. Other sets of masked values are left out (by Hall's theorem all sets would be needed).
+    The records of a masked value come from atoms that can have it, which limits their sum from below. The records of
+    atoms have only masked values that are possible for them, which limits their sum from above. The second kind of
+    limit is stated for each set of masked values that is possible for some atom: it covers all atoms for which no other
+    masked values are possible. Other sets of masked values are left out (by Hall's theorem all sets would be needed).
     """
     possible = np.zeros((atoms, masking.groups), dtype=bool)
     possible[atom_of_value] = True if masking.transition is None else masking.transition > 0
@@ -153,6 +154,6 @@ def _of_chance(
 
 
 def _within(possible: BoolArray, kinds: BoolArray) -> BoolArray:
-    """(kinds, atoms) whether a kind (kinds, groups) has all groups that are possible (atoms, groups) for an atom."""
+    """(kinds, atoms) whether a kind (kinds, groups) includes all groups possible for an atom (atoms, groups)."""
     outside: IntArray = (~kinds).astype(np.int64) @ possible.T.astype(np.int64)
     return np.asarray(outside == 0)

@@ -21,8 +21,8 @@ from aegis_advisor.cell_bounds.linear_system import LinearSystem
 
 PRIMAL = 4
 DEVEX = 1
-"""A table that fits stays feasible when the objective changes to another cell: the primal method starts from it. Devex
-pricing is cheap."""
+"""A table that fits stays feasible when the objective changes to another cell, so the primal method can start from it.
+Devex pricing is cheap."""
 
 STEPS = 100_000
 """The most simplex steps of a program. A time limit would not give the same answer twice."""
@@ -68,7 +68,7 @@ class Simplex:
         self._highs.passModel(_model(sums, self._unit))
 
     def least(self, cells: IntArray, sign: int) -> Optimum | None:
-        """Return the table with the least `sign` times the sum of some cells; None if the program was given up.
+        """Return a table that minimises `sign` times the sum of some cells; None if the program was given up.
 
         Raises:
             InfeasibleError: no table has these sums.
@@ -137,7 +137,7 @@ def proven_least(sums: LinearSystem, cell: int, sign: int, multipliers: FloatArr
 
 
 def _scaled(sums: LinearSystem, multipliers: FloatArray) -> tuple[IntArray, int]:
-    """The multipliers times 2^exponent, as integers; the total over the sums of any cell is at most 2^62."""
+    """The multipliers times 2^exponent, as integers small enough that those of a cell's sums total at most 2^62."""
     largest = float(np.abs(multipliers).max(initial=1.0))
     most = int(np.diff(sums.transposed.indptr).max(initial=1))
     exponent = 60 - most.bit_length() - int(np.frexp(largest)[1])
@@ -152,7 +152,7 @@ def _product(factors: IntArray, counts: FloatArray) -> int:
 
 CLOSE = 1e-6
 RELATIVE = 1e-9
-"""How near a solver's table comes to a bound that it attains: an error in records, plus one relative to the largest
+"""A solver's table attains a bound if it is this close: within an error in records, plus one relative to the largest
 count."""
 
 
@@ -226,13 +226,13 @@ class BoundSearch:
                     yield np.array([cell]), sign
 
     def _compatible(self, cells: IntArray) -> IntArray:
-        """Some of these cells, including the first. No sum is too small for the total of their upper bounds."""
+        """Choose some of these cells, including the first; no sum may be below the total of its cells' upper bounds."""
         room = self.sums.most.copy()
         chosen = [cell for cell in cells.tolist() if self._takes(room, cell)]
         return np.array(chosen or cells[:1])
 
     def _takes(self, room: FloatArray, cell: int) -> bool:
-        """Whether the room (sums,) suffices for a cell's upper bound; if so, subtract it from the room."""
+        """Whether the room (sums,) suffices for a cell's upper bound; if so, subtract the bound from the room."""
         sums = self.sums.of_cell(cell)
         if self.upper[cell] > room[sums].min(initial=np.inf):
             return False
@@ -263,7 +263,7 @@ class BoundSearch:
         return True
 
     def _loose(self, sign: int) -> BoolArray:
-        """(cells,) whether the lower (1) or upper (-1) bound was neither computed nor attained by a table found.
+        """(cells,) whether the lower (1) or upper (-1) bound was neither computed nor attained by a table found so far.
 
         A cell that no sum limits from above has no upper bound to look for.
         """

@@ -169,7 +169,7 @@ class AttributeEvidence:
 
     @property
     def label_slack(self) -> tuple[int, int]:
-        """How far a single count of the label's histogram, and its total, may at most be from those of the table."""
+        """The most by which a count of the label's histogram, and its total, may differ from those of the table."""
         sums = self.labels + 1
         return self.label_perturbation.slack(1, sums), self.label_perturbation.slack(self.labels, sums)
 

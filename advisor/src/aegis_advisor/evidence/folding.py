@@ -9,10 +9,10 @@ from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
 def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
     """The exact counts (groups, labels) of a deterministic masking, or None if they are not certain.
 
-    They are certain in three cases: they are published, the unmasked counts are, or every group is a union of groups
-    of one counted, mapped view (possibly of different views for different groups). In the last case the counts of a
-    group are the sum over its union, however well the reconstruction has converged. Counts of a masking that is not a
-    function of the value are not those of a view, and never certain in this sense. Counts with noise, rounding or
+    They are certain in three cases: they are published, the unmasked counts are published, or every group is a union of
+    groups of one counted, mapped view (possibly of different views for different groups). In the last case the counts
+    of a group are the sum over its union, however well the reconstruction has converged. Counts of a masking that is
+    not a function of the value are not those of a view, and never certain in this sense. Counts with noise, rounding or
     left-out records are not used.
     """
     if masking.exact:
@@ -43,7 +43,7 @@ def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) 
 
 
 def _whole_groups(view: IntArray, mapping: IntArray, groups: int) -> tuple[IntArray, BoolArray]:
-    """For each group (groups,) of a view: a group of `mapping` that has its values, and whether it has all of them."""
+    """For each group (groups,) of a view: a group of `mapping` that shares values with it, and whether it has all."""
     target = np.zeros(groups, dtype=np.int64)
     target[view] = mapping
     whole = np.bincount(view, minlength=groups) > 0

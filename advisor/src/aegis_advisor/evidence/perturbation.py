@@ -11,7 +11,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 
 IMPLAUSIBLE = 1e-9
-"""A view is rejected if the declared noise explains one of its sums with at most this probability, over all sums."""
+"""A view is rejected if noise as declared would put any of its sums this far off with at most this probability."""
 
 LEAST_SCALE = 1e-6
 """Below this scale, exp(-1 / scale) is 0 in doubles, and so is the probability of any noise."""
@@ -42,7 +42,7 @@ class Perturbation:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether noise may have changed a count; at the smallest scales its probability exp(-1 / scale) is too low."""
+        """Whether noise may have changed a count; at tiny scales its probability exp(-1 / scale) is negligible."""
         return self.noise_scale is not None and math.exp(-1.0 / max(self.noise_scale, LEAST_SCALE)) > IMPLAUSIBLE
 
     @property

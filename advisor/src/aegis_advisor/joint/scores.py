@@ -14,7 +14,7 @@ from aegis_advisor.joint.trace import Traces, traces
 from aegis_advisor.measures.association import trace_bias
 
 MORE = 10_000
-"""The most configurations scored besides those asked about: all of an entry, unless it is very large."""
+"""The most configurations scored besides those asked about; enough for all of an entry, unless it is very large."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +84,7 @@ def score_jointly(
 
 
 def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:
-    """The configurations whose maskings are all counted functions of the value: their utility is a certain bound."""
+    """Configurations whose maskings are all functions of the value with known counts; each is a certain lower bound."""
     sound = np.ones(len(codes), dtype=bool)
     for known, names, column in zip(evidence, options, codes.T, strict=True):
         sound &= np.array([is_counted_function(known, name) for name in names])[column]
@@ -103,7 +103,7 @@ def is_counted_function(evidence: AttributeEvidence, option: str) -> bool:
 def _missing(
     design: Design, evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Attribute and masking of each side of the pair counts that configurations need and that are not known."""
+    """The pair counts that configurations need but that are not known, as attribute and masking of each side."""
     for (first, second), unknown in design.unknown.items():
         needed = np.unique(codes[:, [first, second]], axis=0)
         for code, other in needed[unknown[needed[:, 0], needed[:, 1]]].tolist():

@@ -15,14 +15,14 @@ DEPENDENT = 1e-12
 a table of N records, a dimension that does not depend on others keeps about 1/N or more."""
 
 MOST_RECORDS = 10**10
-"""With more records, a dimension that keeps 1/N cannot be told from one that depends on others."""
+"""With more records than this, a dimension that keeps 1/N cannot be told from one that depends on others."""
 
 ROUNDING = 1e-14
 """The error of a residual variance, which is a difference of numbers of order 1."""
 
 NEGLIGIBLE = 1e-5
-"""The largest correlation that a dependent dimension may have with others beyond those it depends on, about the root of
-`DEPENDENT`, and the most by which canonical correlations may exceed 1. Beyond it, no table has these counts."""
+"""Rounding may leave a dependent dimension this much correlation with dimensions that it does not depend on (about the
+root of `DEPENDENT`), and raise a canonical correlation by this much above 1. Beyond that, no table has these counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ def traces(design: Design, codes: Codes, records: int) -> Traces:
 
 
 def _order(design: Design, codes: Codes) -> list[int]:
-    """Order attributes so that configurations share most: by the number of maskings in use, then the largest first."""
+    """Order attributes so that successive configurations share most: first those with the fewest maskings in use."""
     changes = [len(np.unique(column)) for column in codes.T]
     largest = [max((columns.size for columns in of), default=0) for of in design.columns]
     return sorted(range(len(changes)), key=lambda attribute: (changes[attribute], -largest[attribute]))
@@ -152,7 +152,7 @@ class _Elimination:
         return True
 
     def _extend_by_one(self, fresh: IntArray) -> None:
-        """Extend the factor by the independent dimensions of an attribute; the others must add nothing."""
+        """Extend the factor by the independent dimensions of an attribute; the dependent ones must add nothing."""
         above, left, labels = self._left_over(fresh)
         factor, order, rank = _pivoted(left)
         kept, rest = order[:rank], order[rank:]
@@ -165,7 +165,7 @@ class _Elimination:
         self.dependent.append((fresh[rest], np.concatenate([above[:, rest], part.T])))
 
     def _left_over(self, fresh: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What the factor explains of new columns (size, fresh), and the residuals of their correlations and labels."""
+        """The rows of the factor for new columns (size, fresh), and the rest of their correlations and labels."""
         size = self._size
         block = self.design.correlations[np.ix_(np.concatenate([self.places[:size], fresh]), fresh)]
         labels = self.design.labels[fresh]
@@ -178,7 +178,7 @@ class _Elimination:
         return above, block[size:] - above.T @ above, labels - above.T @ self.solved[:size]
 
     def _append(self, fresh: IntArray, above: FloatArray, lower: FloatArray, labels: FloatArray) -> None:
-        """Add rows to the factor: `above` is their part in the existing rows, `lower` the factor of the residual."""
+        """Add new columns to the factor: `above` is their part in its existing rows, `lower` the factor of the rest."""
         size, end = self._size, self._size + fresh.size
         if fresh.size:
             self.factor[size:end, :size] = above.T

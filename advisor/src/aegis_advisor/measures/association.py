@@ -82,8 +82,8 @@ def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> f
     """How much a trace exceeds the trace adjusted for its size, as Ezekiel adjusts `R^2`.
 
     `V - (q - (q - V)(N - 1)/(N - 1 - p)) = (q - V) p / (N - 1 - p)`: a regression on `p` dimensions that tell nothing
-    explains `p/(N - 1)` of each of `q` dimensions of the label. The bias is the whole trace where dimensions are as
-    many as records (`N - 1 - p < 1`), since such a regression explains everything, whatever its data.
+    explains `p/(N - 1)` of each of `q` dimensions of the label. With as many dimensions as records (`N - 1 - p < 1`)
+    the bias is the whole trace, since such a regression explains everything, whatever its data.
 
     Ezekiel 1930, "Methods of correlation analysis"; for several responses at once, Peres-Neto, Legendre, Dray &
     Borcard 2006, "Variation partitioning of species data matrices", equation 4.
@@ -110,7 +110,7 @@ def cramers_v_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -
     """The gradient of the square over twice V.
 
     Where V^2 is below its mean under independence, V is replaced by the root of that mean. The root has no derivative
-    at 0; with this one the standard error is that of the root of a chi-square variable.
+    at 0; with this replacement the standard error is that of the root of a chi-square variable.
     """
     scale = cramers_v_scale(table, atoms)
     slopes: FloatArray = scale * _centred_gradient(table) if scale > 0 else np.zeros(table.shape)

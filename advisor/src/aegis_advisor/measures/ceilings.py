@@ -49,7 +49,7 @@ def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
 
 
 def _most(evidence: AttributeEvidence, by_row: ByRow, by_group: ByGroup, known: PartialTable) -> float:
-    """The highest score of any table that fits: the least that any view allows."""
+    """An upper bound of the score of any table that fits: the lowest of those that the views give."""
     rows = known.rows
     singly = None if rows is None else rows.values * by_row(rows, known)
     least = np.inf

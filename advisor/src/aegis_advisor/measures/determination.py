@@ -66,8 +66,8 @@ def g2(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
 def g2_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
     """The gradient, from the mixed records that are lost if a record is deleted.
 
-    It is the record itself if its row has another label too, and its whole row if it is the only record with one of two
-    labels. The second case is not a derivative but the jackknife's difference. Without it, chance would not seem to
+    These are the record itself if its row has another label too, and its whole row if it is the only record with one of
+    two labels. The second case is not a derivative but the jackknife's difference. Without it, chance would not seem to
     change the support.
     """
     labels = np.count_nonzero(table, axis=1)[:, np.newaxis]

@@ -172,7 +172,7 @@ def certainty_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
 
 
 def certainty_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
-    """Values tell no more than the label merged into as many classes would, nor than the most uneven coupling."""
+    """The lesser of two bounds: by the label merged into one class per value, and by the most uneven coupling."""
     most = logs(groups.counts) - logs(groups.merged())
     coupled = groups.majorant()
     if coupled is not None and groups.largest is not None:

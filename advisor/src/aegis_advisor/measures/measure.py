@@ -22,7 +22,7 @@ ByGroup = Callable[[GroupLimits, PartialTable], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """The highest utility of a table with only its margins and views known.
+    """The highest utility of a table of which only the margins and views are known.
 
     The measure of such a table is a function of a score, a sum over its rows (see `utility_ceilings`). If lower is
     better, the ceiling is the least value of the measure.
@@ -59,12 +59,14 @@ class Measure:
         ceiling: the highest utility that an attribute can have, given its views.
         scale: near independence, where the gradient vanishes, the measure varies like this multiple of a chi-square
             variable with the table's degrees of freedom; None if the gradient does not vanish there.
-        bias: how much a sample of N records exceeds its population on average; None if that is not known.
+        bias: how much the measure of a sample of N records exceeds that of its population on average; None if that is
+            not known.
         of_information: its value at a mutual information, given the entropies of the values and of the label (all in
             bits); None unless it grows with mutual information. If it does, the reference has the least utility, since
             it has the largest entropy (variant I).
         depends_on_support: whether it depends on which cells are empty, which an iterative solution only approaches.
-        corrected_by_default: whether its bias is corrected unless a question says otherwise; it would mislead too much.
+        corrected_by_default: whether its bias is corrected unless a question says otherwise, because the bias would
+            mislead too much.
         is_joint: whether it measures all attributes of a configuration together; its function is that of a single
             attribute.
         weighs_values: whether its gradient differs between values of an atom that have different counts.

@@ -133,7 +133,8 @@ class _Sampling:
     ) -> Self:
         """Return the sampling errors of an answer.
 
-        Deviations by the reference `own` have no sampling error. That of a trace cannot be computed from pair counts.
+        Deviations by the reference `own` have no sampling error. The sampling error of a trace cannot be computed from
+        pair counts.
         """
         errors = [one.errors(measure, each) for one, each in zip(selected, assessments, strict=True)]
         each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]

@@ -126,7 +126,7 @@ def exact_utilities(evidence: AttributeEvidence, measure: Measure) -> dict[str, 
 def _other_utilities(evidence: AttributeEvidence, reference: Reference, measure: Measure) -> list[float]:
     """The utilities of `drop` and of maskings that are no exact views, if they can exceed that of the reference.
 
-    They can by a measure that is not monotone. Their apparent gain would then count as a loss, which can be larger than
+    They can if the measure is not monotone. Their apparent gain would then count as a loss, which can be larger than
     that of `drop`. Counts of unknown origin are left out.
     """
     if measure.monotone:
@@ -202,7 +202,7 @@ def _interval(evidence: AttributeEvidence, reference: Reference, measure: Measur
     """The interval of the true utility: between the certain bound and the ceiling that no table that fits exceeds."""
     if evidence.joint is not None:
         return {"lower_bound": certain, "upper_bound": certain}
-    # A measure corrected for its bias is another measure with the same name.
+    # The ceiling is that of the uncorrected measure, which has the same id.
     beyond = None if measure.is_corrected else reference.ceilings.get(measure.id)
     if certain is None and measure.monotone and evidence.knows_label:
         certain = measure(drop_table(evidence))

@@ -123,7 +123,7 @@ def influences(
     `identity` is always included. Its influence is that on the reference utility `whole`, which is the utility of the
     reference or of an exact view with more utility. The reference is treated like a counted table. For mutual
     information this is right. For other measures the result is not too small as long as the reference is near the
-    truth, since only the part of a fit that its margins show can vary.
+    truth, since a fit varies only where its margins do.
     """
     masked = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
     return {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}

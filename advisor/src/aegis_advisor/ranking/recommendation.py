@@ -18,7 +18,7 @@ class Question:
         measure: the id of the measure.
         attributes: the selected attributes, in the order of the evidence.
         weights: (attributes,) non-negative, with the sum 1.
-        reference: `pooled`, or `own` as published.
+        reference: `pooled`, or `own` as in the paper.
         rounding_seed: the seed of the reference `own`; None does not round.
         limit: the number of rows of the ranking; None for all.
         bias_correction: whether to subtract the measure's bias in small samples, which must be known.
@@ -77,7 +77,7 @@ class JointAssessment:
     """What a joint measure says about the attributes together.
 
     Attributes:
-        reference_utility: the most known utility, possibly an estimate; deviations are measured from it.
+        reference_utility: the highest known utility, possibly an estimate; deviations are measured from it.
         lower_bound: a lower bound of the true utility of the unmasked attributes together; None if nothing is certain.
         dimensions: the dimensions of the best configuration: masked values with records, minus one for each attribute,
             minus those that depend on others.

@@ -48,7 +48,7 @@ class Selected:
         return [cls(*parts) for parts in zip(evidence, references, options, _used(blocks, options), strict=True)]
 
     def assess(self, measure: Measure, question: Question, *, counts: bool) -> AttributeAssessment:
-        """Measure the attribute. If it does not count, it is only described, and may lack what `own` needs."""
+        """Measure the attribute. If it has no weight, it is only described, and may lack what `own` needs."""
         if question.reference == "own" and counts:
             return assess_own(self.evidence, self.reference, measure, self.used, question.rounding_seed)
         return assess(self.evidence, self.reference, measure, self.used)
@@ -152,7 +152,7 @@ def score_by_joint_measure(
 ) -> Scores:
     """Score configurations by a joint measure of the attributes with weight, which must all have the same weight.
 
-    Deviations are measured from the most known utility: of any configuration, whether asked about or among `others`,
+    Deviations are measured from the highest known utility: of any configuration, whether asked about or among `others`,
     or of a single attribute's reference, which may be an estimate.
 
     Raises:

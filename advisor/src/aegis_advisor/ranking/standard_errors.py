@@ -78,7 +78,7 @@ class Errors:
         sides = self.orientations[masking], self.orientations[other]
         if masking == other:
             return np.zeros(2 * self.sample.shares.size + 1)
-        side = float(sides[0] or sides[1] or self.direction)  # signs matter in the sum over attributes
+        side = float(sides[0] or sides[1] or self.direction)  # the sign matters when attributes are added up
         if sides[0] * sides[1] >= 0:
             return _vector(self.sample, [(side, theirs), (-side, ours)])
         return _vector(self.sample, [(2 * side, whole), (-side, ours), (-side, theirs)])
@@ -161,7 +161,7 @@ def _second_order(sample: Sample, parts: Sequence[Part], *, placed: bool) -> flo
 
 
 SPARSE = 64
-"""If there are more pairs of groups per atom, only those that occur are numbered, instead of a table of all pairs."""
+"""If there are more pairs of groups per atom than this, only those that occur are numbered, not all possible pairs."""
 
 
 def _contingency(sample: Sample, first: IntArray, second: IntArray) -> float:

@@ -42,7 +42,8 @@ def ranking_basis(
       masking with a known table: counted (even if it is no function of the value), folded by its mapping, `identity`
       or `drop`. This covers all maskings except those with inexact counts and no mapping.
     * Only exact views are used and, if the label's histogram is certain, `drop`, but never `identity`. The truth is
-      `|rho - rho_M|` and ours `|rho_ref - rho_M|`. Neither changes its sign (`assess`), so they differ by a constant.
+      `|rho - rho_M|` and ours `|rho_ref - rho_M|`. Neither difference ever changes its sign (`assess`), so the two
+      differ by a constant.
 
     If only some configurations use `identity`, the constant itself would be needed. A table folded from the reference
     is an estimate unless other counts determine it (`exact_counts`).

@@ -115,7 +115,7 @@ def _bipartite(matrix: csr_array) -> csr_array:
 
 
 FLAT = 1e-13
-"""A direction with less relative curvature is rounding and changes no cell."""
+"""A direction with less relative curvature than this is due to rounding and changes no cell."""
 
 ENOUGH, STEPS = 1e-12, 400
 ROUNDING = 16 * np.finfo(np.float64).eps

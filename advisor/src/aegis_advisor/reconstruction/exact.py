@@ -27,10 +27,11 @@ LEAST_VARIANCE = 1e-12
 """The variance given to exact counts, since they too must move if they do not add up, but far less than the others."""
 
 LARGEST = 1_500
-"""The most atoms of a system that is tried; the time grows with their cube."""
+"""The most atoms of a problem that is tried; the time grows with the cube of their number."""
 
 SINGULAR = 1e-5
-"""A pivot this small relative to the largest is rounding: at most 2e-7 if other tables fit, else rarely below 3e-3."""
+"""A pivot below this share of the largest is due to rounding. It is at most 2e-7 if other tables fit, else rarely below
+3e-3."""
 
 
 def unique_table(problem: Problem) -> FloatArray | None:
@@ -64,7 +65,7 @@ def nearest_with_label(masking: Masking, evidence: AttributeEvidence) -> FloatAr
     """
     counts, variance = restored(masking, counts_of(masking), evidence)
     variance = np.maximum(variance, LEAST_VARIANCE)
-    # The price of a label value is how much its counts are lowered per unit of variance. Those with a limit below the
+    # The price of a label value is how much its counts are lowered per unit of variance. Counts with a limit below the
     # price become 0.
     limits = counts / variance
     order = np.argsort(-limits, axis=0, kind="stable")

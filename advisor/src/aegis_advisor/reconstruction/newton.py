@@ -23,7 +23,8 @@ SHORT = 2.0**-7
 """After a step shorter than this the next direction is damped, since the function has hardly any curvature along it."""
 
 LEAST_DAMPING, MOST_DAMPING = 1e-8, 1e2
-"""Damping: the multiple of each target added to the curvature (Levenberg 1944). If the most fails, the search ends."""
+"""Damping: the multiple of each target added to the curvature (Levenberg 1944). If the largest fails too, the search
+ends."""
 
 APPROACH = (1000.0, 100.0, 30.0, 10.0, 3.0)
 """Weights of the prior in the preliminary fits, in units of the final weight; without these some fits fail."""

@@ -26,7 +26,8 @@ FEW, MANY = 40, 500
 """Steps of conjugate gradients: enough with a good preconditioner, and the most if there is no alternative."""
 
 JITTER = 1e-14
-"""The share of the largest curvature added to the diagonal: redundant margins (with one total) make it singular."""
+"""The share of the largest curvature added to the diagonal, since margins with a common total make the matrix
+singular."""
 
 Factor = tuple[FloatArray, bool]
 

@@ -162,7 +162,7 @@ def _drawn(
 def _margin(margin: Margin, records: int) -> Margin:
     """Mark a margin as exact if no count varies: noise that changes nothing, or draws without chance.
 
-    Otherwise raise each variance to the least that a fit can resolve.
+    Otherwise raise smaller variances to the least that the precision of a fit allows.
     """
     variance = margin.variance
     if variance is None or not variance.any():

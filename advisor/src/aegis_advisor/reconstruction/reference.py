@@ -44,7 +44,8 @@ CLOSED = 1e-12
 """How far rounding may take a closed form from its margins, over the number of records; beyond it, no table fits."""
 
 FIT_TOLERANCE = 1e-7
-"""How far inexact counts may be from their best fit, over the number of records; far below their deviations."""
+"""How far inexact counts may be from their best fit, over the number of records; far below their standard
+deviations."""
 
 RECONSIDERED = 1
 """How often the variances of random maskings are estimated again, from the table of the last fit."""

@@ -93,7 +93,7 @@ class Reference:
         return fold(self.joint, per_atom(mapping, self.atom_of_value, atoms), groups)
 
     def drawn(self, transition: FloatArray) -> FloatArray:
-        """Return the expected table (groups, labels) of a transition matrix (values, groups), constant in each atom."""
+        """Return the expected table (groups, labels) by a transition matrix (values, groups) constant in each atom."""
         share = np.zeros((self.joint.shape[0], transition.shape[1]))
         share[self.atom_of_value] = transition
         table: FloatArray = share.T @ self.joint
@@ -111,7 +111,7 @@ class Solution:
         divergence: a value of the dual, in records times nats; no table that fits is closer to the prior (KL).
         multipliers: (groups, labels) the logarithms of the multipliers, all margins one after the other; None for a
             closed form.
-        gap: how far the inexact counts are from their best fit by the gradient, over the number of records.
+        gap: how far the inexact counts are from their best fit, measured by the gradient, over the number of records.
     """
 
     method: Method

@@ -35,7 +35,7 @@ MISSED = 1e-9
 """No table fits if the best one misses a count by more than this share of the largest count of its part."""
 
 LIFTED = 1e-4
-"""The share of its smallest margin that a small cell is raised to as a start."""
+"""To start with, a small cell is raised to this share of its smallest margin."""
 
 ATTEMPTS, PASSES = 4, 6
 

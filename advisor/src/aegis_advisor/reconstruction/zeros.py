@@ -85,7 +85,8 @@ DISTINCT = 1e-2
 """A coefficient below this share of its cell's logarithm may be 0."""
 
 LOST, UNKNOWN = 1e-290, 1e-4
-"""Cells below the first share of their margin have lost their logarithm, so it gets the second as its weight."""
+"""The logarithm of a cell below the first share of its smallest margin is lost to rounding and gets the second as its
+weight."""
 
 ATTEMPTS, REFINEMENTS = 2, 3
 
@@ -224,7 +225,7 @@ def _counts(equations: Equations, rows: IntArray) -> tuple[coo_array, FloatArray
 
 
 def _moved(equations: Equations, suspects: BoolArray, point: FloatArray, raised: _Raise) -> FloatArray:
-    """The weighted mean of point and direction, with enough weight on the point to keep every sure cell positive."""
+    """The weighted mean of point and direction; the point has enough weight to keep all but suspects positive."""
     weight = np.zeros(equations.parts)
     sure = np.flatnonzero(~suspects)
     falls = np.maximum(-raised.direction[sure], 0.0) / point[sure]

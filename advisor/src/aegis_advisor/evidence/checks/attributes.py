@@ -137,7 +137,7 @@ def _coarsening_faults(
     if tables[0] is None or tables[1] is None:
         return
     size = int(max(part.max(initial=0) for part in parts)) + 1
-    if size == 1:  # one part only: both add up to the label's histogram, which each was already compared with
+    if size == 1:  # the part is the whole table, whose sums were already compared with the label's histogram
         return
     ours, theirs = _united(tables[1], parts[1], size), _united(tables[0], parts[0], size)
     for part, label in places(ours != theirs):
@@ -177,7 +177,7 @@ def find_label_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...
     """Find exact tables and histograms whose label counts differ from those of the first exact table; at most 100.
 
     An exact label histogram was already compared with each of them. An inexact one allows differences, so they are
-    compared with each other here. The evidence has no other faults. Paths start at the list of attributes.
+    compared with each other here. The evidence must have no other faults. Paths start at the list of attributes.
     """
     return tuple(islice(_label_faults(evidence), FAULTS_PER_TABLE))
 

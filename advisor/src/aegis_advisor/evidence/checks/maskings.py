@@ -56,7 +56,7 @@ def declaration_faults(path: Path, declared: Perturbation) -> Iterator[Fault]:
 
 
 def _records_faults(path: Path, counted: int | None, evidence: AttributeEvidence) -> Iterator[Fault]:
-    """A fault if a masking declares that it counts more records than there are, or less than one."""
+    """A fault if a masking declares that it counts more records than the table has, or less than one."""
     records, (_, slack) = total(evidence.label_histogram), evidence.label_slack
     if counted is not None and not 1 <= counted <= records + slack:
         yield Fault((*path, "records"), f"{counted} records are counted, but there are {records}")
