@@ -71,7 +71,7 @@ class Database:
             max_overflow=pool_size,
             pool_pre_ping=True,
             pool_timeout=5,
-            # A logged error has its statement; the parameters may be counts or the hash of a key.
+            # A logged error has its statement, but not the parameters, which may be counts or the hash of a key.
             hide_parameters=True,
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)

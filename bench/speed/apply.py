@@ -1,4 +1,4 @@
-"""Masking a table of any size: seconds, megabytes per second and memory, compared with DuckDB doing it by joins.
+"""Masking a table of any size: seconds, megabytes per second and memory, compared with joins in DuckDB.
 
 Every run has its own process, so that its peak memory is its own.
 """

@@ -52,8 +52,8 @@ class Client:
             advice = client.advise(head.id, "mutual_information", require={"k": 5})
 
     Every method raises `ProblemError` if the service refuses the request, `ServiceUnreachableError` if no answer comes,
-    and `UnexpectedAnswerError` if the answer is not the service's. Each request is tried at most three times: again if
-    the service is unavailable and says when to retry, and reads also if no answer comes.
+    and `UnexpectedAnswerError` if the answer is not the service's. Each request is tried at most three times. It is
+    repeated if the service is unavailable and says when to retry. Reads are also repeated if no answer comes.
     """
 
     def __init__(
@@ -283,7 +283,7 @@ def _without_none(values: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
-    """The body of a request. Of a model it has only the fields that were set, so that it is published as written."""
+    """The body of a request. A model is sent with only the fields that were set, so it is published as written."""
     if isinstance(document, bytes):
         return document
     if isinstance(document, BaseModel):

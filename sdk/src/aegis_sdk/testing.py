@@ -33,7 +33,7 @@ class MockService(httpx.BaseTransport):
     """An httpx transport that answers like the service, with given entries, advice and measures.
 
     It knows only what its `with_` methods gave it, and answers 404 for everything else. It checks nothing: an advice
-    answers every question on its entry with its measure, and publishing an entry answers with the head of that name.
+    answers every question on its entry by its measure, and publishing an entry returns the head of that name.
     `with_problem` makes it refuse a request.
     """
 

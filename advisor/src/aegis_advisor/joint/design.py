@@ -59,7 +59,7 @@ class Basis:
 def correlation(joint: IntArray, rows: Basis, columns: Basis) -> FloatArray:
     """The correlations (size of rows, size of columns) of two masked attributes, from their joint counts.
 
-    No mean needs to be subtracted, since both bases are orthogonal to it.
+    No mean needs to be subtracted, since all functions in both bases have mean 0.
     """
     projected = rows.project(joint / joint.sum())
     return columns.project(projected.T).T

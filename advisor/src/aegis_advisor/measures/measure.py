@@ -67,7 +67,7 @@ class Measure:
         depends_on_support: whether it depends on which cells are empty, which an iterative solution only approaches.
         corrected_by_default: whether its bias is corrected unless a question says otherwise, because the bias would
             mislead too much.
-        is_joint: whether it measures all attributes of a configuration together; its function is that of a single
+        is_joint: whether it measures all attributes of a configuration together; its `function` measures a single
             attribute.
         weighs_values: whether its gradient differs between values of an atom that have different counts.
         is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness holds.

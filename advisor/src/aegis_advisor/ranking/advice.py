@@ -31,7 +31,7 @@ from aegis_advisor.ranking.sufficiency import (
 from aegis_advisor.reconstruction import Reference
 
 MOST_LISTED = 10_000
-"""The most indistinguishable configurations listed. Of a million, half may be as good as the best."""
+"""At most this many indistinguishable configurations are listed. Of a million, half may be as good as the best."""
 
 
 def recommend(

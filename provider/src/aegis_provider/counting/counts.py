@@ -92,7 +92,7 @@ class Partition:
 
 
 def common_refinement(partitions: Sequence[Partition]) -> Partition:
-    """Return the coarsest partition of which each of these (one or more, of one domain) is a function."""
+    """Return the coarsest partition that determines each of these (one or more, of one domain)."""
     groups = partitions[0].groups
     for each in partitions[1:]:
         _, groups = np.unique(groups * each.size + each.groups, return_inverse=True)

@@ -75,8 +75,8 @@ def _why(masking: Masking) -> str:
 def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, MaskedDomain]]) -> None:
     """Reject a masking whose joint counts would reveal which token is which.
 
-    They would if the masking keeps the values distinct, since it then has the same rows in another order. They would
-    also if it masks at random or was masked elsewhere.
+    They would if the masking keeps the values distinct, since the masked table then has the same rows as the unmasked
+    one in another order. They would also if it masks at random or was masked elsewhere.
 
     Raises:
         PlanError: The plan has such a masking.

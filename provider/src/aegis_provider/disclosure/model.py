@@ -17,7 +17,7 @@ class Cell:
 
     Attributes:
         count: The number of records.
-        place: The (masked) value and the label value in words, or those of the two that the table has.
+        place: The (masked) value and the label value in words, or only the one that the table has.
     """
 
     count: int
@@ -156,7 +156,7 @@ class Comparison:
     """How far someone who has not seen a record is from the true joint counts.
 
     Attributes:
-        pooled: The distance of the reconstruction from all tables.
+        pooled: The distance of the reconstruction that uses all tables.
         margins: The distance of the two histograms alone, as if attribute and label were independent. The attribute
             is taken as uniform if the entry has no histogram of it.
         converged: Whether the reconstruction converged.
@@ -175,7 +175,7 @@ class AttributeDisclosure:
         name: The attribute's name.
         tables: Each of its tables by itself.
         linked: What its tables say together.
-        compared: How far that is from the truth, if the provider's table is given.
+        compared: How far a guess from its tables is from the truth, if the provider's table is given.
     """
 
     name: str

@@ -27,9 +27,9 @@ def associations(
 ) -> tuple[Association, ...]:
     """Return the mutual information of attributes before and after hiding, from the original and the masked table.
 
-    The first associations are those of all hidden attributes together with all attributes that they are hidden from:
-    with the values of these, and with their clusters. The associations of each attribute of both sides with every other
-    column follow. After hiding, the clusters stand for the attributes that they were made of.
+    The first associations are between all hidden attributes, taken together, and all attributes that they are hidden
+    from: with the values of these, and with their clusters. The associations of each attribute of both sides with every
+    other column follow. After hiding, the clusters stand for the attributes that they were made of.
 
     Args:
         table: The table that was masked.
@@ -49,7 +49,7 @@ def associations(
 
 
 def _of_all_hidden(before: Table, after: Table, hidden: Hidden) -> Iterator[Association]:
-    """Yield the associations of all hidden attributes together with all attributes that they are hidden from."""
+    """Yield the associations between all hidden attributes, together, and all attributes that they are hidden from."""
     now = _of_vectors(after, hidden.hidden, (hidden.cluster,))
     yield Association(hidden.hidden, hidden.from_, _of_vectors(before, hidden.hidden, hidden.from_), now)
     rows, columns = np.nonzero(hidden.unmasked)

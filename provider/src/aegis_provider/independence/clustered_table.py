@@ -170,7 +170,7 @@ def _ordered_type(name: str, texts: Sequence[str]) -> ValueType:
 
 
 def _between(low: Key, high: Key) -> str:
-    """Return a value halfway between two values and different from both; between dates, an hour of a day."""
+    """Return the value halfway between two values, as text; between two dates, it has a time of day."""
     if isinstance(low, date):
         middle: datetime = datetime(low.year, low.month, low.day, 1) + (high - low) / 2  # noqa: DTZ001 - dates have no time zone
         return middle.isoformat(sep=" ", timespec="minutes")

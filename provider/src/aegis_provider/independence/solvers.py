@@ -223,7 +223,7 @@ def _joined(vectors: Vectors, members: IntArray, cut: BoolArray) -> IntArray:
     right, right_of = distinct_rows(common_codes(vectors.values, members[:, ~cut]))
     pairs = paired(left, np.bincount(left_of), right, np.bincount(right_of))
     order = np.argsort(pairs.left, kind="stable")
-    # Repeat every pair of kinds of halves as often as its amount says, ordered by the left halves, then the right ones.
+    # Repeat each pair of halves as often as its amount says, sorted by the left halves, then by the right ones.
     rights = np.repeat(pairs.right[order], pairs.amounts[order])
     left_halves = np.argsort(left_of, kind="stable")[np.argsort(rights, kind="stable")]
     joined = np.empty_like(members)

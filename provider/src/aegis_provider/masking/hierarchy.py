@@ -169,7 +169,7 @@ DATE_UNITS: Mapping[str, Callable[[dt.date], str]] = {
     "year": lambda date: f"{date.year:04}",
     "decade": lambda date: f"{date.year // 10:03}0s",
 }
-"""The function of a date for each unit; each unit consists of whole units of those before it."""
+"""The function of a date for each unit; each unit is made up of whole units of the one before it."""
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,8 @@ def _lattice(counted: CountedTable, plan: Plan) -> Lattice:
 def _choices(counted: CountedTable, name: str, attribute: CountedAttribute | None) -> Choices:
     """Return the choices for an attribute, or, without one, for the label, which nothing masks.
 
-    An attribute with tokens is not meant to be shared unmasked, although both group its values alike.
+    An attribute with a secret masking, such as tokens, does not get the choice `identity`, because it must not be
+    shared unmasked.
     """
     if attribute is None:
         return Choices.of(name, {IDENTITY: Partition.identity(len(counted.label))})

@@ -59,7 +59,7 @@ class Evaluation:
         return self.holds_counts(node) and (not self._others or self._broken(node) <= self.suppressed)
 
     def holds_counts(self, node: Node) -> bool:
-        """Return what `holds` would by `k` and `l` alone. This is monotone, faster, and true wherever `holds` is."""
+        """Check only `k` and `l`. This is monotone and faster than `holds`, and true wherever `holds` is true."""
         k, distinct = self.require.get("k", 1), self.require.get("l", 1)
         return self._counter.short(node, k, distinct) <= self.suppressed
 

@@ -236,7 +236,7 @@ PositiveNumber = Annotated[float, Field(gt=0, le=COUNT_MAX, allow_inf_nan=False)
 """A number above 0 and at most the largest count."""
 
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
-"""Any JSON object in whose numbers all JSON readers agree."""
+"""Any JSON object with numbers that all JSON readers read alike."""
 
 FormatOne = Annotated[int, Field(ge=1, le=1), BeforeValidator(_integer_one)]
 """The version of the entry format: 1."""

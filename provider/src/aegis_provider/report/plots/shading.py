@@ -26,10 +26,10 @@ _SHADES = colormaps["Blues"]
 def losses_of(advice: Advice | None, attribute: str) -> Mapping[str, float]:
     """Return for each masking the share that it loses of its attribute's reference utility: 0 is nothing, 1 is all.
 
-    `identity` loses nothing and `drop` loses everything, whether they were asked about or not. Maskings are left out if
-    the advice does not know what the unmasked attribute tells and they may lose little or much of it. For errors, where
-    less is better, the whole that can be lost is not known. Then 1 is the largest loss of any of the attribute's
-    maskings.
+    `identity` loses nothing and `drop` loses everything, whether they were asked about or not. A masking is left out if
+    it is not known how much the unmasked attribute tells, so that the masking may lose little or much of it. For
+    errors, where less is better, the whole that can be lost is not known. Then 1 is the largest loss of any of the
+    attribute's maskings.
     """
     scored = next((each for each in (advice.attributes if advice else None) or () if each.name == attribute), None)
     if scored is None or advice is None:
@@ -50,7 +50,7 @@ def _share(deviation: float, whole: float) -> float:
 
 
 def _is_certain(attribute: AttributeAdvice, score: MaskingScore) -> bool:
-    """Return whether the masking's share hardly depends on how much the unmasked attribute tells, within its bounds."""
+    """Return whether the share is nearly the same for every utility that the unmasked attribute may have."""
     if reference_known(attribute):
         return True
     most = utility_bounds(attribute).most
