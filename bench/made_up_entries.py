@@ -27,7 +27,7 @@ class Shape:
 
 
 def entry(shape: Shape, name: str) -> dict[str, Any]:
-    """Make an entry of that shape; the same for the same shape and name."""
+    """Make an entry of that shape. An equal shape and name give an equal entry."""
     rng = np.random.default_rng(17)
     label_histogram = rng.multinomial(shape.records, rng.dirichlet(np.full(shape.labels, 5.0)))
     names = [f"attribute-{number}" for number in range(shape.attributes)]

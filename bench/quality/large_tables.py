@@ -38,7 +38,7 @@ class Size:
 
 @contextmanager
 def made(size: Size) -> Iterator[Path]:
-    """Write a Parquet file of that size to a temporary directory, which is removed; the same for the same size.
+    """Write a Parquet file of that size to a temporary directory, which is removed. Equal sizes give equal files.
 
     Each attribute has about 100 values, which depend on a label of three classes. DuckDB writes it piece by piece.
     """

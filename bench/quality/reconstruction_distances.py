@@ -24,7 +24,8 @@ VIEWS = 4
 """The number of overlapping views for each attribute."""
 
 MERGED = 4
-"""How many values share a masked value; one more where the number of values is not divisible by it."""
+"""How many values share a masked value. Some masked values have one more if the number of values is not a multiple of
+this."""
 
 FEWEST = 8
 """Attributes with fewer values are left out, since there are few ways to merge them."""
@@ -65,7 +66,7 @@ def coarse_to_fine(evidence: AttributeEvidence) -> Order:
 
 
 def random_orders(evidence: AttributeEvidence, number: int, seed: int) -> list[Order]:
-    """Return `number` random orders of all views; the same for the same attribute and seed."""
+    """Return `number` random orders of all views, which depend only on the attribute and the seed."""
     rng = np.random.default_rng((seed, *evidence.name.encode()))
     ids = np.array(coarse_to_fine(evidence), dtype=np.str_)
     return [tuple(rng.permutation(ids).tolist()) for _ in range(number)]

@@ -62,7 +62,7 @@ _FOLLOWS = ("exact", f"within {WITHIN}")
 
 
 def evidence_of(case: Case) -> AttributeEvidence:
-    """Make the evidence on a made-up table; the same for the same case."""
+    """Make the evidence on a made-up table. Equal cases give equal evidence."""
     rng = np.random.default_rng(17)
     weights = rng.gamma(2.0, size=(case.values, 1)) * rng.gamma(1.0, size=(case.values, case.labels))
     joint = rng.multinomial(case.records, (weights / weights.sum()).ravel()).reshape(weights.shape)

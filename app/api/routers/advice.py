@@ -74,7 +74,8 @@ async def _answer(
 ) -> SeenAdvice:
     """Ask, then wait for the answer, at most as long as the caller wants.
 
-    No transaction is open while waiting: one stores the question with its job, and each look has one of its own.
+    No transaction is open while waiting. One transaction stores the question with its job, and each look at the answer
+    has a transaction of its own.
     """
     deadline = asyncio.get_running_loop().time() + wait
     with state.announcements.attention() as attention:

@@ -112,7 +112,7 @@ _ADVICE: Select[AdviceRow, EntryVersionRow] = select(AdviceRow, EntryVersionRow)
     EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id
 )
 
-#: An attribute of the version that an advice is about, from its outline, and its place there.
+#: The attributes in the outline of the version that an advice is about, each with its place there.
 _ATTRIBUTE = (
     func.jsonb_array_elements(EntryVersionRow.outline)
     .table_valued(column("value", JSONB), with_ordinality="place")

@@ -117,7 +117,7 @@ class ContentStore:
 
     async def has_pairs(self, version_id: int) -> bool:
         """Whether a version has pair counts, without loading them."""
-        # The row of pair counts has no attribute, like the label's, so the index finds the two.
+        # The row of pair counts has no attribute, like the label's, so the index finds both rows.
         columns = CountTableRow.version_id == version_id, CountTableRow.attribute.is_(None)
         stored = await self._session.execute(select(exists().where(*columns, _IS_PAIRS)))
         return bool(stored.scalar())

@@ -70,7 +70,7 @@ class EntryStore:
         except ValueError:
             return None
         if lock:
-            # The lock comes first, so that the version that is joined is the latest one while the lock is held.
+            # The lock comes first, so that the version joined below is the latest one for as long as the lock is held.
             await self._session.execute(select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update())
         # The type is Numeric because a caller may ask for a version beyond the range of an integer column.
         wanted = EntryRow.latest_version if version is None else literal(version, Numeric)

@@ -53,7 +53,7 @@ class IterativeProportionalFitting:
         return Solution("ipf", table * problem.records, sweeps, dual * problem.records, multipliers)
 
     def _is_met(self, problem: Problem, table: FloatArray, gap: float) -> bool:
-        # The gap of each margin before its own step costs nothing; the full residual is computed only if it is small.
+        # The largest gap before each step is known anyway; the full residual is computed only if that gap is small.
         return gap <= self.tolerance and problem.residual(table * problem.records) <= self.tolerance
 
 

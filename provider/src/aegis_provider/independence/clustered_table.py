@@ -289,7 +289,7 @@ def _cluster_of_record(basis: Sequence[Basis], records: BoolArray, clusters: int
     columns, or values without order, the clusters come from a balanced k-means.
     """
     if len(basis) == 1 and basis[0].is_ordered:
-        # Only the order matters, and the places in the domain have it exactly.
+        # Only the order matters, and the places in the domain keep it exactly.
         return quantile_clusters(basis[0].places[records].astype(np.float64), clusters, random)
     features = [feature for each in basis for feature in each.features(records)]
     return balanced_clusters(features, clusters, random)

@@ -11,7 +11,7 @@ from aegis_provider.independence.vectors import FloatArray, IntArray, distinct_r
 
 _ROUNDS = 20
 
-#: Rounds end once one reduces the distances of records to their centres by less than this share.
+#: The rounds end after one that reduces the distances of records to their centres by less than this share.
 _GAIN = 1e-4
 
 #: The largest distance as a cost; costs are integers.

@@ -12,10 +12,10 @@ from aegis_provider.masking.lookup import look_up
 from aegis_provider.table.values import MISSING, Domain
 from aegis_provider.yaml_file import Element
 
-# How far from 1 the service lets the probabilities of a value add up.
+# How far the sum of the probabilities of a value may be from 1 in the service.
 _SUM_TOLERANCE = 1e-9
 
-# NumPy can draw without replacement only from fewer than this.
+# NumPy can draw without replacement only from fewer items than this.
 _MOST_RECORDS = 10**9
 
 

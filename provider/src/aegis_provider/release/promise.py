@@ -155,7 +155,7 @@ def _keys(codes: Places) -> pa.FixedSizeBinaryArray:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(rows)])
 
 
-# Equal combinations from several blocks are merged only once so many have accumulated.
+# Equal combinations from several blocks are merged only when this many have accumulated.
 _WAITING = 1 << 20
 
 
@@ -170,7 +170,7 @@ def records_of(
 ) -> DistinctRecords:
     """Return the combinations of values of one or more columns in blocks of the columns `names`.
 
-    Memory holds only combinations, for a while more than distinct ones, and never the records.
+    Memory holds combinations, never the records. For a while, a combination may be held several times.
     """
     mine = [domains[name] for name in columns]
     places = [names.index(name) for name in columns]

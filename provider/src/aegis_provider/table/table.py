@@ -21,7 +21,7 @@ _DELIMITERS = {
 }
 """The usual delimiters of tables, with the word for each and its form in the option."""
 
-# More at once would hold needlessly many groups in memory.
+# Counting more columns at once would hold needlessly many groups in memory.
 _ATTRIBUTES_PER_READING = 60
 
 

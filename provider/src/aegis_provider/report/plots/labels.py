@@ -11,12 +11,13 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-# Places of a label, as offsets from its point in points. Above to the right comes first: a frontier has nothing there.
+# Places of a label: offsets from its point, in typographic points. Above to the right comes first: a frontier has
+# nothing there.
 _PLACES = ((7, 5, "left", "bottom"), (8, 0, "left", "center"), (0, 9, "center", "bottom"))
-# Pixels around a point, and around a line.
+# The space around a point and around a line, in pixels.
 _ROOM = 5
 _PEN = 2
-# Pixels, at the resolution of the figure: of a digit, and between two numbers.
+# The width of a digit and the gap between two numbers, in pixels at the resolution of the figure.
 _DIGIT = 8.0
 _BETWEEN = 9.0
 
