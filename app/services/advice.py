@@ -114,7 +114,7 @@ class AdviceService:
             NotFoundError: this version has just been deleted.
         """
         known = await self._advice.find_answer(head.version_id, question, MODEL_VERSION)
-        # A queued advice goes on below: asking again restarts references whose jobs were lost.
+        # A queued advice is treated like a new one, so that asking again restarts references whose jobs were lost.
         if known is not None and known.status is not Status.QUEUED:
             return known
         frame = await self._contents.hold(head.version_id)

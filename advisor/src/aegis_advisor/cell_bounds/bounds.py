@@ -89,6 +89,6 @@ def bound_cells(
 
 
 def _as_counts(bound: FloatArray) -> IntArray:
-    """Convert whole numbers to int64, and infinite ones to `UNLIMITED`."""
+    """Convert whole numbers to int64, and infinity to `UNLIMITED`."""
     finite = np.isfinite(bound)
     return np.where(finite, np.where(finite, bound, 0.0).astype(np.int64), UNLIMITED)

@@ -1,4 +1,4 @@
-"""Limits of sums as rows of a matrix over the cells that no sum of 0 makes empty, part by part."""
+"""Limits of sums as rows of a matrix, part by part. Cells that are empty because a sum is 0 are left out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -84,7 +84,7 @@ def score_jointly(
 
 
 def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:
-    """Configurations whose maskings are all functions of the value with known counts; each is a certain lower bound."""
+    """Configurations whose maskings are all functions of the value with known counts: their utilities are bounds."""
     sound = np.ones(len(codes), dtype=bool)
     for known, names, column in zip(evidence, options, codes.T, strict=True):
         sound &= np.array([is_counted_function(known, name) for name in names])[column]

@@ -165,7 +165,12 @@ class _Elimination:
         self.dependent.append((fresh[rest], np.concatenate([above[:, rest], part.T])))
 
     def _left_over(self, fresh: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The rows of the factor for new columns (size, fresh), and the rest of their correlations and labels."""
+        """Project new columns (fresh,) of the design onto the factor.
+
+        Returns:
+            Their part in each row of the factor (size, fresh), and the residuals: of their correlations with each
+            other, and of those with the label.
+        """
         size = self._size
         block = self.design.correlations[np.ix_(np.concatenate([self.places[:size], fresh]), fresh)]
         labels = self.design.labels[fresh]

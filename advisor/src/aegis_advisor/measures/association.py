@@ -79,7 +79,7 @@ def mean_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> 
 
 
 def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> float:
-    """How much a trace exceeds the trace adjusted for its size, as Ezekiel adjusts `R^2`.
+    """How much a trace exceeds its adjusted value, by the adjustment of Ezekiel for `R^2`.
 
     `V - (q - (q - V)(N - 1)/(N - 1 - p)) = (q - V) p / (N - 1 - p)`: a regression on `p` dimensions that tell nothing
     explains `p/(N - 1)` of each of `q` dimensions of the label. With as many dimensions as records (`N - 1 - p < 1`)

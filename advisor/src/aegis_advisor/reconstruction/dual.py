@@ -33,7 +33,7 @@ class Point:
 
     @property
     def gap(self) -> float:
-        """The most that any margin, or any union of its groups, is off: the largest sum of a label's errors."""
+        """A bound on the error of any margin or union of its groups: the largest sum of a label's absolute errors."""
         return float(np.abs(self.gradient).sum(axis=0).max(initial=0.0))
 
 

@@ -41,7 +41,8 @@ ROUNDING = 1e-12
 """The accuracy of a residual, over the number of records."""
 
 CLOSED = 1e-12
-"""How far rounding may take a closed form from its margins, over the number of records; beyond it, no table fits."""
+"""The largest residual of a closed form that rounding can explain, over the number of records; beyond it, no table
+fits."""
 
 FIT_TOLERANCE = 1e-7
 """How far inexact counts may be from their best fit, over the number of records; far below their standard

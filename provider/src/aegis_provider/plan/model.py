@@ -68,7 +68,7 @@ class Attribute:
 
     @property
     def is_secret(self) -> bool:
-        """Whether one of its maskings is secret: its unmasked counts would reveal which masked value is which."""
+        """Whether one of its maskings is secret; then its unmasked counts would reveal which masked value is which."""
         return any(masking.is_secret for masking in self.maskings)
 
 

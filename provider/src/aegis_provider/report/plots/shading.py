@@ -86,7 +86,7 @@ def draw_key(axes: Axes, left: float, middle: float, advice: Advice) -> None:
 
 
 def _whole(advice: Advice) -> str:
-    """Say what the shares of the key are shares of."""
+    """Say what the shares in the key refer to."""
     return "of the most that a masking loses" if advice.better == "lower" else "of its attribute's utility lost"
 
 
