@@ -80,12 +80,12 @@ class Costs:
 
     @property
     def advice(self) -> float:
-        """The most expensive advice by mutual information: the first, which needs the references."""
+        """The cost of the first advice by mutual information, which needs the references."""
         return self.references + self.question
 
     @property
     def joint_advice(self) -> float:
-        """The same by the joint measure."""
+        """The cost of the first advice by the joint measure."""
         return self.references + self.joint
 
 

@@ -67,7 +67,7 @@ class AdviceStore:
         return next((_to_advice(row, version) for row, version in rows), None)
 
     async def progress(self, advice_id: str, model_version: str) -> Progress | None:
-        """How many of the references that it needs are stored; None if it has been deleted."""
+        """How many of the references that an advice needs are stored; None if the advice has been deleted."""
         statement = _needs(model_version, _DONE, _TOTAL).where(AdviceRow.id == uuid.UUID(advice_id))
         counts = (await self._session.execute(statement)).first()
         return None if counts is None else Progress(*counts)
@@ -88,11 +88,11 @@ class AdviceStore:
         return [str(advice_id) for advice_id in (await self._session.execute(statement)).scalars()]
 
     async def wait(self, advice_id: str) -> None:
-        """Mark it queued again, unless it is answered."""
+        """Mark an advice as queued again, unless it is answered."""
         await self._session.execute(_unanswered(advice_id).values(status=Status.QUEUED.value))
 
     async def start(self, advice_id: str) -> None:
-        """Mark it running, unless it is answered."""
+        """Mark an advice as running, unless it is answered."""
         await self._session.execute(_unanswered(advice_id).values(status=Status.RUNNING.value))
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:

@@ -75,8 +75,8 @@ def assess(
 
     An exact view is a counted, deterministic masking, or one whose counts follow from others (`exact_counts`). By the
     data-processing inequality no exact view has more utility than the attribute (for monotone measures), so the
-    reference utility is at least the best of theirs. Then every exact view loses `|rho_ref - rho|`, and the sign of
-    the difference never changes, whatever the error of the reconstruction.
+    reference utility is at least the best utility of these views. Then every exact view loses `|rho_ref - rho|`, and
+    the sign of the difference never changes, whatever the error of the reconstruction.
 
     Args:
         evidence: the evidence on the attribute.

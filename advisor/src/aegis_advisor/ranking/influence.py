@@ -100,9 +100,10 @@ class Influence:
 
 
 def _noise(table: FloatArray, rows: int, labels: int) -> float:
-    """The number of cells with records, minus that of independent margins, over the degrees of freedom.
+    """The cells with records beyond the number that independence leaves free, over the degrees of freedom.
 
-    A cell that cannot have records adds no noise. One that is only empty by chance cannot be told from it.
+    A cell that cannot have records adds no noise. A cell that is empty only by chance cannot be distinguished from such
+    a cell.
     """
     cells = int(np.count_nonzero(table)) - rows - labels + 1
     return max(cells, 0) / ((rows - 1) * (labels - 1)) if min(rows, labels) > 1 else 1.0

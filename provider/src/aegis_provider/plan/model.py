@@ -62,7 +62,7 @@ class Attribute:
 
     @property
     def kept_as(self) -> str:
-        """Its choice in found configurations if it is not searched: the default, or a token instead of raw values."""
+        """Its choice if only other attributes are searched: the default, or a token instead of raw values."""
         tokens = [masking.id for masking in self.maskings if masking.is_secret]
         return tokens[0] if tokens and self.default == IDENTITY else self.default
 

@@ -41,7 +41,7 @@ def columns_of(plan: Plan, configuration: Configuration) -> tuple[Column, ...]:
 def maskings_in_short(plan: Plan, configuration: Configuration) -> str:
     """Return the ids of its maskings, `age-10, zip-2; without income`.
 
-    An id that several attributes have comes with its attribute.
+    An id that several attributes have is shown with the name of its attribute.
     """
     ids = Counter(masking.id for attribute in plan.attributes for masking in attribute.maskings)
     masked = {name: choice for name, choice in configuration.maskings.items() if choice not in {IDENTITY, DROP}}
