@@ -61,9 +61,9 @@ def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:
 def parse_entry(body: bytes | str) -> object:
     """Return the JSON value of a body, with int64 arrays for the integer lists and tables of an entry's attributes.
 
-    These make up most of a large entry. As lists they would become millions of Python integers, which takes several
-    times longer than all the other steps to arrays. Everything else, and a body that is not an entry, is parsed as
-    usual. Members come in the order of the contract.
+    These make up most of a large entry. As lists they would become millions of Python integers. That takes several
+    times longer than all other steps until they are arrays. Everything else, and a body that is not an entry, is parsed
+    as usual. Members come in the order of the contract.
 
     Raises:
         NotJsonError: the body is not JSON.

@@ -159,7 +159,7 @@ def _group_sizes(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def _spread(ordered: Sequence[_Candidate], count: int) -> list[_Candidate]:
-    """Choose from every stratum the candidate whose maskings are used least so far."""
+    """Choose from every stratum the candidate whose maskings have been used least so far."""
     used: Counter[tuple[int, str]] = Counter()
     kept = []
     for stratum in np.array_split(np.arange(len(ordered)), count):

@@ -113,7 +113,8 @@ class Outcome:
 
     @property
     def in_full(self) -> list[Effect]:
-        """The effects of entrants given all counts and histograms, the published algorithm and the rivals."""
+        """The effects of the entrants that get all counts and histograms, of the published algorithm, and of the
+        rivals."""
         return [effect for effect in self.effects if effect.entrant.group in IN_FULL]
 
     @property

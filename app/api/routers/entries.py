@@ -44,7 +44,8 @@ def _without_control_characters(text: str) -> str:
 
 SearchText = Annotated[str, AfterValidator(_without_control_characters)]
 
-#: The most cells and bytes of a document that is put together in this process, in a few milliseconds, not by the child.
+#: Up to this many cells and bytes, a document is put together in this process (in a few milliseconds), not in the
+#: child.
 SMALL = 500_000
 
 Version = Annotated[int | None, Query(ge=1, description="Version number; the latest by default")]

@@ -108,7 +108,7 @@ class JointOutcome:
     scores: JointScores
 
     def assessment(self, best: int, basis: RankingBasis) -> JointAssessment:
-        """What it says about the attributes, given the best configuration and the basis of the ranking."""
+        """What the measure says about the attributes, given the best configuration and the basis of the ranking."""
         bound = self.certain if basis == "exact" else None
         return JointAssessment(self.reference_utility, bound, int(self.scores.dimensions[best]))
 

@@ -147,7 +147,7 @@ class Basis:
         return Extent(self.column.name, self.is_ordered, values, len(texts), missing, interval)
 
     def _interval(self, values: tuple[str, ...]) -> tuple[str | None, str | None]:
-        """Return an interval around the values, which ends halfway to the table's next values, where there are any."""
+        """Return an interval around the values. Each end is halfway to the table's next value, or open without one."""
         keys, least = self.domain.keys, int(MISSING in self.domain.texts)  # missing values come first
         first, last = self.domain.places[values[0]], self.domain.places[values[-1]]
         before = _between(keys[first - 1], keys[first]) if first > least else None

@@ -126,7 +126,7 @@ def _lined_up(values: IntArray, pairs: Pairs) -> IntArray:
     Equal records of the centre are sorted by the number of disagreements of their partners and then by the attributes
     of disagreement, in the same way for all clusters, so that disagreements meet in a group. The groups without a star
     are then as many as possible, since a vector is matched to its equals as often as both clusters have it. In any
-    grouping, every other group has a star in each record, so the stars are also at most d times the optimum.
+    grouping, a group that has a star has one in each of its records, so the stars are also at most d times the optimum.
     """
     agree = agreements(values[pairs.left], values[pairs.right])
     order = np.lexsort((*agree.T, -agree.sum(axis=1), pairs.left))

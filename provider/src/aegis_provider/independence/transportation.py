@@ -117,7 +117,7 @@ class HubNetwork:
         return self._through_hubs(flows[: len(self.left)], flows[len(self.left) :])
 
     def _through_hubs(self, inflow: IntArray, outflow: IntArray) -> Pairs:
-        """Join the flow into each hub in order to the flow out of it (the north-west corner rule).
+        """Match the flow into each hub with the flow out of it, both in order (the north-west corner rule).
 
         Hubs keep nothing, so the sums of both sides, sorted by hub, are equal at the end of every hub. A pair ends at
         every partial sum of either side.

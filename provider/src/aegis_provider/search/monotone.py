@@ -36,8 +36,8 @@ class Tags:
 
     Attributes:
         lattice: The lattice.
-        flags: The nodes in the lattice's order. As many of the last attributes as fit share the last axis, so that few
-            operations on long rows tag the box of nodes above or below another.
+        flags: The nodes in the lattice's order. The last axis combines as many of the last attributes as fit, so that
+            few operations on long rows tag the box of nodes above or below a node.
     """
 
     lattice: Lattice

@@ -111,7 +111,8 @@ def counts_of_sets(engine: Engine, keys: Expression, sets: Sequence[Two], shown:
     Args:
         engine: The engine to ask.
         keys: A table expression with the columns.
-        sets: The pairs of columns. `place` is the place among them; each has the combinations that occur.
+        sets: The pairs of columns. In the result, `place` is the index of a pair in this list. Only combinations that
+            occur are returned.
         shown: Returns what to show of a key.
     """
     grouped = engine.sql(_query(engine, keys, sets), _schema(keys))

@@ -140,7 +140,7 @@ def _literal_glob(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
-#: The longest line, which DuckDB measures in bytes; here in characters.
+#: The longest line, in characters here, and in bytes for DuckDB.
 _LONGEST_LINE: Final = 2 << 20
 
 

@@ -54,7 +54,7 @@ def _checked(value: object, fault_of: FaultOf, *, least: int = 0) -> list[list[i
 
 
 def _masked_counts(value: object, _: object, info: ValidationInfo) -> list[list[int]]:
-    """Return a table of counts; negative counts need noise in the `noise` field before it, valid or not."""
+    """Return a table of counts; negative counts need a `noise` field before the table, whether it is valid or not."""
     if info.data.get("noise", ...) is None:
         return _checked(value, _masked_count_fault)
     return _checked(value, _noisy_count_fault, least=-COUNT_MAX)
