@@ -148,7 +148,8 @@ def _refuse_without_evidence(question: AdviceQuestion, attribute: AttributeOutli
         raise InvalidDocumentError(
             f"Nothing is known of what {attribute.name!r} tells about the label, but the configurations mask it "
             "differently. Select other attributes, or ask the provider for the joint counts of one of its maskings. "
-            "That masking needs two masked values with records or more; if it is inexact or random, its mapping too.",
+            "That masking must have at least two masked values with records. If it is inexact or random, ask for its "
+            "mapping or transition matrix too.",
             code="no_evidence",
         )
 

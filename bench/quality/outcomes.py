@@ -113,8 +113,7 @@ class Outcome:
 
     @property
     def in_full(self) -> list[Effect]:
-        """The effects of the entrants that get all counts and histograms, of the published algorithm, and of the
-        rivals."""
+        """The effects of entrants that get all counts and histograms, of the published algorithm, and of rivals."""
         return [effect for effect in self.effects if effect.entrant.group in IN_FULL]
 
     @property

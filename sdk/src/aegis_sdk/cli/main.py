@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _is_of_stdout(error: OSError) -> bool:
-    """Whether the error comes from printing; the errors of other files have their name."""
+    """Whether the error comes from printing; an error on another file has the name of that file."""
     return error.filename is None and error.errno in _FULL_OR_GONE
 
 
