@@ -14,7 +14,7 @@ from app.settings import Settings
 
 _log = structlog.get_logger(__name__)
 
-#: Seconds between a worker's heartbeats, until a silent worker counts as dead, and between looks for new jobs.
+#: Seconds between the heartbeats of a worker, until a silent worker counts as dead, and between two looks for jobs.
 HEARTBEAT = 1.0
 STALLED_AFTER = 3.0
 POLLING = 0.5

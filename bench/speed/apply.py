@@ -14,7 +14,7 @@ import duckdb
 from aegis_provider import Plan, apply, load_plan
 from bench.measuring import MEGABYTE, heading, in_own_process, run, seconds_and_peak, table, verdict
 
-#: Sizes, and how often each is measured; the best time counts, which other work on the machine disturbs least.
+#: Sizes, and how often each is measured; the best time counts, since other work on the machine disturbs it least.
 RECORDS = {1_000_000: 3, 3_000_000: 3, 10_000_000: 1}
 SMALLEST = min(RECORDS)
 ATTRIBUTES = 10

@@ -12,7 +12,8 @@ from bench.measuring import heading, in_own_process, peak_memory, run, table, ti
 
 RECORDS, CLUSTERS = 100_000, 4
 SECONDS = 60
-#: The number of values of each attribute, and their skew: the k-th most frequent has a share like 1 / k^skew.
+#: The number of values of each attribute, and their skew: the share of the k-th most frequent is proportional to 1 /
+#: k^skew.
 TABLES = {
     "few values": ((2, 4, 6, 8, 10), 1.0),
     "more values": ((5, 8, 12, 20, 50), 1.0),

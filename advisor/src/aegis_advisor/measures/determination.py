@@ -58,7 +58,7 @@ def g1_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> Float
 
 
 def g2(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """The share of records whose value also occurs with another label. Atoms change nothing; the support does."""
+    """The share of records whose value also occurs with another label. It depends on the support, but not on atoms."""
     total = table.sum()
     return float(table[_mixed(table)].sum() / total) if total > 0 else 0.0
 

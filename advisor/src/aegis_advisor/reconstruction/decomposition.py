@@ -119,7 +119,8 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
 
 
 def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
-    """Yield the problem of each part, given its atoms. One pass serves all parts, which can be as many as atoms."""
+    """Yield the problem of each part, given its atoms. There can be as many parts as atoms, so one pass serves them
+    all."""
     if not parts:
         return
     joined = restrict(problem, np.concatenate(parts))

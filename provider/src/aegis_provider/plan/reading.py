@@ -136,7 +136,7 @@ def _names(element: Element, known: list[str]) -> tuple[str, ...]:
 
 
 def _files_named(document: Any, folder: Path, under: str = "") -> Iterator[Path]:  # noqa: ANN401 - any YAML
-    """Yield the files that a plan's YAML names, which are texts within mappings, as paths in `folder`."""
+    """Yield the files that a plan's YAML names in texts within mappings, as paths in `folder`."""
     for key, value in document.items() if isinstance(document, dict) else ():
         if isinstance(value, str) and names_file(under, key):
             yield folder / value

@@ -131,7 +131,7 @@ class Assessment:
 
     @property
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
-        """Of the table as it is and the releases, those that fail a check."""
+        """The failures among the table as it is and the releases."""
         return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
 
     @property
