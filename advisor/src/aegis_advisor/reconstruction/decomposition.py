@@ -119,8 +119,7 @@ def split(problem: Problem) -> tuple[IntArray, list[IntArray]]:
 
 
 def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
-    """Yield the problem of each part, given its atoms. There can be as many parts as atoms, so one pass serves them
-    all."""
+    """Yield the problem of each part, given its atoms, in one pass, since there can be as many parts as atoms."""
     if not parts:
         return
     joined = restrict(problem, np.concatenate(parts))
