@@ -46,7 +46,7 @@ StateDependency = Annotated[State, Depends(get_state)]
 async def get_caller(state: StateDependency, authorization: Annotated[str | None, Header()] = None) -> Caller:
     """The caller: the holder of the key, or the developer in development mode.
 
-    This has a transaction of its own, since none must stay open while a body is uploaded.
+    This has a transaction of its own, since no transaction must stay open while a body is uploaded.
     """
     if state.development_mode:
         return DEVELOPER

@@ -52,7 +52,7 @@ class QuestionStore:
     async def count(self, version_id: int, tenant: str) -> int:
         """Count one more distinct question of a tenant about a version, and return how many it has asked.
 
-        Others of the same tenant wait until this transaction ends; if it fails, the question is not counted.
+        Other questions of the tenant wait until this transaction ends; if it fails, the question is not counted.
         """
         owner = await tenant_id(self._session, tenant)
         counted = await self._session.execute(

@@ -90,7 +90,7 @@ def trace_bias(trace: float, dimensions: int, classes: int, records: float) -> f
 
     Args:
         trace: `V`, at most `q`.
-        dimensions: `p`, the masked values with records, minus one for each attribute, of all attributes together.
+        dimensions: `p`, for all attributes together: the masked values with records, minus one for each attribute.
         classes: `q`, the number of labels with records, minus one.
         records: `N`.
     """

@@ -1,4 +1,4 @@
-"""Clusters of equal size of the attributes from which others are hidden (Tao et al. 2010, step 1)."""
+"""Clusters of equal size, made from the attributes that others are hidden from (Tao et al. 2010, step 1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

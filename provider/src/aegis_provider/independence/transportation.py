@@ -138,8 +138,8 @@ def hub_network(left: IntArray, right: IntArray, most_arcs: int = _MOST_ARCS) ->
     """Return the network between the vectors of two sides.
 
     If there are fewer pairs than arcs that hubs could have, every pair has its own hub. Otherwise there are hubs for
-    all attributes, for all but one, and so on. For more than ten attributes these become too many. From the first
-    number of disagreements t that would take more than 1024 sets or more than `most_arcs` arcs, every larger number is
+    all attributes, for all but one, and so on. For more than ten attributes these become too many. Let t be the first
+    number of disagreements that would take more than 1024 sets or more than `most_arcs` arcs. Every larger number is
     counted as t. The result is a lower bound on disagreement and, like the Hamming distance, a metric on vectors
     without stars.
 

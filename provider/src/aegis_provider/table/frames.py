@@ -76,7 +76,7 @@ def _arrow_table(table: Any) -> pa.Table:  # noqa: ANN401 - anything may be give
     except Exception as error:  # the errors of Arrow, pandas and Polars have no common base
         message = next(iter(str(error).splitlines()), type(error).__name__)[:_LONGEST]
         raise TableError(f"{frame_name(table)}: cannot be read as columns of one type each: {message}") from error
-    if "Object" in map(str, getattr(frame, "dtypes", ())):  # Polars would export their addresses
+    if "Object" in map(str, getattr(frame, "dtypes", ())):  # Polars would export the addresses of the objects
         raise TableError(f"{frame_name(table)}: cannot be read as columns of one type each: one has the type Object")
     return columns
 

@@ -114,7 +114,7 @@ def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: Attri
     known = declared.records is not None
     allowed = allowance(declared, table.size, sums, 0, label=0 if known else whole)
     yield from total_faults(path, table, counted, allowed, source)
-    if is_summable(table):  # otherwise the fault in the total is enough
+    if is_summable(table):  # otherwise only the fault in the total is reported
         missing = max(total(evidence.label_histogram) + whole - counted, 0) if known else 0
         allowed = allowance(declared, table.shape[0], sums, missing, label=column)
         yield from column_faults(path, table, evidence.label_histogram, allowed)

@@ -112,7 +112,7 @@ def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Itera
     if malformed:
         return
     wrong = [*_total_faults((index, "joint"), pair, margins.evidence)]
-    if is_summable(pair.joint):  # otherwise the fault in the total is enough
+    if is_summable(pair.joint):  # otherwise only the fault in the total is reported
         wrong += _margin_faults(margins, index, pair)
     yield from wrong
     if not wrong:

@@ -176,5 +176,5 @@ def table_faults(path: Path, table: IntArray, rows: int, evidence: AttributeEvid
         return
     column, whole = label_allowances(evidence)
     yield from total_faults(path, table, total(evidence.label_histogram), whole)
-    if is_summable(table):  # otherwise the fault in the total is enough
+    if is_summable(table):  # otherwise only the fault in the total is reported
         yield from column_faults(path, table, evidence.label_histogram, column)
