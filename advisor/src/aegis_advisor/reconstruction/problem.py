@@ -160,7 +160,7 @@ def _drawn(
 
 
 def _margin(margin: Margin, records: int) -> Margin:
-    """Mark a margin as exact if no count varies: noise that changes nothing, or draws without chance.
+    """Mark a margin as exact if no count varies, because noise changes nothing or draws leave nothing to chance.
 
     Otherwise raise smaller variances to the least that the precision of a fit allows.
     """

@@ -146,8 +146,8 @@ def _merged_by_loss(joint: Counts, least: int, *, missing: bool) -> Places:
 def _coarsened_by_share(joint: Counts) -> Places:
     """(rows,) At most `_MOST_ROWS` groups of rows with similar label shares.
 
-    For two labels, some split into two runs in the order of the share is as informative as any two groups (Breiman et
-    al. 1984, theorem 4.5).
+    For two labels, no two groups are more informative than the best split into two runs in the order of the share
+    (Breiman et al. 1984, theorem 4.5).
     """
     if len(joint) <= _MOST_ROWS:
         return np.arange(len(joint))

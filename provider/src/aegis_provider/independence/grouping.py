@@ -117,8 +117,8 @@ def _bound_of_sizes(vectors: Vectors) -> int:
     """Return the sum over k = 1 .. d of u times the number of groups that cannot agree on k attributes.
 
     A group that agrees on k attributes is alike on one of the sets of k attributes. The number of such groups is
-    therefore at most the sum over these sets of the groups that can be alike on each. A group masks one attribute for
-    every k that it does not reach. Any k with too many sets is left out.
+    therefore at most the sum over these sets of the groups that can be alike on each. A group that agrees on j
+    attributes masks the other d - j, one for every k above j. Any k with too many sets is left out.
     """
     sizes = [size for size in range(1, vectors.attributes + 1) if comb(vectors.attributes, size) <= _MOST_SETS]
     return vectors.clusters * sum(max(0, vectors.groups - _groups_agreeing(vectors, size)) for size in sizes)

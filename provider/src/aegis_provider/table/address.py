@@ -11,7 +11,7 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _SECRET_OPTION = re.compile(r"pass|pwd|token|secret|key|cred", re.IGNORECASE)
 _FILES = frozenset({"duckdb", "sqlite"})
 
-# Kept as they are in an account: existing encodings, and the characters that a URL allows there.
+# What stays as it is in an account: existing encodings, and the characters that a URL allows there.
 _ACCOUNT = "%:!$&'()*+,;=~"
 _MOST_PARTS = 3
 
