@@ -190,7 +190,7 @@ def _sampled(evidence: Sequence[AttributeEvidence], truths: Sequence[IntArray], 
 
 
 def regrouped(study: Study) -> Study | None:
-    """Return the study's attributes with enough values, each with views of values merged at random as its maskings.
+    """Return the study's attributes that have enough values. Their maskings merge values at random.
 
     For reconstruction only: configurations and pairs remain those of the study and do not fit. None if no attribute
     is left.
