@@ -61,7 +61,7 @@ class _Reference(dict[str, str]):
 
 
 def _drop_validation_errors(document: dict[str, Any]) -> None:
-    """Remove FastAPI's own form of validation errors: the service never sends it, but sends problems."""
+    """Remove FastAPI's own form of validation errors, since the service sends problems instead."""
     for unused in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(unused, None)
     for operation in (operation for operations in document["paths"].values() for operation in operations.values()):

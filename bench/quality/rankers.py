@@ -155,7 +155,7 @@ def _by_product(
     rounding_seed: int | None = None,
     bias_correction: bool | None = None,  # noqa: FBT001 -- bound by name
 ) -> Scores:
-    """Score by the product, with ties broken as in use: by mutual information, then by the configurations' order."""
+    """Score by the product, and break ties as it does: by mutual information, then by the configurations' order."""
     if bias_correction is None:
         bias_correction = MEASURES[measure].corrected_by_default
     weights = np.full(len(study.evidence), 1 / len(study.evidence))

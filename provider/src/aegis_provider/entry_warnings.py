@@ -71,7 +71,7 @@ def counted_below_k(entry: EntryDocument) -> int:
 
 
 def small_counts(entry: EntryDocument) -> SmallCounts:
-    """Count the small counts of all tables: histograms, joint counts, masked or not, and pair counts."""
+    """Count the small counts of all tables: histograms, unmasked and masked joint counts, and pair counts."""
     small = [counts[(counts > 0) & (counts < SMALL)] for counts in _tables(entry)]
     return SmallCounts(sum(map(len, small)), min((int(each.min()) for each in small if len(each)), default=0))
 

@@ -203,7 +203,7 @@ def _reported(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _outward(name: str, value: float, required: float | None) -> int | float:
-    """Round the value to six decimals, to a promise that the release keeps, but never to a weaker one than required.
+    """Round the value to six decimals so that the release keeps it as a promise, but never weaker than required.
 
     This way the classes that break the promise are exactly the suppressed ones, which break the requirement.
     """
