@@ -107,7 +107,7 @@ class AdviceService:
     async def _asked(self, head: Head, question: AdviceQuestion) -> Asked:
         """Find or add the advice that answers `question` on this version.
 
-        The job of a new advice is enqueued now, or by the last of the jobs whose references it waits for.
+        The job of a new advice is enqueued now, or by the job that stores the last reference it waits for.
 
         Raises:
             InvalidDocumentError: this version cannot answer the question.
@@ -177,7 +177,7 @@ class AdviceWork:
         """Mark an advice as running, and return the input of its computation.
 
         Returns None if the advice is already answered or deleted, or has to wait for references. In that case, the job
-        of the last one enqueues the advice again.
+        that stores the last reference enqueues the advice again.
         """
         advice = await self._advice.find(advice_id)
         if advice is None or advice.status is Status.SUCCEEDED:

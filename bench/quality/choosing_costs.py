@@ -32,9 +32,9 @@ from bench.quality.study import masked_by
 from bench.quality.training import logistic_regression
 
 TIMES = 5
-#: Seconds after which work is not repeated for a median.
+#: Seconds after which a single piece of work is not repeated for a median.
 ENOUGH = 1.0
-#: The same for a round through all sizes.
+#: Seconds after which rounds of work on all sizes are not repeated for a median.
 ROUNDS = 15.0
 #: How many models are trained to estimate the cost of training all of them.
 TRAINED = 3
