@@ -71,7 +71,7 @@ def _list(outcomes: Sequence[Outcome]) -> str:
 
 
 def _families(outcomes: Sequence[Outcome]) -> str:
-    """Describe one table of each family, whose names differ in their last word, and name the others."""
+    """Describe one table of each family (names that differ only in the last word), and name the others."""
     tables = [each.study.table for each in outcomes]
     families = [list(family) for _, family in groupby(tables, lambda one: one.name.rpartition(" ")[0])]
     return "\n".join(map(_family, families))

@@ -49,8 +49,8 @@ def summarize(
         progress: Called with (done, total), counting records.
 
     Raises:
-        PlanError: The name is unusable, pairs are asked for that cannot be counted, or the plan says what no entry
-            may contain.
+        PlanError: The name is unusable, the requested pairs cannot be counted, or the plan has what no entry may
+            contain.
         TableError: The table does not fit the plan, or has more pairs of values than an entry can hold.
     """
     if not _NAME.fullmatch(name):

@@ -11,7 +11,8 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 
 IMPLAUSIBLE = 1e-9
-"""A view is rejected if noise as declared would put any of its sums this far off with at most this probability."""
+"""A view is rejected if declared noise makes any of its sums differ as much as it does with at most this
+probability."""
 
 LEAST_SCALE = 1e-6
 """Below this scale, exp(-1 / scale) is 0 in doubles, and so is the probability of any noise."""

@@ -124,8 +124,8 @@ def _lined_up(values: IntArray, pairs: Pairs) -> IntArray:
     """(groups,) The vector matched to each record of the centre, whose records are in the order of their vectors.
 
     Equal records of the centre are sorted by the number of disagreements of their partners and then by the attributes
-    of disagreement, in the same way for all clusters, so that disagreements meet in a group. The groups without a star
-    are then as many as possible, since a vector is matched to its equals as often as both clusters have it. In any
+    of disagreement, in the same way for all clusters, so that disagreements meet in a group. There are then as many
+    groups without a star as possible, since a vector is matched to its equals as often as both clusters have it. In any
     grouping, a group that has a star has one in each of its records, so the stars are also at most d times the optimum.
     """
     agree = agreements(values[pairs.left], values[pairs.right])
