@@ -15,7 +15,7 @@ from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowL
 from aegis_advisor.measures.registry import MEASURES
 
 LARGEST = 5_000_000
-"""The most values times labels of an attribute for which ceilings are computed; more would take minutes."""
+"""The most cells (values times labels) of an attribute for which ceilings are computed; more would take minutes."""
 
 
 def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:

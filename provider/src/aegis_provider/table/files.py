@@ -152,7 +152,7 @@ def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
     """Return the names in the first line, which must be unique.
 
     Raises:
-        TableError: The line is blank, too long or not CSV in UTF-8, or a column has no name or that of another.
+        TableError: The line is blank, too long or not CSV in UTF-8, or a column has no name or the name of another one.
     """
     # Decoding reads beyond the header, but faults further down are left to DuckDB, which reports their line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
