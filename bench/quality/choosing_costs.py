@@ -172,7 +172,7 @@ def _summaries(path: Path, size: Size, *, pairs: bool = False) -> dict[str, Any]
 
 
 def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
-    """Estimate the seconds to train one model per configuration: the median of a few, times their number."""
+    """Estimate the seconds to train one model per configuration: the median of a few, times the configurations."""
     taken: list[float] = []
     for configuration in range(len(case.configurations.ids)):
         masked = masked_by(case.evidence, case.configurations, codes, configuration)

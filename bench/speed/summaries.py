@@ -146,7 +146,7 @@ def _query(queries: list[str]) -> None:
 
 
 def _cost(work: Callable[[], object]) -> tuple[float, float]:
-    """Measure seconds and peak memory in MB in a separate process; loading Ibis on first use counts (0.3 s)."""
+    """Measure seconds and peak memory in MB in a separate process, including loading Ibis on first use (0.3 s)."""
     return in_own_process(seconds_and_peak, work)
 
 

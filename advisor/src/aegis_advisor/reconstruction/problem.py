@@ -201,7 +201,7 @@ class Problem:
             evidence: the evidence on the attribute.
             atom_of_value: (values,) below `atoms`.
             atoms: the number of atoms.
-            estimate: (atoms, labels) an estimate of the table; None takes independence.
+            estimate: (atoms, labels) an estimate of the table; None assumes independence.
         """
         label = evidence.label_counts[np.newaxis, :].astype(np.float64)
         counts, rows = evidence.value_counts, None
