@@ -27,7 +27,7 @@ class RandomRounding(Control):
     Attributes:
         base: The base of the multiples.
         random_bytes: The source of randomness, which should be the system's. Whoever can predict it can undo the
-            rounding, and a plan's seed could be tested against any guess.
+            rounding, and whoever guesses a seed can check the guess against the entry.
 
     Raises:
         ControlError: The base is not a valid count of at least 2.
