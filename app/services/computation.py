@@ -23,7 +23,7 @@ from app.domain.documents import Document, attach, compress, decompress, evidenc
 from app.domain.entries import AttributeOutline, CountTable
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs
-from app.services.shares import AttributeShares, attribute_shares, band, configuration_shares
+from app.services.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +133,9 @@ def _result(
     alike = recommendation.indistinguishable
     measure = MEASURES[question.measure]
     shares, kept = None, np.full(len(recommendation.ranking), np.nan)
-    if question.reference == "pooled":  # the deviations by `own` have no common whole
+    if _has_shares(question):
         shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
-        kept = configuration_shares(recommendation, shares, question.weights, codes, options)
+        kept = configuration_shares(shares, question.weights, codes, options)
     return {
         "configuration": ids[recommendation.best],
         "deviation": recommendation.deviation,
@@ -150,6 +150,11 @@ def _result(
         "unit": measure.unit,
         "better": measure.better,
     }
+
+
+def _has_shares(question: Question) -> bool:
+    """Whether the answer says which share is kept; the deviations of the reference `own` have no common whole."""
+    return question.measure == MEASURE and not question.bias_correction and question.reference == "pooled"
 
 
 def _ranking_result(
@@ -179,7 +184,7 @@ def _if_known(number: float) -> float | None:
 
 
 def _attribute_result(assessment: AttributeAssessment, shares: AttributeShares | None) -> Mapping[str, Any]:
-    words = {} if shares is None else {name: band(share) for name, share in shares.kept.items()}
+    words = {} if shares is None else shares.kept
     maskings = {name: {"kept": words.get(name), **asdict(score)} for name, score in assessment.maskings.items()}
     return {
         "name": assessment.name,

@@ -1,7 +1,8 @@
-"""How much of what the attributes tell is kept: in shares that are coarse enough to be shown to other tenants.
+"""How much of what the attributes tell is kept, said coarsely enough to be shown to other tenants.
 
-A share is 1 where nothing is lost and 0 where the attribute might as well be dropped. The shares of a configuration
-come from the rounded shares of its maskings alone, so they say no more than these do, whatever the weights.
+Each masking gets a word for its share: the part of the attribute's utility that it keeps. The share of a configuration
+is computed from these words, so it says no more than they do, whatever the weights. `bench.quality.leakage` measures by
+attack what they still tell, which is why the words are few, and why there are shares by one measure only.
 """
 
 import math
@@ -12,19 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.ranking import AttributeAssessment, Recommendation
+from aegis_advisor.ranking import AttributeAssessment
 
-#: Widths of rounding: a share is rounded to a multiple of the first one that its standard error does not exceed.
-STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-
-#: The width where no standard error is known, as for measures of all attributes together.
-UNKNOWN_ERROR = 0.1
-
-#: What attributes tell is rounded to powers of this before they are weighed against each other.
-GRID = 1.1
+#: The measure that there are shares by. Each further one would be as many more equations for the same counts.
+MEASURE = "mutual_information"
 
 #: What a share is called up to each of these bounds, the bound included.
 BANDS = {"none": 0.05, "little": 0.35, "some": 0.65, "much": 0.95, "all": 1.0}
+
+#: What each word counts in the share of a configuration: the middle of its band, or an end of the scale.
+MIDDLES = {"none": 0.0, "little": 0.2, "some": 0.5, "much": 0.8, "all": 1.0}
+
+#: A share is rounded to a multiple of the first of these that its standard error does not exceed, then gets its word.
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+#: The width where no standard error is known.
+UNKNOWN_ERROR = 0.1
+
+#: What attributes tell is rounded to powers of this before they are weighed against each other.
+GRID = 2.0
 
 #: Utilities that are this close, relative to 1 or to the larger one, differ by rounding.
 _NOTHING = 1e-9
@@ -35,28 +42,26 @@ class AttributeShares:
     """What the maskings of an attribute keep of it. Nothing here depends on the rest of the question.
 
     Attributes:
-        worth: what the attribute tells, in the measure's unit, rounded to a power of 1.1; 0 if it tells nothing.
-        kept: by masking the share of that which is kept, rounded.
-        step: the largest width of that rounding.
+        worth: what the attribute tells, in the measure's unit, rounded to a power of 2; 0 if it tells nothing.
+        kept: by masking the word for the share that it keeps.
+        steps: by masking the width to which the share was rounded.
     """
 
     worth: float
-    kept: Mapping[str, float]
-    step: float
+    kept: Mapping[str, str]
+    steps: Mapping[str, float]
 
 
 def attribute_shares(assessment: AttributeAssessment) -> AttributeShares:
-    """The shares of one attribute."""
-    worth = _worth(assessment)
-    steps, kept = [STEPS[0]], {}
-    for name, score in assessment.maskings.items():
-        if worth:
-            # By its own error alone: otherwise a requirement that leaves other maskings out would round it anew.
-            steps.append(_step(None if score.standard_error is None else score.standard_error / worth))
-            kept[name] = float(_rounded(np.float64(1 - score.deviation / worth), steps[-1]))
-        else:  # there is nothing to lose
-            kept[name] = 1.0
-    return AttributeShares(GRID ** round(math.log(worth, GRID)) if worth else 0.0, kept, max(steps))
+    """The shares of one attribute: 1 where nothing is lost, 0 where it might as well be dropped."""
+    worth, names = _worth(assessment), assessment.maskings
+    if not worth:  # there is nothing to lose
+        return AttributeShares(0.0, dict.fromkeys(names, "all"), dict.fromkeys(names, STEPS[0]))
+    # By its own error alone: otherwise a requirement that leaves other maskings out would round it anew.
+    steps = {name: _step(score.standard_error, worth) for name, score in names.items()}
+    shares = {name: 1 - score.deviation / worth for name, score in names.items()}
+    kept = {name: band(round(share / steps[name]) * steps[name]) for name, share in shares.items()}
+    return AttributeShares(GRID ** round(math.log(worth, GRID)), kept, steps)
 
 
 def _worth(assessment: AttributeAssessment) -> float:
@@ -66,58 +71,37 @@ def _worth(assessment: AttributeAssessment) -> float:
     return worth if worth > _NOTHING * max(1.0, abs(whole), abs(without)) else 0.0
 
 
+def _step(error: float | None, worth: float) -> float:
+    """The width of rounding that the standard error of a utility justifies."""
+    if error is None or math.isnan(error):
+        return UNKNOWN_ERROR
+    return next((step for step in STEPS if error / worth <= step * (1 + _NOTHING)), STEPS[-1])
+
+
+def band(share: float) -> str:
+    """The word for a share: none, little, some, much or all."""
+    return next((word for word, most in BANDS.items() if share <= most + _NOTHING), "all")
+
+
 def configuration_shares(
-    recommendation: Recommendation,
     attributes: Sequence[AttributeShares],
     weights: NDArray[np.float64],
     codes: NDArray[np.integer[Any]],
     options: Sequence[tuple[str, ...]],
 ) -> NDArray[np.float64]:
-    """The share that each row of the ranking keeps, (rows,), never more than the row before.
+    """The share that each row of a ranking keeps, (rows,), never more than the row before, to two digits.
 
     Args:
-        recommendation: the answer.
-        attributes: the shares of its attributes.
+        attributes: the shares of the question's attributes.
         weights: (attributes,) of the question.
         codes: (rows, attributes) of the ranked configurations, indices into `options`.
         options: for each attribute the masking ids that codes stand for.
     """
-    if recommendation.joint is not None:
-        return _joint_shares(recommendation)
     worth = weights * np.array([one.worth for one in attributes])
     if not worth.any():
         return np.ones(codes.shape[0])
     kept = np.zeros(codes.shape[0])
     for one, part, names, column in zip(attributes, worth / worth.sum(), options, codes.T, strict=True):
-        kept += part * np.array([one.kept.get(name, math.nan) for name in names])[column]
-    step = _step(float(worth @ [one.step for one in attributes] / worth.sum()))
-    return _falling(kept, step)
-
-
-def _joint_shares(recommendation: Recommendation) -> NDArray[np.float64]:
-    joint, utility = recommendation.joint, recommendation.ranking.utility
-    if joint is None or joint.reference_utility <= _NOTHING:
-        return np.ones(utility.size)
-    return _falling(utility / joint.reference_utility, UNKNOWN_ERROR)
-
-
-def band(share: float) -> str:
-    """The word for a share: none, little, some, much or all."""
-    return next(word for word, most in BANDS.items() if share <= most)
-
-
-def _step(error: float | None) -> float:
-    """The width of rounding that a standard error justifies."""
-    if error is None or math.isnan(error):
-        return UNKNOWN_ERROR
-    return next((step for step in STEPS if error <= step * (1 + _NOTHING)), STEPS[-1])
-
-
-def _rounded(shares: NDArray[np.float64] | np.float64, step: float) -> NDArray[np.float64]:
-    """Shares as multiples of `step`, from 0 to 1."""
-    return np.asarray(np.clip(np.round(np.round(shares / step) * step, 2), 0.0, 1.0) + 0.0)
-
-
-def _falling(shares: NDArray[np.float64], step: float) -> NDArray[np.float64]:
-    """Rounded shares of a ranking: rounding must not turn its order round."""
-    return np.asarray(np.minimum.accumulate(_rounded(shares, step)))
+        kept += part * np.array([MIDDLES[one.kept[name]] if name in one.kept else math.nan for name in names])[column]
+    # Rounding must not turn the order round.
+    return np.asarray(np.minimum.accumulate(np.round(kept, 2)))

@@ -47,8 +47,9 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
 
 
 def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The coarse view of a full answer; of a single attribute there are no shares."""
-    with_shares = len(result["attributes"]) > 1
+    """The coarse view of a full answer; of a single attribute, and by most measures, there are no shares."""
+    words = [score["kept"] for attribute in result["attributes"] for score in attribute["maskings"].values()]
+    with_shares = len(result["attributes"]) > 1 and None not in words
     return {name: result[name] for name in _ANSWER} | {
         "ranking": [_coarse_row(row, with_shares=with_shares) for row in result["ranking"]],
         "attributes": [_coarse_attribute(one) for one in result["attributes"]] if with_shares else [],

@@ -70,7 +70,7 @@ class Study:
     @classmethod
     def of(cls, table: Table, plan: Plan) -> "Study":
         """Summarise the table as its provider does, and count here what the provider does not publish."""
-        entry = _summaries(table, plan)
+        entry = summarized(table, plan)
         evidence = evidence_of(entry)
         domains = [attribute["domain"] for attribute in entry["attributes"]]
         columns = [table.columns[one.name] for one in evidence]
@@ -129,7 +129,8 @@ def mapping_of(evidence: AttributeEvidence, masking: str) -> IntArray:
     return mapping
 
 
-def _summaries(table: Table, plan: Plan) -> dict[str, Any]:
+def summarized(table: Table, plan: Plan) -> dict[str, Any]:
+    """Return the entry of a table in the contract's form, as its provider makes it."""
     with tempfile.TemporaryDirectory(prefix="aegis-evaluation-") as directory:
         path = Path(directory) / "table.csv"
         with path.open("w", newline="", encoding="utf-8") as file:

@@ -102,7 +102,7 @@ def test_a_coarse_answer_has_ranks_shares_and_words():
     schema = {"configurations": [{"id": "c17", "maskings": {"age": "age-2", "sex": "drop"}}]}
     head, ranking, kept = "\n".join(report(advice, schema)).split("\n\n")
     assert head.splitlines()[0] == "c17 is the best of 60 by mutual_information, in bit"
-    assert "rounded" in head
+    assert "coarse" in head
     assert [line.split() for line in ranking.splitlines()] == [
         ["configuration", "rank", "utility", "kept"],
         ["c17", "1", "97%"],
@@ -119,4 +119,5 @@ def test_a_coarse_answer_about_one_attribute_is_the_order_alone():
     advice = CoarseAdvice.model_validate(EXAMPLE_COARSE_ADVICE | {"attributes": []})
     text = "\n".join(report(advice, {"configurations": []}))
     assert "keeps of each attribute" not in text
+    assert "order only" in text
     assert "c17" in text

@@ -193,3 +193,13 @@ async def test_a_question_of_the_provider_is_not_one_of_its_tenant_s_consumers(d
         alone = (await asked(api, worker, keys["owner"], head["id"], weights={"sex": 0})).json()
         assert (await api.get(f"/v1/advice/{alone['id']}", headers=keys["owner"])).status_code == 200
         assert (await api.get(f"/v1/advice/{alone['id']}", headers=keys["consumer"])).status_code == 404
+
+
+async def test_by_other_measures_others_read_the_order_only(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, two_attributes(), **keys["owner"])
+        for question in ({"measure": "g3"}, {"measure": "theils_u"}, {"bias_correction": True}):
+            answer = (await asked(api, worker, keys["stranger"], head["id"], **question)).json()
+            assert {row["utility_share"] for row in answer["ranking"]} == {None}
+            assert answer["attributes"] == []
+            assert min(row["rank"] for row in answer["ranking"]) == 1

@@ -1,4 +1,4 @@
-"""What consumers and other tenants read of an answer: ranks, rounded shares, and a word for each masking."""
+"""What consumers and other tenants read of an answer: ranks, coarse shares, and a word for each masking."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,10 @@ from aegis_sdk.wire import CoarseAdvice
 
 def coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
     """Lines: the ranking, and how much of each attribute the best configuration keeps. `schema`: the entry's."""
-    yield "shares are rounded, since exact numbers would reveal the counts; the entry's provider reads these"
+    if advice.attributes:
+        yield "shares are coarse, since exact numbers would reveal the counts; the entry's provider reads these"
+    else:
+        yield "order only: shares are given by mutual_information without bias correction, for two attributes or more"
     rows = [(row.configuration, str(row.rank or "-"), _percent(row.utility_share)) for row in advice.ranking or []]
     if rows:
         yield from ("", *aligned(("configuration", "rank", "utility kept"), rows))

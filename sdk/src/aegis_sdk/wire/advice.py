@@ -80,10 +80,11 @@ class CoarseRow(Answer):
     rank: int | None = Field(default=None, description="From 1; those that tie with the best share its rank")
     utility_share: float | None = Field(
         default=None,
-        description="Rounded share of what the unmasked attributes tell that is kept: 1 is all, 0 is as good as "
-        "dropping them; null with the reference `own`, and in a coarse view of an entry with one attribute",
+        description="About how much it keeps of what the unmasked attributes tell: 1 is all, 0 is no more than if they "
+        "were dropped. Only by uncorrected `mutual_information` with the reference `pooled`; else null, as it is in a "
+        "coarse view of a single attribute",
     )
-    deviation_share: float | None = Field(default=None, description="The rest: 1 less `utility_share`")
+    deviation_share: float | None = Field(default=None, description="The rest: 1 minus `utility_share`")
 
 
 class RankedConfiguration(CoarseRow):
@@ -107,7 +108,7 @@ class CoarseScore(Answer):
     kept: str | None = Field(
         default=None,
         description="How much of what the attribute tells: `none` (up to 5 %), `little` (35 %), `some` (65 %), "
-        "`much` (95 %) or `all`; null with the reference `own`",
+        "`much` (95 %) or `all`; null where `utility_share` is null for all rows",
     )
 
 
@@ -254,14 +255,14 @@ class Advice(AdviceHead):
 
 
 class CoarseAdvice(AdviceHead):
-    """The answer for consumers and other tenants: the order and rounded shares."""
+    """The answer for consumers and other tenants: the order and coarse shares."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_COARSE_ADVICE]}, protected_namespaces=())
 
-    view: Literal["coarse"] = Field(default="coarse", description="The order and rounded shares")
+    view: Literal["coarse"] = Field(default="coarse", description="The order and coarse shares")
     ranking: list[CoarseRow] | None = Field(default=None, description="Best first, up to `limit` rows")
     attributes: list[CoarseAttribute] | None = Field(
-        default=None, description="What is kept per attribute; empty if the entry has a single one"
+        default=None, description="What is kept per attribute; empty where `utility_share` is null for all rows"
     )
 
 
