@@ -1,12 +1,13 @@
 """Request bodies: reads them up to a limit, and parses and validates small ones. `app.api.uploads` parses entries."""
 
+from email.message import Message
 from typing import TypeVar
 
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from aegis_sdk.wire import NotJsonError, faults_of, read_json
+from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_members
 from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
 from app.domain.errors import Fault, InvalidDocumentError
 
@@ -24,9 +25,8 @@ async def read_body(request: Request, limit: int) -> bytes:
         BodyTooLargeError: the body has more than `limit` bytes; reading stops there.
         MalformedRequestError: the client closed the connection before the end of the body.
     """
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json" or "content-encoding" in request.headers:
-        raise MediaTypeError("Send the body as application/json, without a content encoding.")
+    if not _is_plain_json(request):
+        raise MediaTypeError("Send the body as application/json in UTF-8, without a content encoding.")
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are accepted.")
@@ -42,6 +42,15 @@ async def read_body(request: Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
+def _is_plain_json(request: Request) -> bool:
+    """Whether the body is declared as JSON in UTF-8, the only encoding of JSON (RFC 8259, section 8.1)."""
+    declared = Message()
+    declared["content-type"] = request.headers.get("content-type", "")
+    charset = str(declared.get_param("charset", "utf-8")).lower()
+    is_json = declared.get_content_type() == "application/json" and charset in {"utf-8", "utf8"}
+    return is_json and "content-encoding" not in request.headers
+
+
 def validated(model: type[AnyModel], body: bytes) -> AnyModel:
     """Parse and validate a small body as `model`.
 
@@ -50,7 +59,9 @@ def validated(model: type[AnyModel], body: bytes) -> AnyModel:
         InvalidDocumentError: the body breaks a rule of the contract.
     """
     try:
-        return model.model_validate(read_json(body))
+        document = read_json(body)
+        refuse_repeated_members(body, document)
+        return model.model_validate(document)
     except NotJsonError as error:
         raise MalformedRequestError(f"The body is not JSON: {error}") from None
     except ValidationError as error:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.measures import MEASURES
-from aegis_advisor.ranking import AttributeAssessment, Question, RankedRows, Recommendation, recommend
+from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment, Question, RankedRows, Recommendation, recommend
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from app.domain.advice import AdviceQuestion, PackedReference
 from app.domain.arrays import pack, unpack
@@ -139,7 +139,7 @@ def _result(
     return {
         "configuration": ids[recommendation.best],
         "deviation": recommendation.deviation,
-        "tied": [ids[index] for index in recommendation.tied],
+        "tied": [ids[index] for index in recommendation.tied[:MOST_LISTED]],
         "considered": recommendation.considered,
         "ranking_basis": recommendation.ranking_basis,
         "indistinguishable": None if alike is None else [ids[index] for index in alike],

@@ -21,7 +21,7 @@ def advised(aegis, tmp_path_factory):
     name = f"health-{uuid4().hex}"
     aegis("summarize", HEALTH / "health.csv", "--plan", HEALTH / "plan.yaml", "--name", name, "--output", entry)
     entry_id = aegis("publish", entry)[1].strip()
-    arguments = ("--measure", "mutual_information", "--limit", 1_000_000, "--json")
+    arguments = ("--measure", "mutual_information", "--limit", 10_000, "--json")
     advice.write_text(aegis("advise", entry_id, *map(str, arguments))[1])
     return entry, advice
 

@@ -115,7 +115,7 @@ def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
         at_most=_required(request, "lower"),
         reference=ReferenceKind(request.reference),
         rounding_seed=request.rounding_seed,
-        limit=request.limit,
+        limit=wire.ROWS if request.limit is None else request.limit,
         bias_correction=_wants_correction(request),
     )
 

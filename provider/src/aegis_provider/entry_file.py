@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from aegis_provider.errors import PlanError
 from aegis_provider.output import written_whole
-from aegis_sdk.wire import EntryDocument, faults_of
+from aegis_sdk.wire import EntryDocument, faults_of, publishable
 
 _WIDTH = 110
 _SHORTEST = 3
@@ -30,7 +30,7 @@ def entry_of(document: dict[str, Any], source: str) -> EntryDocument:
         PlanError: The document breaks a rule of the contract.
     """
     try:
-        return EntryDocument.model_validate(document)
+        return publishable(document)
     except ValidationError as error:
         fault = faults_of(error)[0]
         raise PlanError(f"{source}: {fault.pointer or 'the entry'}: {fault.detail}") from error

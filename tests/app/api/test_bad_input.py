@@ -316,12 +316,35 @@ async def test_json_that_is_no_object(shared_api, entry_id, body):
 
 @pytest.mark.parametrize(
     "headers",
-    [{}, {"Content-Type": "text/plain"}, {"Content-Type": "application/jsonp"}, JSON | {"Content-Encoding": "gzip"}],
+    [
+        {},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/jsonp"},
+        {"Content-Type": "application/json; charset=latin-1"},
+        {"Content-Type": "application/json;charset=UTF-16"},
+        JSON | {"Content-Encoding": "gzip"},
+    ],
     ids=str,
 )
 async def test_a_body_that_is_not_declared_as_json(shared_api, headers):
     answer = await shared_api.post("/v1/entries", content=EXAMPLE, headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=UTF-8", 'Application/JSON;charset="utf-8"'])
+async def test_a_body_that_is_declared_as_utf_8(shared_api, content_type):
+    answer = await shared_api.post("/v1/entries", content="[]", headers={"Content-Type": content_type})
+    assert (answer.status_code, pointers(answer)) == (422, [""])
+
+
+async def test_a_member_that_is_named_twice(shared_api, entry_id):
+    for path, body in (
+        ("/v1/entries", EXAMPLE.replace('"records"', '"format": 1, "records"', 1)),
+        (f"/v1/entries/{entry_id}/advice", '{"measure": "g3", "limit": 1, "measure": "g1"}'),
+    ):
+        answer = await shared_api.post(path, content=body, headers=JSON)
+        assert (answer.status_code, answer.json()["code"], pointers(answer)) == (422, "invalid", [""])
+        assert "more than once" in answer.json()["errors"][0]["detail"]
 
 
 @pytest.mark.parametrize("path", ["/", "/v1", "/v2/entries", "/v1/entries/", "/v1/entries/a/b", "/docs", "/%00"])

@@ -59,7 +59,7 @@ def test_it_says_what_it_drew(aegis, tmp_path, arguments, figures):
     [
         (("--output", "p.svg"), "p.svg: is neither a .png nor a .html"),
         (("--output", "p.html", "--figure", "costs"), "use --figure with a .png only"),
-        (("--output", "p.png", "--figure", "frontier"), "--limit 1000000 --json > advice.json"),
+        (("--output", "p.png", "--figure", "frontier"), "--limit 10000 --json > advice.json"),
         (("--output", "p.png", "--figure", "pie"), "'pie'"),
         (("--output", "p.png", "--attribute", "Age"), "entry.json: no attribute 'Age'; did you mean 'age'?"),
         (("--output", "p.png", "--advice", "advice.json", "--privacy", "K"), "--privacy must be one of k, l, "),

@@ -18,9 +18,7 @@ from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, NotJsonError, faults_of, re
 def plot(
     entry: EntryArgument,
     output: Annotated[Path, typer.Option(help="An image (.png) or a page of all figures (.html).")],
-    advice: Annotated[
-        Path | None, typer.Option(help="The output of `aegis advise ... --limit 1000000 --json`.")
-    ] = None,
+    advice: Annotated[Path | None, typer.Option(help="The output of `aegis advise ... --limit 10000 --json`.")] = None,
     figure: Annotated[
         str | None,
         typer.Option(

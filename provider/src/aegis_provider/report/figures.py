@@ -16,7 +16,7 @@ from aegis_sdk.wire import Advice, EntryDocument
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ASK = "aegis advise ENTRY_ID --measure mutual_information --limit 1000000 --json > advice.json"
+_ASK = "aegis advise ENTRY_ID --measure mutual_information --limit 10000 --json > advice.json"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Entry files, read and validated as the service would."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,27 +21,23 @@ def read(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def document_of(path: Path, content: bytes) -> EntryDocument:
-    """The entry in a file with this content.
+def document_of(
+    path: Path, content: bytes, validate: Callable[[object], EntryDocument] = EntryDocument.model_validate
+) -> EntryDocument:
+    """The entry in a file with this content, validated by the service's rules for its structure.
+
+    Args:
+        path: The file, for messages.
+        content: Its content.
+        validate: `publishable` also checks the size. A published entry may be larger than one that can be published.
 
     Raises:
-        InputError: The content is not JSON, or not a valid entry.
+        InputError: The content is not JSON, or not a valid entry; the message has the file and the first fault.
     """
     try:
-        document = read_json(content)
+        return validate(read_json(content))
     except NotJsonError as error:
         raise InputError(f"{path}: not JSON: {error}") from error
-    return validated(path, document)
-
-
-def validated(source: Path, entry: object) -> EntryDocument:
-    """The entry, validated by the service's rules for its structure.
-
-    Raises:
-        InputError: The entry is invalid; the message has the source and the first fault.
-    """
-    try:
-        return EntryDocument.model_validate(entry)
     except ValidationError as error:
         fault = faults_of(error)[0]
-        raise InputError(f"{source}: {fault.pointer or 'the entry'}: {fault.detail}") from error
+        raise InputError(f"{path}: {fault.pointer or 'the entry'}: {fault.detail}") from error

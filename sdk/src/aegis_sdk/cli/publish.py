@@ -9,7 +9,7 @@ from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import EntryArgument, JsonOption
 from aegis_sdk.cli.terminal import print_result, say
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import EntryDocument, publishable
 
 
 def publish(
@@ -19,7 +19,7 @@ def publish(
 ) -> None:
     """Publish an entry and print its id. An entry that is already published with the same content stays as it is."""
     content = read(entry)
-    document = document_of(entry, content)
+    document = document_of(entry, content, publishable)
     with Client() as client:
         say(f"publishing {document.name} ...")
         entry_id = _published(client, document, content, update=update)

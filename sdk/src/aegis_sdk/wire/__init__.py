@@ -26,7 +26,7 @@ from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, 
 from aegis_sdk.wire.catalogue import EntryHead, EntryVersion, Head, HeadPage, Measure, MeasureList, SeenBy
 from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable
 from aegis_sdk.wire.disclosure_control import DisclosureControl
-from aegis_sdk.wire.entry import EntryDocument, NotJsonError, read_entry, read_json
+from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.examples import (
     EXAMPLE_ADVICE,
     EXAMPLE_ADVICE_REQUEST,
@@ -40,8 +40,10 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PROBLEM,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
+from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import PairCounts
 from aegis_sdk.wire.problem import Problem, ProblemFault
+from aegis_sdk.wire.sizes import ROWS
 from aegis_sdk.wire.values import COUNT_MAX
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
 
@@ -61,6 +63,7 @@ __all__ = [
     "FAULTS_SHOWN",
     "IDENTITY",
     "PRIVACY_CRITERIA",
+    "ROWS",
     "Advice",
     "AdviceAnswer",
     "AdviceHead",
@@ -103,6 +106,8 @@ __all__ = [
     "VisibleTo",
     "faults_of",
     "pointer_of",
+    "publishable",
     "read_entry",
     "read_json",
+    "refuse_repeated_members",
 ]

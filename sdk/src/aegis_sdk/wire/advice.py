@@ -13,6 +13,7 @@ from aegis_sdk.wire.documents import Answer, Request
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_ADVICE_REQUEST, EXAMPLE_COARSE_ADVICE
 from aegis_sdk.wire.faults import Fault, refuse
 from aegis_sdk.wire.problem import Problem
+from aegis_sdk.wire.sizes import ROWS
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number
 
 AdviceStatus = str
@@ -50,7 +51,9 @@ class AdviceRequest(Request):
         description="`pooled`: one reference for each attribute; `own`: one for each masking, as first published",
     )
     rounding_seed: Count | None = Field(default=None, description="Seed of the rounding; only with `own`")
-    limit: Count | None = Field(default=20, description="Number of ranking rows; 0: none, null: all")
+    limit: Annotated[int, Field(ge=0, le=ROWS)] | None = Field(
+        default=20, description="Number of ranking rows; 0: none, null: as many as an answer may have"
+    )
     bias_correction: bool | None = Field(
         default=None,
         description="Subtract the measure's bias in small samples, if `GET /v1/measures` says that it is known; null: "
@@ -217,7 +220,9 @@ class AdviceHead(Answer):
     entry: EntryVersion = Field(description="The version of the entry that the question is about")
     request: dict[str, Any] = Field(description="The question with all defaults filled in")
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
-    tied: list[str] | None = Field(default=None, description="Every configuration as good as the best, in order")
+    tied: list[str] | None = Field(
+        default=None, description="Every configuration as good as the best, in order; at most 10,000"
+    )
     considered: int | None = Field(default=None, description="Number of configurations that meet `require`")
     ranking_basis: str | None = Field(
         default=None,

@@ -20,7 +20,9 @@ from aegis_sdk.wire.disclosure_control import DisclosureControl, control_faults
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
+from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import PairCounts, pair_faults
+from aegis_sdk.wire.sizes import size_faults
 from aegis_sdk.wire.values import COUNT_MAX, EntryName, FormatOne, Identifiers, Text, repeats
 from aegis_sdk.wire.visibility import Visibility
 
@@ -151,8 +153,20 @@ def read_entry(
     """
     with _collector_paused():
         document = parse(body)
-        model = EntryDocument.model_validate(document)
+        refuse_repeated_members(body, document)
+        model = publishable(document)
         return cast("dict[str, Any]", document), model
+
+
+def publishable(document: object) -> EntryDocument:
+    """The entry in a document, no larger than an entry may be when it is published.
+
+    Raises:
+        ValidationError: the entry breaks a rule of the contract, or is too large.
+    """
+    model = EntryDocument.model_validate(document)
+    refuse("entry", size_faults(model))
+    return model
 
 
 @contextmanager

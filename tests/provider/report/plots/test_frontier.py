@@ -76,7 +76,7 @@ class TestFrontier:
         assert note_of(figure).split("; ") == [
             "5 of 7 configurations",
             "required: k=5",
-            "the advice ranks 6 of 7: ask with --limit 1000000 for all",
+            "the advice ranks 6 of 7: ask with --limit 10000 for more",
             "1 vouch for no k",
         ]
 
@@ -103,7 +103,7 @@ class TestFrontier:
         [
             (entry_of({"c1": {}}), advice_of({"c1": 0.5}), "vouches for any privacy"),
             (entry_of({"c1": {"k": 2}, "c2": {}}), advice_of({"c2": 0.5}), "vouches for k"),
-            (entry_of(PRIVACY), advice_of({}), "--limit 1000000"),
+            (entry_of(PRIVACY), advice_of({}), "--limit 10000"),
             (entry_of(PRIVACY), advice_of({"c9": 0.5}), "ranks 'c9'"),
             (entry_of({"c1": {"k": 1e300}}), advice_of({"c1": 0.5}), "too large"),
             (entry_of({"c1": {"k": 2}}), advice_of({"c1": -1e300}), "too large"),

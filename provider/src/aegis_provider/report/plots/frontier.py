@@ -68,7 +68,7 @@ def scored(entry: EntryDocument, advice: Advice, privacy: str) -> list[Scored]:
         PlotError: The advice has no ranking, ranks what the entry does not have, or nothing is left.
     """
     if not advice.ranking:
-        raise PlotError("the advice has no ranking; ask again with --limit 1000000 --json")
+        raise PlotError("the advice has no ranking; ask again with --limit 10000 --json")
     known, vouched = set(ids_of(entry)), vouched_for(entry, privacy)
     for row in advice.ranking:
         if row.configuration not in known:
@@ -215,7 +215,7 @@ def _notes(entry: EntryDocument, advice: Advice, points: Sequence[Scored], priva
     if required := advice.request.get("require"):
         yield f"required: {', '.join(f'{name}={number:g}' for name, number in required.items())}"
     if ranked < considered:
-        yield f"the advice ranks {ranked} of {considered}: ask with --limit 1000000 for all"
+        yield f"the advice ranks {ranked} of {considered}: ask with --limit 10000 for more"
     if len(points) < ranked:
         yield f"{ranked - len(points)} vouch for no {privacy}"
 

@@ -1,0 +1,72 @@
+"""How large answers may be, and entries when they are published. Larger ones from before these limits stay readable."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from aegis_sdk.wire.faults import Fault, Location
+
+if TYPE_CHECKING:
+    from aegis_sdk.wire.attribute import Attribute, Discretization, MaskingFunction
+    from aegis_sdk.wire.entry import EntryDocument
+
+TITLE_LENGTH = 300
+DESCRIPTION_LENGTH = 20_000
+KEYWORDS = 50
+KEYWORD_LENGTH = 100
+VALUE_LENGTH = 1_000
+ATTRIBUTES = 20_000
+CONFIGURATIONS = 1_000_000
+ROWS = 10_000
+"""The most rows of a ranking in an answer."""
+
+DEPTH = 32
+"""The most objects and lists around a value, in a member whose form the document decides."""
+
+
+def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
+    """What of an entry is too long or too many."""
+    texts = {"title": TITLE_LENGTH, "license": TITLE_LENGTH, "description": DESCRIPTION_LENGTH}
+    for name, most in texts.items():
+        if len(getattr(entry, name)) > most:
+            yield (name,), f"Has {len(getattr(entry, name))} characters; at most {most} are accepted"
+    lists = {"keywords": KEYWORDS, "attributes": ATTRIBUTES, "configurations": CONFIGURATIONS}
+    for name, most in lists.items():
+        if len(getattr(entry, name) or ()) > most:
+            yield (name,), f"Has {len(getattr(entry, name))} items; at most {most} are accepted"
+    if entry.configuration_table is not None and len(entry.configuration_table.ids) > CONFIGURATIONS:
+        given = len(entry.configuration_table.ids)
+        yield ("configuration_table", "ids"), f"Has {given} items; at most {CONFIGURATIONS} are accepted"
+    yield from _too_long(entry.keywords, KEYWORD_LENGTH, "keywords")
+    yield from _too_long(entry.label.domain, VALUE_LENGTH, "label", "domain")
+    for index, attribute in enumerate(entry.attributes):
+        yield from _attribute_faults(attribute, ("attributes", index))
+
+
+def _attribute_faults(attribute: "Attribute", location: Location) -> Iterator[Fault]:
+    yield from _too_long(attribute.domain, VALUE_LENGTH, *location, "domain")
+    yield from _too_deep(attribute.discretization, *location, "discretization", "parameters")
+    for index, masking in enumerate(attribute.maskings):
+        yield from _too_long(masking.domain, VALUE_LENGTH, *location, "maskings", index, "domain")
+        yield from _too_deep(masking.function, *location, "maskings", index, "function", "parameters")
+
+
+def _too_long(values: Iterable[str] | None, most: int, *location: str | int) -> Iterator[Fault]:
+    values = values or ()
+    if max(map(len, values), default=0) <= most:
+        return
+    for index, value in enumerate(values):
+        if len(value) > most:
+            yield (*location, index), f"Has {len(value)} characters; at most {most} are accepted"
+
+
+def _too_deep(part: "MaskingFunction | Discretization | None", *location: str | int) -> Iterator[Fault]:
+    if part is not None and _is_deeper(part.parameters, DEPTH):
+        yield location, f"Is nested more than {DEPTH} levels deep"
+
+
+def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 -- any JSON value
+    """Whether objects and lists are nested in more levels than these."""
+    if not isinstance(value, dict | list):
+        return False
+    members = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(member, levels - 1) for member in members)
