@@ -21,6 +21,7 @@ from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
 from app.domain.documents import Document, attach, compress, decompress, evidence_of, excerpt, pairs_of
 from app.domain.entries import AttributeOutline, CountTable
+from app.services.coarse_order import in_contract, order_by_attribute, order_of_rows
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs
 from app.services.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
@@ -91,18 +92,18 @@ def compute_advice(given: AdviceInput) -> bytes:
     meeting = table.meeting(given.question.at_least, given.question.at_most)
     kept = np.flatnonzero(meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
+    codes = table.codes[np.ix_(kept, np.array(given.places))]
+    options = [table.options[place] for place in given.places]
     recommendation = recommend(
         evidence_of(document, given.places),
         [_unpack(reference) for reference in given.references],
-        table.codes[np.ix_(kept, np.array(given.places))],
-        [table.options[place] for place in given.places],
+        codes,
+        options,
         question,
         pairs_of(document, given.places) if is_joint else (),
         table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
     )
     ids = [table.ids[place] for place in kept]
-    codes = table.codes[np.ix_(kept[recommendation.ranking.index], np.array(given.places))]
-    options = [table.options[place] for place in given.places]
     return compress(_result(recommendation, ids, question, codes, options))
 
 
@@ -135,7 +136,7 @@ def _result(
     shares, kept = None, np.full(len(recommendation.ranking), np.nan)
     if _has_shares(question):
         shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
-        kept = configuration_shares(shares, question.weights, codes, options)
+        kept = configuration_shares(shares, question.weights, codes[recommendation.ranking.index], options)
     return {
         "configuration": ids[recommendation.best],
         "deviation": recommendation.deviation,
@@ -149,7 +150,27 @@ def _result(
         "joint": recommendation.joint,
         "unit": measure.unit,
         "better": measure.better,
+        "coarse": _coarse_result(recommendation, ids, question, codes, options, shares),
     }
+
+
+def _coarse_result(
+    recommendation: Recommendation,
+    ids: Sequence[str],
+    question: Question,
+    codes: NDArray[np.integer[Any]],
+    options: Sequence[tuple[str, ...]],
+    shares: Sequence[AttributeShares] | None,
+) -> dict[str, Any] | None:
+    """The order that other tenants read; None with the reference `own`, which they may not ask for."""
+    if question.reference == "own":
+        return None
+    if recommendation.joint is not None:
+        return in_contract(order_of_rows(recommendation), ids, None)
+    order = order_by_attribute(recommendation.attributes, question.weights, codes, options, question.limit)
+    if shares is None:
+        return in_contract(order, ids, None)
+    return in_contract(order, ids, configuration_shares(shares, question.weights, codes[order.order], options))
 
 
 def _has_shares(question: Question) -> bool:

@@ -13,24 +13,13 @@ from app.services.questions import scored_names
 #: The weights that a question may have whose answer is shown coarsely: few, since each adds to what the order tells.
 COARSE_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
-#: The fields of an answer that everybody reads.
-_ANSWER = (
-    "configuration",
-    "tied",
-    "considered",
-    "ranking_basis",
-    "indistinguishable",
-    "indistinguishable_count",
-    "unit",
-    "better",
-)
+#: The fields of an answer that tell the order. Others read them of the order by rounded deviations.
+_ORDER = ("configuration", "tied", "indistinguishable", "indistinguishable_count")
 
+_ANSWER = (*_ORDER, "considered", "ranking_basis", "unit", "better", "ranking", "attributes")
 
 #: The fields of a result by view; they are null until there is one.
-RESULT_FIELDS = {
-    View.COARSE: (*_ANSWER, "ranking", "attributes"),
-    View.FULL: (*_ANSWER, "ranking", "attributes", "deviation", "joint"),
-}
+RESULT_FIELDS = {View.COARSE: _ANSWER, View.FULL: (*_ANSWER, "deviation", "joint")}
 
 
 def view_for(caller: Caller, head: Head) -> View:
@@ -42,16 +31,19 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
     """The answer of an advice as a view has it, in the contract's names; None until there is one."""
     if advice.result is None:
         return None
-    full: dict[str, Any] = decompress(advice.result)
-    return full if view is View.FULL else coarse(full)
+    result: dict[str, Any] = decompress(advice.result)
+    return {name: result[name] for name in RESULT_FIELDS[View.FULL]} if view is View.FULL else coarse(result)
 
 
 def coarse(result: Mapping[str, Any]) -> dict[str, Any]:
     """The coarse view of a full answer; of a single attribute, and by most measures, there are no shares."""
     words = [score["kept"] for attribute in result["attributes"] for score in attribute["maskings"].values()]
     with_shares = len(result["attributes"]) > 1 and None not in words
-    return {name: result[name] for name in _ANSWER} | {
-        "ranking": [_coarse_row(row, with_shares=with_shares) for row in result["ranking"]],
+    order = result["coarse"]
+    return {name: result[name] for name in ("considered", "unit", "better")} | {
+        "ranking_basis": "estimated",  # its deviations are rounded
+        **{name: order[name] for name in _ORDER},
+        "ranking": [_coarse_row(row, with_shares=with_shares) for row in order["ranking"]],
         "attributes": [_coarse_attribute(one) for one in result["attributes"]] if with_shares else [],
     }
 

@@ -46,6 +46,15 @@ def full_answer(attributes):
         "joint": {"reference_utility": next(secret), "lower_bound": next(secret), "dimensions": 3},
         "unit": "bit",
         "better": "higher",
+        "coarse": {
+            "configuration": "c2",
+            "tied": ["c2"],
+            "indistinguishable": ["c2", "c1"],
+            "indistinguishable_count": 2,
+            "ranking": [
+                {"configuration": "c2", "rank": 1, "utility_share": 0.5, "deviation_share": 0.5, "new": next(secret)}
+            ],
+        },
         "a field of tomorrow": next(secret),
     }
 
@@ -74,9 +83,16 @@ def test_its_members_are_those_of_the_contract():
     assert wire.CoarseAdvice.model_fields.keys() >= shown.keys()
 
 
+def test_the_order_is_that_of_rounded_deviations():
+    shown = coarse(full_answer(2))
+    assert (shown["configuration"], shown["tied"], shown["indistinguishable_count"]) == ("c2", ["c2"], 2)
+    assert [row["configuration"] for row in shown["ranking"]] == ["c2"]
+    assert shown["ranking_basis"] == "estimated"
+
+
 def test_of_a_single_attribute_only_the_order_is_shown():
     shown = coarse(full_answer(1))
-    assert shown["ranking"] == [{"configuration": "c1", "rank": 1, "utility_share": None, "deviation_share": None}]
+    assert shown["ranking"] == [{"configuration": "c2", "rank": 1, "utility_share": None, "deviation_share": None}]
     assert shown["attributes"] == []
 
 

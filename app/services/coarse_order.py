@@ -1,0 +1,139 @@
+"""The order of configurations that other tenants read: by deviations that were rounded before they are added.
+
+An exact order under many weights tells the ratios of all deviations to any number of digits. The order of rounded ones
+tells no more than the rounded deviations, however often and by whatever weights it is asked for. The price is small:
+the deviation of its best configuration is at most `GRID` times the least, apart from what is too small to be rounded.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment, Recommendation
+
+#: Deviations are rounded to powers of this.
+GRID = 1.1
+
+#: Standard errors are rounded up to powers of this.
+ERROR_GRID = 2.0
+
+#: Deviations below this share of the reference utility are 0.
+NOTHING = 1e-6
+
+#: 95 % of a normal distribution lie within so many standard deviations.
+_TWO_SIDED = 1.96
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoarseOrder:
+    """An order of all configurations, by their places.
+
+    Attributes:
+        order: (rows,) the best configurations, as many as were asked for.
+        ranks: (rows,) from 1; equal deviations share a rank.
+        tied: (ties,) those that share the first rank.
+        within: (places,) those that cannot be told from the best; None if that is not known.
+    """
+
+    order: NDArray[np.intp]
+    ranks: NDArray[np.intp]
+    tied: NDArray[np.intp]
+    within: NDArray[np.intp] | None
+
+
+def rounded(deviation: float, reference: float) -> float:
+    """A deviation as a power of `GRID`, or 0."""
+    if deviation <= NOTHING * abs(reference):
+        return 0.0
+    return float(GRID ** round(math.log(deviation, GRID)))
+
+
+def order_by_attribute(
+    attributes: Sequence[AttributeAssessment],
+    weights: NDArray[np.float64],
+    codes: NDArray[np.integer[Any]],
+    options: Sequence[tuple[str, ...]],
+    limit: int | None,
+) -> CoarseOrder:
+    """The order by the weighted sum of each attribute's rounded deviations.
+
+    Args:
+        attributes: the assessments of the question's attributes, with the standard error of each masking.
+        weights: (attributes,) of the question.
+        codes: (configurations, attributes) indices into `options`.
+        options: for each attribute the masking ids that codes stand for.
+        limit: how many rows to return; None for all.
+    """
+    total, error = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
+    tables = [_tables(one, names) for one, names in zip(attributes, options, strict=True)]
+    for weight, (deviation, _), column in zip(weights, tables, codes.T, strict=True):
+        if weight > 0:
+            total += weight * deviation[column]
+    best = int(total.argmin())
+    for weight, (_, errors), column in zip(weights, tables, codes.T, strict=True):
+        if weight > 0:
+            error += weight * np.where(column == column[best], 0.0, errors[column] + errors[column[best]])
+    within = total - total[best] <= _TWO_SIDED * error + 1e-9 * total.max()
+    return _ordered(total, limit, within)
+
+
+def order_of_rows(recommendation: Recommendation) -> CoarseOrder:
+    """The order by a measure that takes all attributes together: the rows of its ranking, by rounded deviations."""
+    rows, joint = recommendation.ranking, recommendation.joint
+    places = rows.index[np.argsort(rows.index)]  # of equal deviations, the first in the entry comes first
+    if joint is None or not places.size:
+        return CoarseOrder(places, places, np.array(recommendation.tied[:1]), None)
+    deviation = rows.deviation[np.argsort(rows.index)]
+    total = np.array([rounded(one, joint.reference_utility) for one in deviation.tolist()])
+    order = _ordered(total, None, None)
+    return replace(order, order=places[order.order], tied=places[order.tied])
+
+
+def _tables(assessment: AttributeAssessment, names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(options,) the rounded deviation and standard error of each option; NaN for options that nobody uses."""
+    deviation, error = np.full((2, len(names)), math.nan)
+    for place, name in enumerate(names):
+        if name in assessment.maskings:
+            score = assessment.maskings[name]
+            deviation[place] = rounded(score.deviation, assessment.reference_utility)
+            error[place] = _rounded_up(score.standard_error or 0.0)
+    return deviation, error
+
+
+def _rounded_up(error: float) -> float:
+    return 0.0 if error <= 0 else float(ERROR_GRID ** math.ceil(math.log(error, ERROR_GRID)))
+
+
+def _ordered(total: NDArray[np.float64], limit: int | None, within: NDArray[np.bool_] | None) -> CoarseOrder:
+    """Configurations by ascending deviation; those that are equal but for the last digits keep the entry's order."""
+    # Sums of equal terms in another order differ in their last digits.
+    level = np.round(total / (total.max() or 1.0), 9)
+    order = np.argsort(level, kind="stable")
+    first = np.searchsorted(level[order], level[order[:limit]], side="left")
+    near = None if within is None else order[within[order]]
+    return CoarseOrder(order[:limit], first + 1, order[level[order] == level[order[0]]], near)
+
+
+def in_contract(order: CoarseOrder, ids: Sequence[str], shares: NDArray[np.float64] | None) -> dict[str, Any]:
+    """The members of an answer that tell the order, in the contract's names. `shares`: (rows,), where there are any."""
+    kept = [None] * order.order.size if shares is None else shares.tolist()
+    rows = zip(order.order.tolist(), order.ranks.tolist(), kept, strict=True)
+    return {
+        "configuration": ids[order.tied[0]],
+        "tied": [ids[place] for place in order.tied[:MOST_LISTED]],
+        "indistinguishable": None if order.within is None else [ids[place] for place in order.within[:MOST_LISTED]],
+        "indistinguishable_count": None if order.within is None else order.within.size,
+        "ranking": [
+            {
+                "configuration": ids[place],
+                "rank": rank,
+                "utility_share": share,
+                "deviation_share": None if share is None else round(1 - share, 2),
+            }
+            for place, rank, share in rows
+        ],
+    }

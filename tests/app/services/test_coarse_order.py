@@ -1,0 +1,97 @@
+"""The order that others read: sums of rounded deviations, whatever the question, and never far from the exact one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.ranking import Question, recommend
+from aegis_advisor.reconstruction import reconstruct
+from app.services.coarse_order import GRID, in_contract, order_by_attribute, rounded
+
+MAPPINGS = {"pairs": [0, 0, 1, 1], "first": [0, 1, 1, 1], "last": [0, 0, 0, 1]}
+OPTIONS = ("identity", "drop", *MAPPINGS)
+CODES = np.array([[a, b] for a in range(5) for b in range(5)])
+
+COUNTS = st.lists(st.integers(0, 300), min_size=12, max_size=12).filter(lambda counts: sum(counts) > 0)
+
+
+def attribute(name, counts):
+    """An attribute of four values and three labels whose joint counts are known."""
+    joint = np.array(counts).reshape(4, 3)
+    maskings = []
+    for masking, mapping in MAPPINGS.items():
+        masked = np.zeros((2, 3), dtype=np.int64)
+        np.add.at(masked, mapping, joint)
+        maskings.append(Masking(masking, 2, np.array(mapping), masked, True))
+    return AttributeEvidence(name, 4, joint.sum(axis=0), joint.sum(axis=1), joint, tuple(maskings))
+
+
+def answer(first, second, weights, measure="mutual_information"):
+    """The advisor's answer, and the coarse order of all 25 configurations."""
+    evidence = [attribute("a", first), attribute("b", second)]
+    options = [OPTIONS, OPTIONS]
+    question = Question(measure, ("a", "b"), np.array(weights) / sum(weights), limit=None)
+    full = recommend(evidence, [reconstruct(one) for one in evidence], CODES, options, question)
+    return full, order_by_attribute(full.attributes, question.weights, CODES, options, None)
+
+
+def losses(full):
+    """(configurations,) the exact deviation of each."""
+    exact = np.empty(len(CODES))
+    exact[full.ranking.index] = full.ranking.deviation
+    return exact
+
+
+@given(
+    COUNTS,
+    st.permutations(range(12)),
+    st.sampled_from([(1, 1), (1, 4), (0.25, 2)]),
+    st.sampled_from(["mutual_information", "g3", "chi_square"]),
+)
+def test_its_best_configuration_deviates_by_a_grid_step_more_than_the_least_at_most(first, places, weights, measure):
+    second = [first[place] for place in places]
+    full, coarse = answer(first, second, weights, measure)
+    exact = losses(full)
+    scale = max(abs(one.reference_utility) for one in full.attributes)
+    assert exact[coarse.order[0]] <= exact.min() * GRID * (1 + 1e-6) + 2e-6 * scale
+    # Wherever deviations differ by more than rounding can hide, the order is the exact one.
+    for before, after in zip(coarse.order[:-1], coarse.order[1:], strict=True):
+        assert exact[before] <= exact[after] * GRID * (1 + 1e-6) + 2e-6 * scale
+
+
+def test_it_tells_no_more_than_rounded_deviations():
+    counts = [900, 100, 50, 400, 600, 50, 100, 200, 800, 150, 150, 700]
+    nearly = [900, 100, 50, 400, 600, 50, 100, 201, 800, 150, 150, 700]
+    (one, _), (other, _) = answer(counts, counts[::-1], (1, 1)), answer(nearly, counts[::-1], (1, 1))
+    same = all(
+        rounded(mine.maskings[name].deviation, 1.0) == rounded(theirs.maskings[name].deviation, 1.0)
+        for mine, theirs in zip(one.attributes, other.attributes, strict=True)
+        for name in mine.maskings
+    )
+    assert same, "the example must differ by less than a step"
+    assert (losses(one) != losses(other)).any()
+    for weights in [(a, b) for a in (0.25, 0.5, 1, 2, 4) for b in (0.25, 0.5, 1, 2, 4)]:
+        mine, theirs = answer(counts, counts[::-1], weights)[1], answer(nearly, counts[::-1], weights)[1]
+        assert mine.order.tolist() == theirs.order.tolist()
+        assert mine.ranks.tolist() == theirs.ranks.tolist()
+
+
+def test_equal_rounded_deviations_share_a_rank_and_keep_the_entrys_order():
+    counts = [50, 0, 0, 50, 0, 0, 0, 50, 0, 0, 50, 0]
+    _, coarse = answer(counts, counts, (1, 1))
+    ids = [f"c{place}" for place in range(len(CODES))]
+    told = in_contract(coarse, ids, None)
+    kept = [place for place, (a, b) in enumerate(CODES.tolist()) if {a, b} <= {0, 2}]  # identity and pairs lose nothing
+    assert told["tied"] == [f"c{place}" for place in kept]
+    assert told["configuration"] == "c0"
+    assert [row["rank"] for row in told["ranking"]][: len(kept) + 1] == [*[1] * len(kept), len(kept) + 1]
+    assert set(told["tied"]) <= set(told["indistinguishable"])
+
+
+@pytest.mark.parametrize(
+    ("deviation", "expected"), [(0.0, 0.0), (1e-7, 0.0), (1.0, 1.0), (1.04, 1.0), (1.06, 1.1), (0.9, 1 / 1.1)]
+)
+def test_a_deviation_is_rounded_to_a_power_of_the_grid(deviation, expected):
+    assert rounded(deviation, 1.0) == pytest.approx(expected)
