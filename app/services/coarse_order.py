@@ -2,7 +2,8 @@
 
 An exact order under many weights tells the ratios of all deviations to any number of digits. The order of rounded ones
 tells no more than the rounded deviations, however often and by whatever weights it is asked for. The price is small:
-the deviation of its best configuration is at most `GRID` times the least, apart from what is too small to be rounded.
+the deviation of its best configuration is at most one step more than the least, apart from what is too small to be
+rounded.
 """
 
 import math
@@ -15,8 +16,11 @@ from numpy.typing import NDArray
 
 from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment, Recommendation
 
-#: Deviations are rounded to powers of this.
-GRID = 1.1
+#: Deviations of large entries are rounded to powers of 1 more than this.
+STEP = 0.1
+
+#: Those of small entries, where chance matters more, to powers of 1 more than this over the root of their records.
+STEP_OF_ONE = 5.0
 
 #: Standard errors are rounded up to powers of this.
 ERROR_GRID = 2.0
@@ -45,11 +49,16 @@ class CoarseOrder:
     within: NDArray[np.intp] | None
 
 
-def rounded(deviation: float, reference: float) -> float:
-    """A deviation as a power of `GRID`, or 0."""
+def grid_of(records: int) -> float:
+    """What deviations of an entry with so many records are rounded to powers of: 1.1 to 2."""
+    return 1 + min(1.0, max(STEP, STEP_OF_ONE / math.sqrt(max(records, 1))))
+
+
+def rounded(deviation: float, reference: float, grid: float) -> float:
+    """A deviation as a power of `grid`, or 0."""
     if deviation <= NOTHING * abs(reference):
         return 0.0
-    return float(GRID ** round(math.log(deviation, GRID)))
+    return float(grid ** round(math.log(deviation, grid)))
 
 
 def order_by_attribute(
@@ -58,6 +67,7 @@ def order_by_attribute(
     codes: NDArray[np.integer[Any]],
     options: Sequence[tuple[str, ...]],
     limit: int | None,
+    grid: float,
 ) -> CoarseOrder:
     """The order by the weighted sum of each attribute's rounded deviations.
 
@@ -67,9 +77,10 @@ def order_by_attribute(
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids that codes stand for.
         limit: how many rows to return; None for all.
+        grid: deviations are rounded to powers of this (`grid_of`).
     """
     total, error = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
-    tables = [_tables(one, names) for one, names in zip(attributes, options, strict=True)]
+    tables = [_tables(one, names, grid) for one, names in zip(attributes, options, strict=True)]
     for weight, (deviation, _), column in zip(weights, tables, codes.T, strict=True):
         if weight > 0:
             total += weight * deviation[column]
@@ -81,25 +92,27 @@ def order_by_attribute(
     return _ordered(total, limit, within)
 
 
-def order_of_rows(recommendation: Recommendation) -> CoarseOrder:
+def order_of_rows(recommendation: Recommendation, grid: float) -> CoarseOrder:
     """The order by a measure that takes all attributes together: the rows of its ranking, by rounded deviations."""
     rows, joint = recommendation.ranking, recommendation.joint
     places = rows.index[np.argsort(rows.index)]  # of equal deviations, the first in the entry comes first
     if joint is None or not places.size:
         return CoarseOrder(places, places, np.array(recommendation.tied[:1]), None)
     deviation = rows.deviation[np.argsort(rows.index)]
-    total = np.array([rounded(one, joint.reference_utility) for one in deviation.tolist()])
+    total = np.array([rounded(one, joint.reference_utility, grid) for one in deviation.tolist()])
     order = _ordered(total, None, None)
     return replace(order, order=places[order.order], tied=places[order.tied])
 
 
-def _tables(assessment: AttributeAssessment, names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _tables(
+    assessment: AttributeAssessment, names: Sequence[str], grid: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(options,) the rounded deviation and standard error of each option; NaN for options that nobody uses."""
     deviation, error = np.full((2, len(names)), math.nan)
     for place, name in enumerate(names):
         if name in assessment.maskings:
             score = assessment.maskings[name]
-            deviation[place] = rounded(score.deviation, assessment.reference_utility)
+            deviation[place] = rounded(score.deviation, assessment.reference_utility, grid)
             error[place] = _rounded_up(score.standard_error or 0.0)
     return deviation, error
 

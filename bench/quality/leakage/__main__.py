@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--adult", type=Path, help="the file adult.csv of the UCI repository, with a header line")
     parser.add_argument("--no-health", action="store_true", help="leave the repository's example out")
     given = parser.parse_args()
-    heading("What 1,000 answers in the coarse view tell about the counts of an entry")
+    heading("What all answers in the coarse view tell about the counts of an entry")
     makers: dict[str, tuple[Sequence[Maker], int]] = {}
     if given.entries:
         makers[f"{given.entries} random"] = [partial(entries.drawn, seed) for seed in range(given.entries)], STEPS

@@ -10,9 +10,6 @@ from bench.quality.leakage.observation import Observation
 from bench.quality.leakage.posterior import Known, Samples, Walks
 from bench.quality.leakage.target import Target
 
-#: Five tenants that work together, each with the whole budget of distinct questions.
-QUESTIONS = 5 * 200
-
 WALKS = 32
 
 #: Walks that are still where they began may only have been too short: they go on for so many times their steps.
@@ -41,7 +38,7 @@ class Outcome:
 def attack(target: Target, steps: int, seed: int) -> Mapping[str, Outcome]:
     """Attack an entry by the values of all answers alone, and by the order of configurations besides."""
     rng = np.random.default_rng(seed)
-    observed = Observation.of(target, QUESTIONS, rng)
+    observed = Observation.of(target)
     before = Walks(target, None, rng, walks=WALKS).run(steps)
     return {
         "values": _outcome(target, Known(target, observed, with_order=False), before, steps, rng),

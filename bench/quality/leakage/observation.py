@@ -1,90 +1,72 @@
-"""What other tenants can learn from all answers together, at most: rounded shares, and the order under many weights."""
+"""What others can learn from all answers together, at most: a word for each masking, and every rounded deviation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import repeat
 from typing import Self
 
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray
-from aegis_advisor.ranking import Question, Recommendation, recommend
+from aegis_advisor.ranking import AttributeAssessment, Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
-from app.services.shares import GRID, MEASURE, AttributeShares, attribute_shares, band
-from app.services.views import COARSE_WEIGHTS
+from app.services import coarse_order, shares
 from bench.quality.leakage.target import Target
 from bench.quality.leakage.utilities import HIGHER_IS_BETTER
 
-_WITH_SHARES = list(HIGHER_IS_BETTER).index(MEASURE)
+WITH_SHARES = list(HIGHER_IS_BETTER).index(shares.MEASURE)
+"""The place of the measure that has shares."""
 
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What the answers tell: words by the one measure that has shares, and the order by every measure.
+    """What the answers tell. Options are the maskings of an attribute, after dropping it.
 
     Attributes:
         low: per attribute (options,) the least share that an option can keep.
         high: the largest share.
-        magnitude: (attributes,) the power of `GRID` that an attribute's utility is rounded to; NaN if it tells nothing.
-            The attacker learns differences between attributes only.
-        order: per measure (inequalities, options of all attributes): each row times the deviations is at least 0.
+        magnitude: (attributes,) the power of `shares.GRID` that an attribute's utility is rounded to; NaN if it tells
+            nothing. The attacker learns differences between attributes only.
+        levels: (measures, options of all attributes) the power of `Target.grid` that a deviation is rounded to;
+            NaN if it is 0. The attacker learns differences within a measure only.
     """
 
     low: Sequence[FloatArray]
     high: Sequence[FloatArray]
     magnitude: FloatArray
-    order: Sequence[FloatArray]
+    levels: FloatArray
 
     @classmethod
-    def of(cls, target: Target, questions: int, rng: np.random.Generator) -> Self:
-        """Ask everything that may be asked, of the real advisor, with the real rounding.
+    def of(cls, target: Target) -> Self:
+        """Assess each attribute with the real advisor, and round with the service's own functions.
 
-        Shares of configurations are computed from the words of their maskings and the rounded worth of attributes
-        (`app.services.shares`). No set of answers tells more of values than these, so the attacker is given them.
-
-        Args:
-            target: the entry.
-            questions: the number of distinct questions over all measures.
-            rng: draws their weights.
+        Shares of configurations are computed from the words of their maskings and the rounded worth of attributes, and
+        the order from rounded deviations. No number of questions tells more than these, so the attacker is given them.
         """
         references = [reconstruct(one.evidence) for one in target.attributes]
-        weights = [_weights(target, max(1, questions // len(HIGHER_IS_BETTER)), rng) for _ in HIGHER_IS_BETTER]
-        answers = [
-            [_asked(target, references, measure, row) for row in rows]
-            for measure, rows in zip(HIGHER_IS_BETTER, weights, strict=True)
-        ]
-        shares = [attribute_shares(one) for one in answers[_WITH_SHARES][0].attributes]
-        intervals = [_intervals(target, place, one) for place, one in enumerate(shares)]
+        assessed = [_assessed(target, references, measure) for measure in HIGHER_IS_BETTER]
+        kept = [shares.attribute_shares(one) for one in assessed[WITH_SHARES]]
+        intervals = [_intervals(one, names) for one, names in zip(kept, target.options, strict=True)]
         return cls(
             [low for low, _ in intervals],
             [high for _, high in intervals],
-            np.array([_magnitude(one) for one in shares]),
-            [_inequalities(target, *each) for each in zip(weights, answers, strict=True)],
+            np.array([_power(one.worth, shares.GRID) for one in kept]),
+            np.array([np.concatenate([*map(_levels, row, target.options, repeat(target.grid))]) for row in assessed]),
         )
 
 
-def _asked(target: Target, references: Sequence[Reference], measure: str, weights: FloatArray) -> Recommendation:
+def _assessed(target: Target, references: Sequence[Reference], measure: str) -> Sequence[AttributeAssessment]:
+    """The attributes as the service assesses them to answer a question."""
     names = tuple(one.evidence.name for one in target.attributes)
-    question = Question(measure.rstrip("*"), names, weights / weights.sum(), bias_correction=measure.endswith("*"))
-    return recommend([one.evidence for one in target.attributes], references, target.codes, target.options, question)
+    weights = np.full(len(names), 1 / len(names))
+    question = Question(measure.rstrip("*"), names, weights, bias_correction=measure.endswith("*"))
+    evidence = [one.evidence for one in target.attributes]
+    return recommend(evidence, references, target.codes, target.options, question).attributes
 
 
-def _weights(target: Target, questions: int, rng: np.random.Generator) -> FloatArray:
-    """(questions, attributes) distinct weights, at least two of them not 0, the first all 1."""
-    size = len(target.attributes)
-    drawn = rng.choice(np.array(COARSE_WEIGHTS), size=(20 * questions, size))
-    allowed = drawn[(drawn > 0).sum(axis=1) >= min(2, size)]
-    ratios = np.unique(allowed / allowed.max(axis=1, keepdims=True), axis=0)
-    rng.shuffle(ratios)
-    return np.vstack([np.ones(size), ratios[: questions - 1]])
-
-
-def _intervals(target: Target, place: int, shares: AttributeShares) -> tuple[FloatArray, FloatArray]:
+def _intervals(kept: shares.AttributeShares, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """(options,) between what the shares lie that have these words."""
-    ends = [
-        _interval(shares.kept[name], shares.steps[name]) if name in shares.kept else (-np.inf, np.inf)
-        for name in target.options[place]
-    ]
+    ends = [_interval(kept.kept[name], kept.steps[name]) if name in kept.kept else (-np.inf, np.inf) for name in names]
     low, high = np.array(ends).T
     return low, high
 
@@ -92,27 +74,17 @@ def _intervals(target: Target, place: int, shares: AttributeShares) -> tuple[Flo
 def _interval(word: str, step: float) -> tuple[float, float]:
     """The ends of the scale include everything beyond. That the attacker knows the step is a favour."""
     rounded = np.arange(0.0, 1.0 + step / 2, step)
-    named = [share for share in rounded if band(share) == word]
+    named = [share for share in rounded if shares.band(share) == word]
     low, high = min(named) - step / 2, max(named) + step / 2
     return (-np.inf if min(named) <= 0 else low, np.inf if max(named) + step > 1 else high)
 
 
-def _magnitude(shares: AttributeShares) -> float:
-    return round(np.log(shares.worth) / np.log(GRID)) if shares.worth else np.nan
+def _levels(assessment: AttributeAssessment, names: Sequence[str], grid: float) -> FloatArray:
+    """(options,) the power that each deviation is rounded to."""
+    reference, maskings = assessment.reference_utility, assessment.maskings
+    used = [maskings[name].deviation if name in maskings else 0.0 for name in names]
+    return np.array([_power(coarse_order.rounded(one, reference, grid), grid) for one in used])
 
 
-def _inequalities(target: Target, weights: FloatArray, answers: Sequence[Recommendation]) -> FloatArray:
-    """Each row of a ranking deviates at least as much as the row before; rows that tie deviate equally."""
-    rows = [row for each, answer in zip(weights, answers, strict=True) for row in _steps(target, each, answer)]
-    scaled = np.array(rows) / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-300)
-    return np.unique(np.round(scaled, 12), axis=0)
-
-
-def _steps(target: Target, weights: FloatArray, answer: Recommendation) -> Iterator[FloatArray]:
-    parts = zip(weights, target.options, target.codes.T, strict=True)
-    used = np.hstack([weight * np.eye(len(options))[codes] for weight, options, codes in parts])
-    tied = set(answer.tied)
-    for before, after in pairwise(answer.ranking.index.tolist()):
-        yield used[after] - used[before]
-        if after in tied:
-            yield used[before] - used[after]
+def _power(rounded: float, grid: float) -> float:
+    return round(np.log(rounded) / np.log(grid)) if rounded else np.nan

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from app.services.shares import GRID, MEASURE
+from app.services import coarse_order
+from app.services.shares import GRID
 from bench.quality.leakage.moves import Mover
-from bench.quality.leakage.observation import Observation
+from bench.quality.leakage.observation import WITH_SHARES, Observation
 from bench.quality.leakage.tables import Tables, deviations
 from bench.quality.leakage.target import Target
-from bench.quality.leakage.utilities import HIGHER_IS_BETTER
 
 _NOTHING = 1e-9
-_WITH_SHARES = list(HIGHER_IS_BETTER).index(MEASURE)
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ def alike(counts: IntArray, true: IntArray) -> BoolArray:
 class Known:
     """An observation as far as the truth agrees with it.
 
-    The attacker's model of the service is not exact where counts are noisy. There intervals are widened so that they
-    contain the truth, and orders that contradict it are left out: the attacker knows its errors by a favour.
+    The attacker's model of the service is not exact where counts are noisy. There limits are widened so that they
+    contain the truth: the attacker knows its errors by a favour.
     """
 
     def __init__(self, target: Target, observed: Observation, *, with_order: bool) -> None:
@@ -104,51 +104,48 @@ class Known:
         pairs = list(zip(observed.low, observed.high, shares, strict=True))
         self._low = [np.minimum(low, one - _NOTHING)[:, np.newaxis] for low, _, one in pairs]
         self._high = [np.maximum(high, one + _NOTHING)[:, np.newaxis] for _, high, one in pairs]
-        self._magnitude = observed.magnitude
-        self._spread = max(1.0, float(self._spreads(truth)[0])) + _NOTHING
-        self._order: Sequence[FloatArray] = []
-        if with_order:
-            ordered = list(zip(observed.order, _stacked(truth), strict=True))
-            self._order = [order[_met(order, stack)[0]] for order, stack in ordered]
+        self._magnitude, self._levels = observed.magnitude[np.newaxis], observed.levels
+        self._with_order, self._grid = with_order, target.grid
+        self._magnitudes_within = np.maximum(self._magnitudes(truth), 1.0) + _NOTHING
+        self._levels_within = np.maximum(self._orders(truth), 1.0) + _NOTHING
         outside = sum(int(((one < low) | (one > high)).sum()) for low, high, one in pairs)
-        asked = sum(map(len, observed.order)) if with_order else 0
-        self.favours = outside + asked - sum(map(len, self._order))
+        self.favours = outside + int((self._levels_within > 1 + 2 * _NOTHING).sum()) if with_order else outside
 
     def agrees(self, scores: Sequence[FloatArray], changed: Sequence[int]) -> BoolArray:
         """(walks,) whether answers about these tables would be those observed; only some attributes have changed."""
-        agreed = self._spreads(scores) <= self._spread
+        agreed: BoolArray = np.all(self._magnitudes(scores) <= self._magnitudes_within, axis=0)
         for place in changed:
             kept = _kept(scores[place])
             agreed &= ((self._low[place] <= kept) & (kept <= self._high[place])).all(axis=0)
-        for order, stack in zip(self._order, _stacked(scores), strict=False):
-            if not agreed.any():
-                break
-            agreed[agreed] = _met(order, stack[:, agreed]).all(axis=1)
+        if self._with_order and agreed.any():
+            agreed &= (self._orders(scores) <= self._levels_within).all(axis=0)
         return agreed
 
-    def _spreads(self, scores: Sequence[FloatArray]) -> FloatArray:
-        """(walks,) how much magnitudes differ from those observed, apart from a common constant."""
-        some = ~np.isnan(self._magnitude)
-        worth = np.stack([one[_WITH_SHARES, 0] for one in scores])[some]
-        if not some.any():
-            return np.zeros(worth.shape[1])
-        offset = np.log(np.maximum(worth, 1e-300)) / np.log(GRID) - self._magnitude[some, np.newaxis]
-        return np.asarray(offset.max(axis=0) - offset.min(axis=0))
+    def _magnitudes(self, scores: Sequence[FloatArray]) -> FloatArray:
+        """(1, walks) how far apart what attributes tell is from what was observed, in steps."""
+        worth = np.stack([one[WITH_SHARES, 0] for one in scores])[np.newaxis]
+        return _apart(worth, self._magnitude, GRID)
+
+    def _orders(self, scores: Sequence[FloatArray]) -> FloatArray:
+        """(measures, walks) how far apart deviations are from those observed, in steps."""
+        return _apart(np.concatenate(scores, axis=1), self._levels, self._grid)
+
+
+def _apart(values: FloatArray, powers: FloatArray, grid: float) -> FloatArray:
+    """How much values (n, options, walks) differ from powers (n, options) of the grid, apart from a common factor.
+
+    It is at most 1 if some factor makes all values round to these powers. Where the power is NaN, the value was 0.
+    """
+    known = ~np.isnan(powers)[..., np.newaxis]
+    offset = np.log(np.maximum(values, _LEAST)) / np.log(grid) - powers[..., np.newaxis]
+    apart = np.where(known, offset, -np.inf).max(axis=1) - np.where(known, offset, np.inf).min(axis=1)
+    of_some = np.where(known.any(axis=1), apart, 0.0)
+    surplus = np.where(known, 0.0, values).max(axis=1) > coarse_order.NOTHING * values.max(axis=1)
+    return np.asarray(np.where(surplus, np.inf, of_some))
 
 
 def _kept(scores: FloatArray) -> FloatArray:
     """(options, walks) the share that each option keeps by the measure that has shares; 1 where nothing can be lost."""
-    deviation = scores[_WITH_SHARES]
+    deviation = scores[WITH_SHARES]
     some = deviation[0] > _NOTHING  # the first option drops the attribute
     return np.asarray(np.where(some, 1 - deviation / np.where(some, deviation[0], 1.0), 1.0))
-
-
-def _stacked(scores: Sequence[FloatArray]) -> FloatArray:
-    """(measures, options of all attributes, walks)."""
-    return np.concatenate(scores, axis=1)
-
-
-def _met(order: FloatArray, stack: FloatArray) -> BoolArray:
-    """(walks, inequalities) whether the deviations (options, walks) meet each inequality."""
-    tolerance = _NOTHING * np.maximum(1.0, stack.max(axis=0))[:, np.newaxis]
-    return np.asarray((order @ stack + tolerance.T >= 0).T)

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from app.services.coarse_order import GRID, in_contract, order_by_attribute, rounded
+from app.services.coarse_order import grid_of, in_contract, order_by_attribute, rounded
 
 MAPPINGS = {"pairs": [0, 0, 1, 1], "first": [0, 1, 1, 1], "last": [0, 0, 0, 1]}
+GRID = 1.1
 OPTIONS = ("identity", "drop", *MAPPINGS)
 CODES = np.array([[a, b] for a in range(5) for b in range(5)])
 
@@ -34,7 +35,7 @@ def answer(first, second, weights, measure="mutual_information"):
     options = [OPTIONS, OPTIONS]
     question = Question(measure, ("a", "b"), np.array(weights) / sum(weights), limit=None)
     full = recommend(evidence, [reconstruct(one) for one in evidence], CODES, options, question)
-    return full, order_by_attribute(full.attributes, question.weights, CODES, options, None)
+    return full, order_by_attribute(full.attributes, question.weights, CODES, options, None, GRID)
 
 
 def losses(full):
@@ -66,7 +67,7 @@ def test_it_tells_no_more_than_rounded_deviations():
     nearly = [900, 100, 50, 400, 600, 50, 100, 201, 800, 150, 150, 700]
     (one, _), (other, _) = answer(counts, counts[::-1], (1, 1)), answer(nearly, counts[::-1], (1, 1))
     same = all(
-        rounded(mine.maskings[name].deviation, 1.0) == rounded(theirs.maskings[name].deviation, 1.0)
+        rounded(mine.maskings[name].deviation, 1.0, GRID) == rounded(theirs.maskings[name].deviation, 1.0, GRID)
         for mine, theirs in zip(one.attributes, other.attributes, strict=True)
         for name in mine.maskings
     )
@@ -94,4 +95,8 @@ def test_equal_rounded_deviations_share_a_rank_and_keep_the_entrys_order():
     ("deviation", "expected"), [(0.0, 0.0), (1e-7, 0.0), (1.0, 1.0), (1.04, 1.0), (1.06, 1.1), (0.9, 1 / 1.1)]
 )
 def test_a_deviation_is_rounded_to_a_power_of_the_grid(deviation, expected):
-    assert rounded(deviation, 1.0) == pytest.approx(expected)
+    assert rounded(deviation, 1.0, GRID) == pytest.approx(expected)
+
+
+def test_small_entries_have_a_coarser_grid():
+    assert [round(grid_of(records), 3) for records in (1, 25, 100, 400, 2500, 10**6)] == [2, 2, 1.5, 1.25, 1.1, 1.1]

@@ -77,7 +77,7 @@ def test_walks_visit_every_possible_table_equally_often(knows: str, steps: int) 
     target, rng = _target_without_groups(), np.random.default_rng(5)
     known = None
     if knows != "nothing":
-        known = Known(target, Observation.of(target, 24, rng), with_order=knows == "order too")
+        known = Known(target, Observation.of(target), with_order=knows == "order too")
     possible = {_key(*each) for each in _all_counts() if known is None or _agrees(target, known, *each)}
     assert _key(*(one.counts for one in target.attributes)) in possible
     walks = Walks(target, known, rng, walks=512)
