@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aegis_advisor.measures import MEASURES
 from aegis_sdk.wire.examples import EXAMPLE_NOISY_MASKING
 from tests.service import Worker, create_key, example_entry, publish, running_app
 
@@ -203,3 +204,20 @@ async def test_by_other_measures_others_read_the_order_only(database_url):
             assert {row["utility_share"] for row in answer["ranking"]} == {None}
             assert answer["attributes"] == []
             assert min(row["rank"] for row in answer["ranking"]) == 1
+
+
+async def test_of_the_papers_example_no_measure_tells_others_a_number(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, example_entry(visibility="all"), **keys["owner"])
+        for measure in MEASURES:
+            for correction in (None, *([True] if MEASURES[measure].bias else [])):
+                question = {"measure": measure, "bias_correction": correction}
+                answer = (await asked(api, worker, keys["stranger"], head["id"], **question)).json()
+                assert numbers_in({name: answer[name] for name in COARSE_FIELDS - {"request", "entry"}}) <= {1, 2}
+
+
+def numbers_in(value):
+    """Every number in a JSON value."""
+    if isinstance(value, dict | list):
+        return set().union(*map(numbers_in, value.values() if isinstance(value, dict) else value))
+    return {value} if isinstance(value, int | float) and not isinstance(value, bool) else set()
