@@ -120,4 +120,5 @@ def test_a_coarse_answer_about_one_attribute_is_the_order_alone():
     text = "\n".join(report(advice, {"configurations": []}))
     assert "keeps of each attribute" not in text
     assert "order only" in text
+    assert "utility kept" not in text
     assert "c17" in text

@@ -15,8 +15,10 @@ def coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[s
     else:
         yield "order only: shares are given by mutual_information without bias correction, for two attributes or more"
     rows = [(row.configuration, str(row.rank or "-"), _percent(row.utility_share)) for row in advice.ranking or []]
+    columns = 3 if advice.attributes else 2
     if rows:
-        yield from ("", *aligned(("configuration", "rank", "utility kept"), rows))
+        names = ("configuration", "rank", "utility kept")
+        yield from ("", *aligned(names[:columns], [row[:columns] for row in rows]))
     if advice.attributes:
         yield from ("", f"what {advice.configuration} keeps of each attribute:", *_kept(advice, schema))
 
