@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.catalog.stores.conditions import one_of
 from app.catalog.tables import AdviceRow, EntryVersionRow, ReferenceRow
 from app.domain.advice import Advice, AdviceQuestion, Problem, Progress, Status
 
@@ -74,12 +75,12 @@ class AdviceStore:
 
     async def complete(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
         """The queued advice on a version that needs any of `attributes` and has all its references."""
-        needs_some = func.bool_or(_PLACE.in_(attributes))
+        needs_some = func.bool_or(one_of(_PLACE, attributes))
         return await self._queued(version_id, model_version, needs_some, _DONE == _TOTAL)
 
     async def lacking(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[str]:
         """The queued advice on a version that lacks the reference of any of `attributes`."""
-        lacks_some = func.bool_or(_PLACE.in_(attributes) & ReferenceRow.attribute.is_(None))
+        lacks_some = func.bool_or(one_of(_PLACE, attributes) & ReferenceRow.attribute.is_(None))
         return await self._queued(version_id, model_version, lacks_some)
 
     async def _queued(self, version_id: int, model_version: str, *conditions: ColumnElement[bool]) -> list[str]:

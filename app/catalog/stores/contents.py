@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.catalog.session import driver_connection
+from app.catalog.stores.conditions import one_of
 from app.catalog.tables import ConfigurationTableRow, CountTableRow, EntryVersionRow, ServerKeyRow
 from app.catalog.tables.base import PackedColumns
 from app.catalog.tables.configuration_table import CODES
@@ -110,7 +111,7 @@ class ContentStore:
         columns = (CountTableRow.kind, CountTableRow.attribute, CountTableRow.masking, *packed_columns(CountTableRow))
         statement = select(*columns).where(CountTableRow.version_id == version_id)
         if attributes is not None:
-            wanted = CountTableRow.attribute.in_(list(attributes)) | CountTableRow.attribute.is_(None)
+            wanted = one_of(CountTableRow.attribute, attributes) | CountTableRow.attribute.is_(None)
             statement = statement.where(wanted if pairs else wanted & ~_IS_PAIRS)
         rows = await self._session.execute(statement)
         return tuple(CountTable(CountKind(r.kind), r.attribute, r.masking, to_packed(r)) for r in rows)

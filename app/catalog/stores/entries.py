@@ -3,8 +3,10 @@
 import base64
 import binascii
 import uuid
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 
 from sqlalchemy import (
     ColumnElement,
@@ -13,6 +15,7 @@ from sqlalchemy import (
     Text,
     and_,
     any_,
+    cast,
     delete,
     func,
     literal,
@@ -29,6 +32,9 @@ from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.entries import Audience, Head, HeadPage, Visibility
 from app.domain.errors import Fault, InvalidDocumentError
+
+PAGE_BYTES = 2_000_000
+"""The most bytes of a page of a listing, unless a single head is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +89,24 @@ class EntryStore:
         return next((_to_head(*row) for row in await self._session.execute(statement)), None)
 
     async def page(self, caller: Caller, search: Search, limit: int, page_token: str | None) -> HeadPage:
-        """The entries that `caller` may see and `search` finds, newest first, at most `limit` from `page_token` on."""
-        statement = _LATEST.where(*_visible_to(caller), *_found_by(search))
+        """The entries that `caller` may see and `search` finds, newest first, at most `limit` from `page_token` on.
+
+        The page ends earlier if its texts are too long together, but it has one entry at least.
+        """
+        found = _LATEST.where(*_visible_to(caller), *_found_by(search))
         if page_token is not None:
             place = tuple_(EntryRow.created_at, EntryRow.id)
-            statement = statement.where(place < tuple_(*_read_token(page_token)))
-        statement = statement.order_by(EntryRow.created_at.desc(), EntryRow.id.desc()).limit(limit + 1)
-        heads = [_to_head(*row) for row in await self._session.execute(statement)]
-        more = len(heads) > limit
-        return HeadPage(tuple(heads[:limit]), _write_token(heads[limit - 1]) if more else None)
+            found = found.where(place < tuple_(*_read_token(page_token)))
+        sized = (
+            found.with_only_columns(EntryRow.created_at, EntryRow.id, _SIZE).order_by(*_NEWEST_FIRST).limit(limit + 1)
+        )
+        entries = (await self._session.execute(sized)).all()
+        fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
+        chosen = entries[: min(max(fitting, 1), limit)]
+        heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_NEWEST_FIRST)
+        items = tuple(_to_head(*row) for row in await self._session.execute(heads))
+        more = len(entries) > len(chosen)
+        return HeadPage(items, _write_token(chosen[-1].created_at, chosen[-1].id) if more else None)
 
     async def set_latest(self, entry_id: str, version: int) -> None:
         """Make `version` the latest version of the entry."""
@@ -118,6 +133,18 @@ _HEADS: Select[EntryRow, EntryVersionRow, str] = (
     .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
 )
 _LATEST = _HEADS.where(EntryVersionRow.version == EntryRow.latest_version)
+_NEWEST_FIRST = (EntryRow.created_at.desc(), EntryRow.id.desc())
+
+#: What a head takes in a listing, in bytes: its texts as JSON writes them, and the rest at its longest.
+_TEXTS = func.json_build_array(
+    EntryVersionRow.title,
+    EntryVersionRow.description,
+    EntryVersionRow.license,
+    EntryVersionRow.label,
+    EntryVersionRow.keywords,
+    EntryRow.audience_tenants,
+)
+_SIZE = (func.octet_length(cast(_TEXTS, Text)) + 1_000).label("size")
 
 
 def _visible_to(caller: Caller) -> list[ColumnElement[bool]]:
@@ -172,8 +199,8 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: str) -> Head:
     )
 
 
-def _write_token(last: Head) -> str:
-    return base64.urlsafe_b64encode(f"{last.created_at.isoformat()}|{last.id}".encode()).decode()
+def _write_token(created_at: datetime, entry_id: uuid.UUID) -> str:
+    return base64.urlsafe_b64encode(f"{created_at.isoformat()}|{entry_id}".encode()).decode()
 
 
 def _read_token(token: str) -> tuple[datetime, uuid.UUID]:

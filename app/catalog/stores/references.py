@@ -8,6 +8,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from aegis_advisor.reconstruction import Certificate, Misfit
+from app.catalog.stores.conditions import one_of
 from app.catalog.stores.contents import packed_columns, packed_values, to_packed
 from app.catalog.tables import ReferenceArrayRow, ReferenceRow
 from app.domain.advice import PackedReference
@@ -69,7 +70,7 @@ def _of(
     attributes: Sequence[int] | None = None,
 ) -> list[ColumnElement[bool]]:
     conditions = [table.version_id == version_id, table.model_version == model_version]
-    return conditions if attributes is None else [*conditions, table.attribute.in_(attributes)]
+    return conditions if attributes is None else [*conditions, one_of(table.attribute, attributes)]
 
 
 def _certificate(row: ReferenceRow) -> Certificate:

@@ -136,3 +136,19 @@ async def test_two_tenants_may_use_one_name(database_url):
     async with running_app(database_url) as api:
         heads = [await publish(api, example_entry(name="same"), **key) for key in keys]
     assert [head["tenant"] for head in heads] == ["one", "other"]
+
+
+async def test_a_page_has_at_most_two_megabytes(database_url):
+    owner = await create_key(database_url, "owner", "provider")
+    async with running_app(database_url) as api:
+        for place in range(25):
+            text = "\x01" * 20_000 if place % 2 else "x" * 20_000  # as JSON, the first take six bytes a character
+            await publish(api, example_entry(name=f"e{place}", description=text), **owner)
+        found, params = [], {"limit": 200}
+        while params:
+            answer = await api.get("/v1/entries", params=params, headers=owner)
+            assert len(answer.content) <= 2_000_000
+            found += [head["name"] for head in answer.json()["items"]]
+            token = answer.json()["next_page_token"]
+            params = {"limit": 200, "page_token": token} if token else {}
+    assert found == [f"e{place}" for place in range(24, -1, -1)]

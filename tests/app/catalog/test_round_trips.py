@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from aegis_sdk.wire import COUNT_MAX
+from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
+from app.catalog.stores.references import ReferenceStore
 from app.domain.arrays import pack, unpack
 from app.domain.documents import attach, decompress
 from app.domain.entries import Audience, Visibility
@@ -234,3 +236,16 @@ def test_any_array_of_integers_comes_back_from_its_package(array):
 @given(arrays.arrays(np.float64, arrays.array_shapes(max_dims=2, max_side=5)))
 def test_any_array_of_floats_comes_back_from_its_package(array):
     np.testing.assert_array_equal(unpack(pack(array)), array)
+
+
+async def test_more_attributes_can_be_asked_for_than_a_statement_has_parameters(database):
+    version_id, _ = await stored(database, example_entry())
+    many = range(70_000)
+    async with database.transaction() as session:
+        tables = await ContentStore(session).count_tables(version_id, many)
+        assert tables == await ContentStore(session).count_tables(version_id)
+        assert await ReferenceStore(session).missing(version_id, "any", [0]) == [0]
+        assert await ReferenceStore(session).missing(version_id, "any", many) == list(many)
+        assert await ReferenceStore(session).load(version_id, "any", many) == ()
+        assert await AdviceStore(session).lacking(version_id, "any", many) == []
+        assert await AdviceStore(session).complete(version_id, "any", many) == []
