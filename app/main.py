@@ -18,6 +18,7 @@ from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.factory import Factory
 from app.process.child import ChildProcess
+from app.process.connections import Connection
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.settings import Settings
@@ -131,6 +132,8 @@ def run(settings: Settings, example: str = "") -> None:
         create_app(settings, greet),
         host=settings.host,
         port=settings.port,
+        http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

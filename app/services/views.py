@@ -32,7 +32,9 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
     if advice.result is None:
         return None
     result: dict[str, Any] = decompress(advice.result)
-    return {name: result[name] for name in RESULT_FIELDS[View.FULL]} if view is View.FULL else coarse(result)
+    if view is View.COARSE:
+        return coarse(result)
+    return {name: value for name, value in result.items() if name in RESULT_FIELDS[View.FULL]}
 
 
 def coarse(result: Mapping[str, Any]) -> dict[str, Any]:

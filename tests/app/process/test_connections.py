@@ -1,0 +1,162 @@
+"""What a client may send, and how slowly: by real connections to a real server."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+import pytest
+import uvicorn
+
+from app.process.connections import HEADER_BYTES, HEADERS, Connection
+
+
+async def echo(_scope, receive, send):
+    """Answer with the number of bytes of the body."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    body = str(size).encode()
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@asynccontextmanager
+async def served(application=echo, **limits):
+    """The port of a server whose connections have these limits."""
+    protocol = type("Limited", (Connection,), limits)
+    config = uvicorn.Config(application, port=0, http=protocol, ws="none", lifespan="off", log_config=None)
+    server, listening = uvicorn.Server(config), config.bind_socket()
+    listening.listen()
+    running = asyncio.create_task(server._serve([listening]))
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        server.should_exit = server.force_exit = True
+        await running
+        listening.close()
+
+
+async def answered(port, *parts):
+    """What the server answers to bytes that are sent one after the other: status, headers, body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        for part in parts:
+            writer.write(part)
+            await writer.drain()
+        return await read_answer(reader)
+    finally:
+        writer.close()
+
+
+async def read_answer(reader):
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+    return int(head[0].split()[1]), headers, await reader.readexactly(int(headers["content-length"]))
+
+
+def problem(answer):
+    status, headers, body = answer
+    assert headers["content-type"] == "application/problem+json"
+    assert json.loads(body)["status"] == status
+    return status, json.loads(body)["code"]
+
+
+def request(*headers, body=b""):
+    lines = [b"POST / HTTP/1.1", b"Host: x", b"Content-Length: %d" % len(body), *headers]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize("size", [0, 10, 3_000_000])
+async def test_what_is_within_the_limits_is_answered(size):
+    filled = [b"X%d: %s" % (place, b"a" * 100) for place in range(HEADERS - 2)]
+    async with served() as port:
+        status, _, body = await answered(port, request(*filled, body=b"b" * size))
+    assert (status, body) == (200, str(size).encode())
+
+
+async def test_requests_one_after_the_other_on_one_connection():
+    async with served() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for size in (5, 100_000, 0, 7):
+            writer.write(request(body=b"b" * size))
+            assert (await read_answer(reader))[2] == str(size).encode()
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [request(*[b"X%d: a" % place for place in range(HEADERS - 1)])],
+        [request(b"X: " + b"a" * HEADER_BYTES)],
+        [b"POST /" + b"a" * HEADER_BYTES + b" HTTP/1.1\r\n"],
+        [b"POST / HTTP/1.1\r\n", b"X: " + b"a" * HEADER_BYTES],
+        [request(body=b"first"), b"POST / HTTP/1.1\r\nX: ", b"a" * 2 * HEADER_BYTES],
+    ],
+    ids=["many", "long", "a long path", "unfinished", "of a second request"],
+)
+async def test_too_many_or_too_long_headers_are_refused(parts):
+    sent = list(parts)
+    async with served() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        if len(sent) == 3:
+            writer.write(sent.pop(0))
+            assert (await read_answer(reader))[2] == b"5"
+        for part in sent:
+            writer.write(part)
+        assert problem(await read_answer(reader)) == (431, "headers_too_large")
+        assert await reader.read() == b""
+        writer.close()
+
+
+async def test_what_is_no_http_is_refused():
+    async with served() as port:
+        assert problem(await answered(port, b"\x16\x03\x01\r\n\r\n")) == (400, "malformed")
+
+
+async def test_headers_that_do_not_end_are_refused_in_time():
+    async with served(header_seconds=0.3) as port:
+        assert problem(await answered(port, b"GET / HTTP/1.1\r\nHost: x\r\n")) == (408, "too_slow")
+
+
+async def test_a_connection_that_says_nothing_is_closed():
+    async with served(header_seconds=0.3) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_body_that_hardly_arrives_is_refused():
+    async with served(body_seconds=0.3) as port:
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+        assert problem(await answered(port, head, b"a" * 50)) == (408, "too_slow")
+
+
+async def test_an_answer_that_takes_long_is_waited_for():
+    async def slow(scope, receive, send):
+        await asyncio.sleep(1.0)
+        await echo(scope, receive, send)
+
+    async with served(slow, header_seconds=0.2, body_seconds=0.2) as port:
+        status, _, body = await answered(port, request(body=b"whole"))
+    assert (status, body) == (200, b"5")
+
+
+async def test_too_many_connections_are_refused_and_the_others_still_served():
+    async with served(connections_at_most=2) as port:
+        first = await asyncio.open_connection("127.0.0.1", port)
+        second = await asyncio.open_connection("127.0.0.1", port)
+        for reader, writer in (first, second):
+            writer.write(request(body=b"abc"))
+            assert (await read_answer(reader))[2] == b"3"
+        refused = await answered(port)
+        assert problem(refused) == (503, "overloaded")
+        assert refused[1]["retry-after"] == "1"
+        first[1].close()
+        await first[1].wait_closed()
+        second[1].write(request(body=b"abcd"))
+        assert (await read_answer(second[0]))[2] == b"4"
+        second[1].close()
