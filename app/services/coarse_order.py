@@ -20,7 +20,7 @@ from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment, Recommendati
 STEP = 0.1
 
 #: Those of small entries, where chance matters more, to powers of 1 more than this over the root of their records.
-STEP_OF_ONE = 5.0
+STEP_OF_ONE = 10.0
 
 #: Standard errors are rounded up to powers of this.
 ERROR_GRID = 2.0

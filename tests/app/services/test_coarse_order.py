@@ -99,4 +99,4 @@ def test_a_deviation_is_rounded_to_a_power_of_the_grid(deviation, expected):
 
 
 def test_small_entries_have_a_coarser_grid():
-    assert [round(grid_of(records), 3) for records in (1, 25, 100, 400, 2500, 10**6)] == [2, 2, 1.5, 1.25, 1.1, 1.1]
+    assert [round(grid_of(records), 3) for records in (1, 100, 400, 2500, 10_000, 10**6)] == [2, 2, 1.5, 1.2, 1.1, 1.1]
