@@ -3,7 +3,7 @@
 from procrastinate import App
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.queue import JobQueue
+from app.catalog.queue import CEILING, JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
@@ -17,11 +17,16 @@ from app.services.references import ReferenceService
 
 
 class Factory:
-    """The services of one transaction."""
+    """The services of one transaction. `ceiling` is the most jobs of a tenant that run at the same time in a lane."""
 
-    def __init__(self, session: AsyncSession, queue: App) -> None:
+    def __init__(self, session: AsyncSession, queue: App, ceiling: int = CEILING) -> None:
         self._session = session
         self._queue = queue
+        self._ceiling = ceiling
+
+    def jobs(self) -> JobQueue:
+        """The queue, for jobs that have ended."""
+        return JobQueue(self._queue, self._session, self._ceiling)
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
@@ -29,9 +34,7 @@ class Factory:
 
     def catalogue(self) -> CatalogueService:
         """The service for entries."""
-        return CatalogueService(
-            EntryStore(self._session), ContentStore(self._session), JobQueue(self._queue, self._session)
-        )
+        return CatalogueService(EntryStore(self._session), ContentStore(self._session), self.jobs())
 
     def advice(self) -> AdviceService:
         """The service for questions and answers."""
@@ -41,7 +44,7 @@ class Factory:
             AdviceStore(self._session),
             QuestionStore(self._session),
             self.references(),
-            JobQueue(self._queue, self._session),
+            self.jobs(),
         )
 
     def advice_work(self) -> AdviceWork:
@@ -59,5 +62,6 @@ class Factory:
             ContentStore(self._session),
             ReferenceStore(self._session),
             AdviceStore(self._session),
-            JobQueue(self._queue, self._session),
+            QuestionStore(self._session),
+            self.jobs(),
         )

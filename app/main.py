@@ -16,6 +16,7 @@ from app.api.routers.operation import Metrics
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.domain.lanes import Lane
 from app.factory import Factory
 from app.process.child import ChildProcess
 from app.process.connections import Connection
@@ -101,16 +102,18 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
     try:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
-        child = ChildProcess(uploads.__name__, uploads.DEADLINE)
-        warming = asyncio.create_task(child.warm())
+        checking = uploads.checking_children()
+        warming = asyncio.create_task(checking[Lane.LIGHT].warm())  # the others start when they are needed
         async with announcements.listening():
             yield State(
                 database=database,
                 queue=queue,
                 announcements=announcements,
-                child=child,
+                checking=checking,
+                making=ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING),
                 max_body_bytes=settings.max_body_bytes,
                 question_budget=settings.question_budget,
+                tenant_jobs=settings.tenant_jobs,
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
                 development_mode=development_mode,
             )

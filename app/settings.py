@@ -25,6 +25,12 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=64 * MEBIBYTE, ge=1, description="Larger request bodies are refused with 413.")
     pool_size: int = Field(default=10, ge=1, description="Number of database connections that a process keeps open.")
     job_seconds: int = Field(default=3600, ge=1, description="Seconds after which a worker gives up a computation.")
+    tenant_jobs: int = Field(
+        default=4,
+        ge=1,
+        description="Most jobs of a tenant that run at the same time, light and heavy ones counted apart. "
+        "More than the number of workers is of no use.",
+    )
     reconstruction_seconds: float = Field(
         default=60.0,
         gt=0,

@@ -17,6 +17,7 @@ from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.callers import Role
 from app.domain.entries import Publication
+from app.domain.lanes import Lane
 from app.factory import Factory
 from app.jobs.tasks import Tasks
 from app.main import create_app
@@ -101,7 +102,8 @@ class Worker:
     async def on(cls, database_url: str) -> AsyncIterator[Self]:
         database = Database(database_url, pool_size=2)
         queue = queue_app(database_url)
-        Tasks(database, queue, ChildProcess(computation.__name__, deadline=60), reconstruction_seconds=60).register()
+        child = ChildProcess(computation.__name__, deadline=60)
+        Tasks(database, queue, dict.fromkeys(Lane, child), reconstruction_seconds=60).register()
         async with queue.open_async():
             yield cls(queue)
         await database.close()

@@ -1,6 +1,6 @@
 """Dependencies of routes: the state of the process, the caller, services in a transaction, bodies, preconditions."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,6 +14,7 @@ from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller
 from app.domain.entries import Head
 from app.domain.errors import UnknownKeyError
+from app.domain.lanes import Lane
 from app.factory import Factory
 from app.process.child import ChildProcess
 from app.services.catalogue import require_publisher
@@ -22,14 +23,29 @@ from app.services.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of the process: made when it starts, and kept at `request.app.state.aegis`."""
+    """The state of the process: made when it starts, and kept at `request.app.state.aegis`.
+
+    Attributes:
+        database: the catalogue's.
+        queue: the queue of jobs.
+        announcements: tell which advice has been answered.
+        checking: the child processes that check entries.
+        making: the child process that makes large answers.
+        max_body_bytes: how large an entry may be.
+        question_budget: how many questions a tenant with the coarse view may ask about a version.
+        tenant_jobs: how many jobs of a tenant may run at the same time.
+        policy: what disclosure control entries must have.
+        development_mode: whether everybody may do everything.
+    """
 
     database: Database
     queue: App
     announcements: Announcements
-    child: ChildProcess
+    checking: Mapping[Lane, ChildProcess]
+    making: ChildProcess
     max_body_bytes: int
     question_budget: int
+    tenant_jobs: int
     policy: Policy
     development_mode: bool
 
@@ -74,7 +90,7 @@ PublisherDependency = Annotated[Caller, Depends(get_publisher)]
 async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
     """Services in one transaction. Their first statement begins it, and it is committed before the answer is sent."""
     async with state.database.transaction() as session:
-        yield Factory(session, state.queue)
+        yield Factory(session, state.queue, state.tenant_jobs)
 
 
 # With the default scope the commit would come after the answer, so a failed commit would still have answered 201.

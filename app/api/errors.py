@@ -14,9 +14,11 @@ from app.domain.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
     Fault,
+    InterruptedWorkError,
     InvalidDocumentError,
     NameTakenError,
     NotFoundError,
+    OverloadedError,
     RefusalError,
     RoleNotAllowedError,
     StaleVersionError,
@@ -44,12 +46,6 @@ class BodyTooLargeError(RefusalError):
     code = "too_large"
 
 
-class InterruptedCheckError(RefusalError):
-    """The process that checked a document died, because of the document or for another reason."""
-
-    code = "interrupted"
-
-
 class MediaTypeError(RefusalError):
     """The body is not declared as JSON."""
 
@@ -69,7 +65,8 @@ STATUS: Mapping[type[RefusalError], tuple[int, str]] = {
     InvalidDocumentError: (422, "Invalid"),
     PreconditionRequiredError: (428, "Precondition required"),
     BudgetSpentError: (429, "No questions left"),
-    InterruptedCheckError: (503, "Interrupted"),
+    InterruptedWorkError: (503, "Interrupted"),
+    OverloadedError: (503, "Overloaded"),
     DatabaseUnavailableError: (503, "Database unavailable"),
 }
 

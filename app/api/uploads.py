@@ -1,45 +1,64 @@
 """Uploaded entries: a child process parses them with arrays for counts, validates and converts them."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from math import prod
 from types import GenericAlias
 from typing import Any
 
 import msgspec
 import numpy as np
-from anyio import BrokenWorkerProcess
 from pydantic import BaseModel, ValidationError
 
 from aegis_sdk import wire
 from aegis_sdk.wire import NotJsonError, read_json
 from app.api.bodies import invalid_document
-from app.api.errors import InterruptedCheckError, MalformedRequestError
+from app.api.errors import MalformedRequestError
 from app.api.published import published_entry
 from app.domain.entries import Publication
 from app.domain.errors import InvalidDocumentError
+from app.domain.lanes import Lane
 from app.process.child import ChildProcess
 from app.services.policy import NO_POLICY, Policy
 from app.services.publications import publication_of
 
+#: The most bytes of an entry that is checked in the light lane, and the seconds after which it changes to the heavy
+#: one, since a small document can describe much work.
+LIGHT_BODY, LIGHT_SECONDS = 2**20, 1.0
+
 #: Seconds after which an entry that is still being checked is refused; an ordinary entry of 64 MiB takes four.
 DEADLINE = 120.0
 
+#: How many entries may wait in a lane until they are checked.
+MOST_WAITING = 200
 
-async def read_publication_in(child: ChildProcess, body: bytes, policy: Policy = NO_POLICY) -> Publication:
-    """Run `read_publication` in a child process.
+
+def checking_children() -> Mapping[Lane, ChildProcess]:
+    """The processes that check entries."""
+    return {
+        Lane.LIGHT: ChildProcess(__name__, LIGHT_SECONDS, MOST_WAITING),
+        Lane.HEAVY: ChildProcess(__name__, DEADLINE, MOST_WAITING),
+    }
+
+
+async def read_publication_in(
+    children: Mapping[Lane, ChildProcess], tenant: str, body: bytes, policy: Policy = NO_POLICY
+) -> Publication:
+    """Run `read_publication` in a child process, when it is the tenant's turn.
 
     Raises:
         InvalidDocumentError: as in `read_publication`, or the entry takes too long.
-        InterruptedCheckError: the process died.
+        InterruptedWorkError: the process died.
+        OverloadedError: too many entries wait already.
     """
+    if len(body) <= LIGHT_BODY:
+        with suppress(TimeoutError):
+            return await children[Lane.LIGHT].run(read_publication, body, policy, on_behalf_of=tenant)
     try:
-        return await child.run(read_publication, body, policy)
+        return await children[Lane.HEAVY].run(read_publication, body, policy, on_behalf_of=tenant)
     except TimeoutError:
         detail = f"Checking this entry takes more than {DEADLINE:g} s. Publish fewer maskings or smaller domains."
         raise InvalidDocumentError(detail, code="too_heavy") from None
-    except BrokenWorkerProcess:
-        raise InterruptedCheckError(
-            "The process that checked this entry died. Nothing was stored; try again."
-        ) from None
 
 
 def read_publication(body: bytes, policy: Policy = NO_POLICY) -> Publication:

@@ -1,22 +1,45 @@
-"""The job queue: Procrastinate on the catalogue's database, so that one transaction stores data and adds its job."""
+"""The job queue: Procrastinate on the catalogue's database, so that one transaction stores data and adds its job.
 
-from collections.abc import Sequence
+Procrastinate takes jobs in the order in which they came. So that no tenant has to wait for all jobs of another, each
+has a few jobs in the queue at most, and its others wait in a line of its own. Whenever one of its jobs ends, its next
+one joins the end of the queue: tenants take turns.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
 
 from procrastinate import App, PsycopgConnector
-from procrastinate.types import JSONValue
-from sqlalchemy import text
+from procrastinate.exceptions import AlreadyEnqueued
+from sqlalchemy import delete, select, text
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.catalog.session import CONNECT_TIMEOUT, driver_connection
+from app.catalog.tables import WaitingJobRow
+from app.domain.lanes import Lane
 
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
 
+#: How many jobs of a tenant run at the same time at most, in each lane.
+CEILING = 4
+
 _CLAIMED = text(
     "SELECT jsonb_array_elements(args -> 'attributes')::int FROM procrastinate_jobs "
-    "WHERE status IN ('todo', 'doing') AND starts_with(queueing_lock, :claims)"
+    "WHERE status IN ('todo', 'doing') AND starts_with(queueing_lock, :claims) "
+    "UNION SELECT jsonb_array_elements(arguments -> 'attributes')::int FROM waiting_job "
+    "WHERE tenant = :tenant AND starts_with(claim, :claims)"
 )
 _GIVE_UP = text("UPDATE procrastinate_jobs SET queueing_lock = NULL WHERE queueing_lock = :claim")
+
+# Whoever lets a tenant's jobs go on holds this lock until the commit, so that together they keep to the ceiling.
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('turns of ' || :tenant, 0))")
+_RUNNING = text(
+    "SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing') AND queue_name = :lane "
+    "AND args ->> 'tenant' = :tenant AND id <> :ended"
+)
 
 
 def queue_app(database_url: str) -> App:
@@ -28,44 +51,97 @@ def queue_app(database_url: str) -> App:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job to enqueue.
+
+    Attributes:
+        task: the task that does it.
+        arguments: the task's arguments, besides the tenant.
+        claim: what only one job at a time should do.
+        rank: jobs of a tenant with a lower rank come first.
+    """
+
+    task: str
+    arguments: Mapping[str, Any]
+    claim: str
+    rank: int = 0
+
+
 class JobQueue:
     """Enqueues jobs in a session's transaction: the jobs exist if and only if it commits."""
 
-    def __init__(self, app: App, session: AsyncSession) -> None:
+    def __init__(self, app: App, session: AsyncSession, ceiling: int = CEILING) -> None:
         self._app = app
         self._session = session
+        self._ceiling = ceiling
 
-    async def reconstruct(self, version_id: int, chunks: Sequence[Sequence[int]]) -> None:
+    async def reconstruct(self, tenant: str, version_id: int, chunks: Mapping[tuple[int, ...], Lane]) -> None:
         """Enqueue jobs that compute the references of a version, one for each chunk of attributes.
 
-        By its queueing lock, each job claims its attributes until it ends or gives them up. Answers are computed first,
+        Each job claims its attributes until it ends or gives them up. Of a tenant's jobs, answers are computed first,
         then versions with few chunks, so that small requests do not wait for large ones.
         """
-        for chunk in chunks:
-            await self._defer(
-                REFERENCE_TASK,
-                priority=-len(chunks),
-                claim=_claim(version_id, chunk),
-                version_id=version_id,
-                attributes=list(chunk),
-            )
+        for lane in Lane:
+            jobs = [
+                Job(
+                    task=REFERENCE_TASK,
+                    arguments={"version_id": version_id, "attributes": list(chunk)},
+                    claim=_claim(version_id, chunk),
+                    rank=len(chunks),
+                )
+                for chunk, own_lane in chunks.items()
+                if own_lane is lane
+            ]
+            await self.enqueue(tenant, lane, jobs)
 
-    async def claimed(self, version_id: int) -> frozenset[int]:
-        """The attributes of a version whose references a job is computing or will compute."""
-        return frozenset((await self._session.execute(_CLAIMED, {"claims": _claims(version_id)})).scalars())
+    async def claimed(self, tenant: str, version_id: int) -> frozenset[int]:
+        """The attributes of a version whose references are being computed, or will be when it is the tenant's turn."""
+        parameters = {"claims": _claims(version_id), "tenant": tenant}
+        return frozenset((await self._session.execute(_CLAIMED, parameters)).scalars())
 
     async def give_up(self, version_id: int, chunk: Sequence[int]) -> None:
         """End the claim on a chunk before its job ends, so that it can be enqueued again after the commit."""
         await self._session.execute(_GIVE_UP, {"claim": _claim(version_id, chunk)})
 
-    async def advise(self, advice_id: str) -> None:
-        """Enqueue the job that answers an advice."""
-        await self._defer(ADVICE_TASK, advice_id=advice_id)
+    async def advise(self, tenant: str, advice_id: str) -> None:
+        """Enqueue the job that answers an advice. It changes to the heavy lane if it turns out to be heavy."""
+        await self.enqueue(tenant, Lane.LIGHT, [Job(ADVICE_TASK, {"advice_id": advice_id}, f"advice {advice_id}")])
 
-    async def _defer(self, task: str, *, priority: int = 0, claim: str | None = None, **arguments: JSONValue) -> None:
+    async def enqueue(self, tenant: str, lane: Lane, jobs: Iterable[Job]) -> None:
+        """Add jobs to the tenant's line, but those whose claim is there already, and let it go on."""
+        waiting = [{"tenant": tenant, "lane": lane.value} | asdict(job) for job in jobs]
+        if waiting:
+            await self._session.execute(insert(WaitingJobRow).values(waiting).on_conflict_do_nothing())
+            await self.go_on(tenant, lane)
+
+    async def go_on(self, tenant: str, lane: Lane, ended: int = 0) -> None:
+        """Move the tenant's next jobs to the queue, up to the ceiling. `ended` is a job that has just ended."""
+        await self._session.execute(_LOCK, {"tenant": tenant})
+        parameters = {"tenant": tenant, "lane": lane.value, "ended": ended}
+        running: int = (await self._session.execute(_RUNNING, parameters)).scalar_one()
+        for place, job in enumerate(await self._next(tenant, lane, self._ceiling - running), running):
+            # A tenant's first job goes before the second one of any other.
+            await self._defer(tenant, lane, job, priority=-place)
+
+    async def _next(self, tenant: str, lane: Lane, most: int) -> list[Job]:
+        """Take so many jobs from the head of the line."""
+        line = select(WaitingJobRow.id).filter_by(tenant=tenant, lane=lane.value)
+        head = line.order_by(WaitingJobRow.rank, WaitingJobRow.id).limit(max(0, most))
+        taken = delete(WaitingJobRow).where(WaitingJobRow.id.in_(head)).returning(WaitingJobRow)
+        rows = sorted((await self._session.scalars(taken)).all(), key=lambda row: (row.rank, row.id))
+        return [Job(row.task, row.arguments, row.claim, row.rank) for row in rows]
+
+    async def _defer(self, tenant: str, lane: Lane, job: Job, priority: int) -> None:
         connection = await driver_connection(self._session)
-        job = self._app.configure_task(task, priority=priority, queueing_lock=claim, connection=connection)
-        await job.defer_async(**arguments)
+        deferrer = self._app.configure_task(
+            job.task, queue=lane.value, priority=priority, queueing_lock=job.claim, connection=connection
+        )
+        try:
+            async with self._session.begin_nested():
+                await deferrer.defer_async(tenant=tenant, **job.arguments)
+        except AlreadyEnqueued:
+            pass  # another tenant needs the same, and its turn came first
 
 
 def _claims(version_id: int) -> str:
@@ -73,5 +149,5 @@ def _claims(version_id: int) -> str:
 
 
 def _claim(version_id: int, chunk: Sequence[int]) -> str:
-    """The claim on a chunk. Chunks of a version never overlap, so the first attribute identifies each."""
-    return f"{_claims(version_id)}{chunk[0]}"
+    """The claim on a chunk. Tenants may divide a version differently, so all attributes of the chunk identify it."""
+    return f"{_claims(version_id)}{chunk[0]}: {sha256(str(list(chunk)).encode()).hexdigest()[:32]}"

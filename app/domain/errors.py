@@ -79,6 +79,18 @@ class BudgetSpentError(RefusalError):
     code = "budget_spent"
 
 
+class OverloadedError(RefusalError):
+    """The service has more to do than it can do in time."""
+
+    code = "overloaded"
+
+
+class InterruptedWorkError(RefusalError):
+    """The process that worked on the request died, because of the request or for another reason."""
+
+    code = "interrupted"
+
+
 class DatabaseUnavailableError(RefusalError):
     """The catalogue's database cannot be reached."""
 

@@ -1,22 +1,22 @@
 """The tasks that workers run. A task may run more than once, so it keeps results that are already stored."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import structlog
 from procrastinate import App, JobContext, RetryStrategy
 
 from aegis_advisor.errors import AdvisorError
-from app.catalog.queue import ADVICE_TASK, REFERENCE_TASK
+from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, Job, JobQueue
 from app.catalog.session import Database
 from app.domain.advice import Problem
 from app.domain.errors import InvalidDocumentError
+from app.domain.lanes import Lane, WrongLaneError
 from app.factory import Factory
 from app.process.child import ChildProcess
-from app.services.advice import AdviceWork
 from app.services.computation import compute_advice, compute_references
-from app.services.references import ReferenceService
 
 _log = structlog.get_logger(__name__)
 
@@ -28,81 +28,122 @@ _GIVEN_UP = Problem("internal", "The computation failed; see the worker's log.")
 _TOO_HEAVY = Problem("too_heavy", "The computation took longer than this service allows (AEGIS_JOB_SECONDS).")
 
 
-class Tasks:
-    """The tasks, each in three steps: load, compute, store. No transaction is open during the computation."""
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job has ended.
 
-    def __init__(self, database: Database, queue: App, child: ChildProcess, reconstruction_seconds: float) -> None:
+    Attributes:
+        problem: why it has failed for good; None if it has not.
+        is_heavy: whether it has to begin again in the heavy lane.
+    """
+
+    problem: Problem | None = None
+    is_heavy: bool = False
+
+
+class Tasks:
+    """The tasks, each in three steps: load, compute, store. No transaction is open during the computation.
+
+    Args:
+        database: the catalogue's.
+        queue: the queue that runs the tasks.
+        children: the processes that compute, one for each lane.
+        reconstruction_seconds: after so many seconds, the reconstruction of an attribute stops, converged or not.
+        ceiling: the most jobs of a tenant that run at the same time in a lane.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        queue: App,
+        children: Mapping[Lane, ChildProcess],
+        reconstruction_seconds: float,
+        ceiling: int = CEILING,
+    ) -> None:
         self._database = database
         self._queue = queue
-        self._child = child
+        self._children = children
         self._seconds = reconstruction_seconds
+        self._ceiling = ceiling
 
     def register(self) -> None:
         """Register the tasks with the queue under their names."""
         self._queue.task(name=REFERENCE_TASK, retry=_RETRY, pass_context=True)(self.reconstruct)
         self._queue.task(name=ADVICE_TASK, retry=_RETRY, pass_context=True)(self.advise)
 
-    async def reconstruct(self, context: JobContext, version_id: int, attributes: list[int]) -> None:
+    async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> None:
         """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
-        problem = await _problem(context, lambda: self._reconstruct(version_id, attributes))
-        if problem is not None:
-            async with self._references() as references:
-                await references.give_up(version_id, attributes, problem)
+        outcome = await _outcome(context, lambda: self._reconstruct(_lane(context), version_id, attributes))
+        async with self._factory() as services:
+            if outcome.problem is not None:
+                await services.references().give_up(version_id, attributes, outcome.problem)
+            await _end_turn(services.jobs(), tenant, context, outcome)
 
-    async def _reconstruct(self, version_id: int, attributes: list[int]) -> None:
-        async with self._references() as references:
-            given = await references.load(version_id, attributes)
-        computed = [] if given is None else await self._child.run(compute_references, given, self._seconds)
+    async def _reconstruct(self, lane: Lane, version_id: int, attributes: list[int]) -> None:
+        async with self._factory() as services:
+            given = await services.references().load(version_id, attributes)
+        computed = [] if given is None else await self._children[lane].run(compute_references, given, self._seconds)
         # Needed even without new references: another run may have stored them but died before enqueueing the advice.
-        async with self._references() as references:
-            await references.store(version_id, attributes, computed)
+        async with self._factory() as services:
+            await services.references().store(version_id, attributes, computed)
 
-    async def advise(self, context: JobContext, advice_id: str) -> None:
+    async def advise(self, context: JobContext, tenant: str, advice_id: str) -> None:
         """Answer an advice, or store why there is no answer."""
-        problem = await _problem(context, lambda: self._answer(advice_id))
-        if problem is not None:
-            async with self._advice_work() as work:
-                await work.fail(advice_id, problem)
+        outcome = await _outcome(context, lambda: self._answer(_lane(context), tenant, advice_id))
+        async with self._factory() as services:
+            if outcome.problem is not None:
+                await services.advice_work().fail(advice_id, outcome.problem)
+            await _end_turn(services.jobs(), tenant, context, outcome)
 
-    async def _answer(self, advice_id: str) -> None:
+    async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()
-        async with self._advice_work() as work:
-            given = await work.begin(advice_id)
+        async with self._factory() as services:
+            given = await services.advice_work().begin(tenant, lane, advice_id)
         if given is None:
             return
-        result = await self._child.run(compute_advice, given)
+        result = await self._children[lane].run(compute_advice, given)
         elapsed_ms = (time.perf_counter() - start) * 1e3
-        async with self._advice_work() as work:
-            await work.succeed(advice_id, result, elapsed_ms)
+        async with self._factory() as services:
+            await services.advice_work().succeed(advice_id, result, elapsed_ms)
 
     @asynccontextmanager
-    async def _references(self) -> AsyncIterator[ReferenceService]:
+    async def _factory(self) -> AsyncIterator[Factory]:
         async with self._database.transaction() as session:
-            yield Factory(session, self._queue).references()
-
-    @asynccontextmanager
-    async def _advice_work(self) -> AsyncIterator[AdviceWork]:
-        async with self._database.transaction() as session:
-            yield Factory(session, self._queue).advice_work()
+            yield Factory(session, self._queue, self._ceiling)
 
 
-async def _problem(context: JobContext, work: Callable[[], Awaitable[None]]) -> Problem | None:
-    """Do a job's work; return why it has failed for good, or None if it has not.
+def _lane(context: JobContext) -> Lane:
+    return Lane(context.job.queue)
+
+
+async def _end_turn(jobs: JobQueue, tenant: str, context: JobContext, outcome: Outcome) -> None:
+    """Let the tenant's next job begin, and this one again if it was too heavy."""
+    if outcome.is_heavy:
+        arguments = {name: value for name, value in context.job.task_kwargs.items() if name != "tenant"}
+        claim = context.job.queueing_lock or f"job {context.job.id}"
+        await jobs.enqueue(tenant, Lane.HEAVY, [Job(context.job.task_name, arguments, claim)])
+    await jobs.go_on(tenant, _lane(context), ended=context.job.id or 0)
+
+
+async def _outcome(context: JobContext, work: Callable[[], Awaitable[None]]) -> Outcome:
+    """Do a job's work.
 
     Raises:
         Exception: the work failed, but the next attempt may succeed.
     """
     if context.job.attempts >= ATTEMPTS:
-        return _GIVEN_UP
+        return Outcome(_GIVEN_UP)
     try:
         await work()
+    except WrongLaneError:
+        return Outcome(is_heavy=True)
     except TimeoutError:
-        return _TOO_HEAVY
+        return Outcome(is_heavy=True) if _lane(context) is Lane.LIGHT else Outcome(_TOO_HEAVY)
     except (AdvisorError, InvalidDocumentError) as error:
-        return Problem(getattr(error, "code", "unanswerable"), str(error))
+        return Outcome(Problem(getattr(error, "code", "unanswerable"), str(error)))
     except Exception:
         if context.job.attempts + 1 < ATTEMPTS:
             raise
         _log.exception("job failed", task=context.job.task_name, job_id=context.job.id, **context.job.task_kwargs)
-        return _GIVEN_UP
-    return None
+        return Outcome(_GIVEN_UP)
+    return Outcome()

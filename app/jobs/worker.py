@@ -1,12 +1,16 @@
 """A worker: runs jobs, and recovers those of workers that died."""
 
 import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import structlog
 from procrastinate import App
 
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
 from app.services import computation
@@ -19,6 +23,9 @@ HEARTBEAT = 1.0
 STALLED_AFTER = 3.0
 POLLING = 0.5
 
+#: Seconds after which a job of the light lane, whose cost was estimated badly, begins again in the heavy one.
+LIGHT_SECONDS = 2.0
+
 
 async def run_worker(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT; the current job is finished first."""
@@ -27,24 +34,62 @@ async def run_worker(settings: Settings) -> None:
         raise ValueError(message)
     database = Database(settings.database_url, pool_size=2)
     queue = queue_app(settings.database_url)
-    child = ChildProcess(computation.__name__, settings.job_seconds)
-    Tasks(database, queue, child, settings.reconstruction_seconds).register()
+    children = {
+        Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS),
+        Lane.HEAVY: ChildProcess(computation.__name__, settings.job_seconds),
+    }
+    Tasks(database, queue, children, settings.reconstruction_seconds, settings.tenant_jobs).register()
     try:
         await database.ping()
         async with queue.open_async():
-            await child.warm()
-            sweeping = asyncio.create_task(sweep(queue))
+            await children[Lane.LIGHT].warm()  # the other one starts when it is needed
             _log.info("worker started")
-            await queue.run_worker_async(
-                concurrency=1,
-                fetch_job_polling_interval=POLLING,
-                update_heartbeat_interval=HEARTBEAT,
-                stalled_worker_timeout=STALLED_AFTER,
-                delete_jobs="successful",
-            )
-            sweeping.cancel()
+            await _work(queue)
     finally:
         await database.close()
+
+
+async def _work(queue: App) -> None:
+    """Run the jobs of both lanes until SIGTERM or SIGINT."""
+    sweeping = asyncio.create_task(sweep(queue))
+    lanes = [asyncio.create_task(_run_lane(queue, lane)) for lane in Lane]
+    with _on_stop(*(lane.cancel for lane in lanes)):
+        # A lane that fails takes the other one along, and the supervisor starts the worker again.
+        _, others = await asyncio.wait(lanes, return_when=asyncio.FIRST_COMPLETED)
+        for other in others:
+            other.cancel()
+        ended = await asyncio.gather(*lanes, return_exceptions=True)
+    sweeping.cancel()
+    for error in ended:
+        if isinstance(error, Exception):
+            raise error
+
+
+async def _run_lane(queue: App, lane: Lane) -> None:
+    """Run the jobs of a lane, one at a time. When this is cancelled, the current job is finished first."""
+    await queue.run_worker_async(
+        queues=[lane.value],
+        name=lane.value,
+        concurrency=1,
+        fetch_job_polling_interval=POLLING,
+        update_heartbeat_interval=HEARTBEAT,
+        stalled_worker_timeout=STALLED_AFTER,
+        delete_jobs="successful",
+        install_signal_handlers=False,
+    )
+
+
+@contextmanager
+def _on_stop(*stop: Callable[[], object]) -> Iterator[None]:
+    """Call these functions on SIGTERM or SIGINT."""
+    loop, signals = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, lambda: [one() for one in stop])
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
 
 
 async def sweep(queue: App) -> None:

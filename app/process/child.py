@@ -5,50 +5,72 @@ and for 6 ms in a child (docs/decisions/0004).
 """
 
 import gc
+import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import TypeVar, TypeVarTuple, Unpack
 
-from anyio import CapacityLimiter, Lock, fail_after, to_process
+from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 from threadpoolctl import threadpool_limits
 
+from app.domain.errors import InterruptedWorkError
 from app.process.bound import die_with_parent
+from app.process.turns import Turns
 
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")
+
+#: How far children stand back when there is more to do than there are cores (0 to 19).
+NICENESS = 10
 
 
 class ChildProcess:
     """Runs functions one at a time in a separate process, which is started again if it dies.
 
+    All objects of this class in an event loop share their processes; there are as many as functions run at a time.
+
     Args:
         module: the module with the functions, imported in advance.
         deadline: seconds after which a function is stopped by killing the process; some input would take for ever.
+        most_waiting: how many callers may wait for their turn.
     """
 
-    def __init__(self, module: str, deadline: float) -> None:
+    def __init__(self, module: str, deadline: float, most_waiting: int | None = None) -> None:
         self._module = module
         self._deadline = deadline
-        self._turn = Lock()
+        self._turns = Turns(most_waiting)
         self._limiter = CapacityLimiter(1)
 
     async def warm(self) -> None:
         """Start the process, so that the first call does not wait for its imports."""
         await self.run(_prepare, self._module)
 
-    async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
+    async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given, on_behalf_of: str = "") -> Result:
         """Run `function` in the process and return its result. If the caller is cancelled, the process is killed.
+
+        Those on whose behalf it runs take turns.
 
         Raises:
             TimeoutError: the function takes longer than the deadline; waiting for earlier calls does not count.
+            InterruptedWorkError: the process died.
+            OverloadedError: too many callers wait for their turn.
         """
-        async with self._turn:
-            with fail_after(self._deadline):
+        async with self._turns.turn(on_behalf_of):
+            with fail_after(self._deadline), _death_noticed():
                 return await to_process.run_sync(
                     _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
                 )
+
+
+@contextmanager
+def _death_noticed() -> Iterator[None]:
+    try:
+        yield
+    except (BrokenWorkerProcess, OSError) as error:
+        raise InterruptedWorkError("The process that worked on this died. Nothing was stored; try again.") from error
 
 
 def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given) -> Result:
@@ -58,6 +80,8 @@ def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given)
 
 @cache
 def _prepare(module: str) -> None:
+    # What others wait for, short answers above all, comes first.
+    os.nice(NICENESS)
     # A computation must not outlive a worker that is killed.
     die_with_parent(signal.SIGKILL)
     # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.

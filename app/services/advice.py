@@ -1,7 +1,6 @@
 """Advice: callers ask questions and read answers; workers compute the answers."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue
@@ -14,11 +13,13 @@ from app.domain.advice import Advice, AdviceQuestion, Problem, Status, View
 from app.domain.callers import Caller
 from app.domain.entries import Head
 from app.domain.errors import BudgetSpentError, NotFoundError
+from app.domain.lanes import Lane, WrongLaneError
 from app.services.computation import AdviceInput
 from app.services.configurations import unpack_configurations
+from app.services.costs import advice_cost, lane_of
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
 from app.services.references import ReferenceService
-from app.services.views import refuse_beyond_coarse, shown, view_for
+from app.services.views import refuse_beyond_coarse, view_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,11 @@ class SeenAdvice:
 
     Attributes:
         advice: with the id and the time of the caller's own question.
-        view: how much the caller reads.
-        result: that much of the answer, in the contract's names; None until there is one.
+        view: how much of the result the caller reads (`app.services.views.shown`).
     """
 
     advice: Advice
     view: View
-    result: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class AdviceService:
         view = view_for(caller, head)
         if view is View.COARSE:
             await self._refuse_beyond_coarse(head, question)
-        asked = await self._asked(head, question)
+        asked = await self._asked(caller.tenant, head, question)
         question_id, is_first = await self._questions.add(asked.id, caller.tenant, view)
         if is_first and view is View.COARSE:
             await self._spend(caller, head, budget)
@@ -104,7 +103,7 @@ class AdviceService:
                 f"{budget} new ones."
             )
 
-    async def _asked(self, head: Head, question: AdviceQuestion) -> Asked:
+    async def _asked(self, tenant: str, head: Head, question: AdviceQuestion) -> Asked:
         """Find or add the advice that answers `question` on this version.
 
         The job of a new advice is enqueued now, or by the job that stores the last reference it waits for.
@@ -125,10 +124,10 @@ class AdviceService:
         table = unpack_configurations(packed, frame.outline)
         refuse_unanswerable(question, frame.outline, table, has_pairs=has_pairs)
         places = selected_places(question, frame.outline)
-        complete = await self._reconstruction.ensure(head.version_id, frame.outline, places)
+        complete = await self._reconstruction.ensure(tenant, head.version_id, frame.outline, places)
         asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
-        if asked.is_new and complete:
-            await self._queue.advise(asked.id)
+        if complete and asked.status is Status.QUEUED:  # another tenant's job may have to wait for its turn
+            await self._queue.advise(tenant, asked.id)
         return asked
 
     async def read(self, caller: Caller, question_id: str) -> SeenAdvice:
@@ -145,13 +144,12 @@ class AdviceService:
         view = view_for(caller, head)
         if view is View.COARSE and question.view != View.COARSE:  # it may be refused to a coarse caller
             raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
-        result = shown(advice, view)
         if not advice.status.is_final:
             advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
         own = replace(advice, id=question_id, created_at=question.created_at, digest=head.seen_by(caller).digest)
         if not head.belongs_to(caller):  # it would show that somebody else asked the same
             own = replace(own, elapsed_ms=None)
-        return SeenAdvice(own, view, result)
+        return SeenAdvice(own, view)
 
 
 def _may_read(caller: Caller, asking_tenant: str, head: Head) -> bool:
@@ -173,11 +171,14 @@ class AdviceWork:
         self._advice = advice
         self._reconstruction = reconstruction
 
-    async def begin(self, advice_id: str) -> AdviceInput | None:
+    async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
         """Mark an advice as running, and return the input of its computation.
 
         Returns None if the advice is already answered or deleted, or has to wait for references. In that case, the job
         that stores the last reference enqueues the advice again.
+
+        Raises:
+            WrongLaneError: the computation will take too long for its lane.
         """
         advice = await self._advice.find(advice_id)
         if advice is None or advice.status is Status.SUCCEEDED:
@@ -187,9 +188,13 @@ class AdviceWork:
         if frame is None or schema is None:
             return None
         places = selected_places(advice.question, frame.outline)
-        if not await self._reconstruction.ensure(advice.version_id, frame.outline, places):
+        if not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
             await self._advice.wait(advice_id)
             return None
+        configurations = await self._contents.configuration_table(advice.version_id, frame)
+        cost = advice_cost(advice.question, frame.outline, places, configurations.codes.shape[0])
+        if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:
+            raise WrongLaneError
         await self._advice.start(advice_id)
         pairs = needs_pairs(advice.question, frame.outline)
         return AdviceInput(
@@ -199,7 +204,7 @@ class AdviceWork:
             places=tuple(places),
             schema=schema,
             count_tables=await self._contents.count_tables(advice.version_id, places, pairs=pairs),
-            configurations=await self._contents.configuration_table(advice.version_id, frame),
+            configurations=configurations,
             references=await self._references.load(advice.version_id, MODEL_VERSION, places),
         )
 

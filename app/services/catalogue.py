@@ -38,7 +38,7 @@ class CatalogueService:
         if entry_id is None:
             taken = await self._entries.find_by_name(caller.tenant, publication.name)
             raise NameTakenError(publication.name, "" if taken is None else taken.id)
-        await self._add_version(str(entry_id), 1, publication)
+        await self._add_version(caller.tenant, str(entry_id), 1, publication)
         return await self.head(caller, str(entry_id))
 
     async def replace(
@@ -68,7 +68,7 @@ class CatalogueService:
             raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
         if publication.content.digest == head.digest:
             return head
-        await self._add_version(entry_id, head.version + 1, publication)
+        await self._add_version(caller.tenant, entry_id, head.version + 1, publication)
         await self._entries.set_latest(entry_id, head.version + 1)
         return await self.head(caller, entry_id)
 
@@ -135,10 +135,10 @@ class CatalogueService:
             raise RoleNotAllowedError("Only provider keys of the entry's own tenant and operators may change it.")
         return head
 
-    async def _add_version(self, entry_id: str, version: int, publication: Publication) -> None:
+    async def _add_version(self, tenant: str, entry_id: str, version: int, publication: Publication) -> None:
         version_id = await self._contents.add(entry_id, version, publication.content)
         outline = publication.content.outline
-        await self._queue.reconstruct(version_id, chunks(outline, range(len(outline))))
+        await self._queue.reconstruct(tenant, version_id, chunks(outline, range(len(outline))))
 
 
 def require_publisher(caller: Caller) -> None:

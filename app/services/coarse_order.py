@@ -9,7 +9,7 @@ rounded.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,16 @@ from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment, Recommendati
 STEP = 0.1
 
 #: Those of small entries, where chance matters more, to powers of 1 more than this over the root of their records.
-STEP_OF_ONE = 10.0
+STEP_OF_ONE = 20.0
+
+#: Deviations below this part of a step are 0, since tiny ones would tell almost an equation; and the most it can be.
+LEAST, MOST_LEAST = 0.25, 0.75
 
 #: Standard errors are rounded up to powers of this.
 ERROR_GRID = 2.0
 
-#: Deviations below this share of the reference utility are 0.
-NOTHING = 1e-6
+#: Deviations up to this are rounding.
+TINY = 1e-9
 
 #: 95 % of a normal distribution lie within so many standard deviations.
 _TWO_SIDED = 1.96
@@ -49,16 +52,29 @@ class CoarseOrder:
     within: NDArray[np.intp] | None
 
 
-def grid_of(records: int) -> float:
-    """What deviations of an entry with so many records are rounded to powers of: 1.1 to 2."""
-    return 1 + min(1.0, max(STEP, STEP_OF_ONE / math.sqrt(max(records, 1))))
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What deviations are rounded to.
 
+    Attributes:
+        base: to powers of this.
+        least: the share of what an attribute tells below which deviations are 0.
+    """
 
-def rounded(deviation: float, reference: float, grid: float) -> float:
-    """A deviation as a power of `grid`, or 0."""
-    if deviation <= NOTHING * abs(reference):
-        return 0.0
-    return float(grid ** round(math.log(deviation, grid)))
+    base: float
+    least: float
+
+    @classmethod
+    def of(cls, records: int) -> Self:
+        """The grid of an entry with so many records."""
+        step = max(STEP, STEP_OF_ONE / math.sqrt(max(records, 1)))
+        return cls(1 + step, min(MOST_LEAST, LEAST * step))
+
+    def rounded(self, deviation: float, worth: float) -> float:
+        """A deviation as a power of the base, or 0. `worth` is what the attribute tells, in the deviation's unit."""
+        if deviation <= max(self.least * worth, TINY):
+            return 0.0
+        return float(self.base ** round(math.log(deviation, self.base)))
 
 
 def order_by_attribute(
@@ -67,7 +83,7 @@ def order_by_attribute(
     codes: NDArray[np.integer[Any]],
     options: Sequence[tuple[str, ...]],
     limit: int | None,
-    grid: float,
+    grid: Grid,
 ) -> CoarseOrder:
     """The order by the weighted sum of each attribute's rounded deviations.
 
@@ -77,7 +93,7 @@ def order_by_attribute(
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids that codes stand for.
         limit: how many rows to return; None for all.
-        grid: deviations are rounded to powers of this (`grid_of`).
+        grid: what deviations are rounded to.
     """
     total, error = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
     tables = [_tables(one, names, grid) for one, names in zip(attributes, options, strict=True)]
@@ -92,27 +108,29 @@ def order_by_attribute(
     return _ordered(total, limit, within)
 
 
-def order_of_rows(recommendation: Recommendation, grid: float) -> CoarseOrder:
+def order_of_rows(recommendation: Recommendation, grid: Grid) -> CoarseOrder:
     """The order by a measure that takes all attributes together: the rows of its ranking, by rounded deviations."""
     rows, joint = recommendation.ranking, recommendation.joint
     places = rows.index[np.argsort(rows.index)]  # of equal deviations, the first in the entry comes first
     if joint is None or not places.size:
         return CoarseOrder(places, places, np.array(recommendation.tied[:1]), None)
+    worth = abs(joint.reference_utility)  # without any attribute, a joint measure is 0
     deviation = rows.deviation[np.argsort(rows.index)]
-    total = np.array([rounded(one, joint.reference_utility, grid) for one in deviation.tolist()])
+    total = np.array([grid.rounded(one, worth) for one in deviation.tolist()])
     order = _ordered(total, None, None)
     return replace(order, order=places[order.order], tied=places[order.tied])
 
 
 def _tables(
-    assessment: AttributeAssessment, names: Sequence[str], grid: float
+    assessment: AttributeAssessment, names: Sequence[str], grid: Grid
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(options,) the rounded deviation and standard error of each option; NaN for options that nobody uses."""
     deviation, error = np.full((2, len(names)), math.nan)
+    worth = abs(assessment.reference_utility - assessment.drop_utility)
     for place, name in enumerate(names):
         if name in assessment.maskings:
             score = assessment.maskings[name]
-            deviation[place] = rounded(score.deviation, assessment.reference_utility, grid)
+            deviation[place] = grid.rounded(score.deviation, worth)
             error[place] = _rounded_up(score.standard_error or 0.0)
     return deviation, error
 

@@ -21,7 +21,7 @@ from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
 from app.domain.documents import Document, attach, compress, decompress, evidence_of, excerpt, pairs_of
 from app.domain.entries import AttributeOutline, CountTable
-from app.services.coarse_order import grid_of, in_contract, order_by_attribute, order_of_rows
+from app.services.coarse_order import Grid, in_contract, order_by_attribute, order_of_rows
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs
 from app.services.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
@@ -104,7 +104,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
     )
     ids = [table.ids[place] for place in kept]
-    return compress(_result(recommendation, ids, question, codes, options, grid_of(document["records"])))
+    return compress(_result(recommendation, ids, question, codes, options, Grid.of(document["records"])))
 
 
 def _advisor_question(given: AdviceInput) -> Question:
@@ -130,7 +130,7 @@ def _result(
     question: Question,
     codes: NDArray[np.integer[Any]],
     options: Sequence[tuple[str, ...]],
-    grid: float,
+    grid: Grid,
 ) -> dict[str, Any]:
     alike = recommendation.indistinguishable
     measure = MEASURES[question.measure]
@@ -162,7 +162,7 @@ def _coarse_result(
     codes: NDArray[np.integer[Any]],
     options: Sequence[tuple[str, ...]],
     shares: Sequence[AttributeShares] | None,
-    grid: float,
+    grid: Grid,
 ) -> dict[str, Any] | None:
     """The order that other tenants read; None with the reference `own`, which they may not ask for."""
     if question.reference == "own":

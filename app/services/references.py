@@ -9,10 +9,13 @@ from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore
 from app.catalog.stores.contents import ContentStore
+from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import PackedReference, Problem
 from app.domain.entries import AttributeOutline
+from app.domain.lanes import Lane
 from app.services.computation import ReferenceInput
+from app.services.costs import lane_of, reference_cost
 
 #: The smallest cost that is worth a job: 30 to 500 ms for iterated references. The job itself adds 15 ms.
 SMALLEST = 5_000
@@ -29,15 +32,23 @@ class ReferenceService:
     """
 
     def __init__(
-        self, contents: ContentStore, references: ReferenceStore, advice: AdviceStore, queue: JobQueue
+        self,
+        contents: ContentStore,
+        references: ReferenceStore,
+        advice: AdviceStore,
+        questions: QuestionStore,
+        queue: JobQueue,
     ) -> None:
         self._contents = contents
         self._references = references
         self._advice = advice
+        self._questions = questions
         self._queue = queue
 
-    async def ensure(self, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int]) -> bool:
-        """Whether the references at `places` are stored. If not, enqueue jobs that compute them.
+    async def ensure(
+        self, tenant: str, version_id: int, outline: Sequence[AttributeOutline], places: Sequence[int]
+    ) -> bool:
+        """Whether the references at `places` are stored. If not, enqueue jobs of a tenant that compute them.
 
         None of these jobs can store anything before the transaction ends, so add the advice that waits until then.
         """
@@ -45,8 +56,9 @@ class ReferenceService:
             return True
         await self._contents.lock(version_id)
         missing = await self._references.missing(version_id, MODEL_VERSION, places)
-        claimed = await self._queue.claimed(version_id)
-        await self._queue.reconstruct(version_id, chunks(outline, [one for one in missing if one not in claimed]))
+        claimed = await self._queue.claimed(tenant, version_id)
+        chosen = chunks(outline, [one for one in missing if one not in claimed])
+        await self._queue.reconstruct(tenant, version_id, chosen)
         return not missing
 
     async def load(self, version_id: int, places: Sequence[int]) -> ReferenceInput | None:
@@ -69,7 +81,8 @@ class ReferenceService:
         if references:
             await self._references.add(version_id, MODEL_VERSION, references)
         for advice_id in await self._advice.complete(version_id, MODEL_VERSION, places):
-            await self._queue.advise(advice_id)
+            for tenant in await self._questions.tenants(advice_id):
+                await self._queue.advise(tenant, advice_id)
 
     async def give_up(self, version_id: int, places: Sequence[int], problem: Problem) -> None:
         """End the job for `places` without references and fail the advice that waits; asking again starts a retry."""
@@ -80,31 +93,18 @@ class ReferenceService:
             await self._advice.fail(advice_id, problem)
 
 
-def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> list[tuple[int, ...]]:
-    """Split the attributes at `places`, in order, into chunks of about equal cost, one for each job."""
-    shares: list[tuple[int, ...]] = []
-    left = sum(cost(outline[place]) for place in places)
+def chunks(outline: Sequence[AttributeOutline], places: Sequence[int]) -> dict[tuple[int, ...], Lane]:
+    """Split the attributes at `places`, in order, into chunks of about equal cost, one for each job, with its lane."""
+    shares: dict[tuple[int, ...], Lane] = {}
+    left = sum(reference_cost(outline[place]) for place in places)
     chunk: list[int] = []
     spent = 0
     for place in places:
         chunk.append(place)
-        spent += cost(outline[place])
+        spent += reference_cost(outline[place])
         # The share is computed again for each chunk: a chunk above its share leaves less for the others.
         if spent >= left / max(1, min(MOST - len(shares), left // SMALLEST)):
-            shares.append(tuple(chunk))
+            shares[tuple(chunk)] = lane_of(spent)
             left -= spent
             chunk, spent = [], 0
     return shares
-
-
-def cost(attribute: AttributeOutline) -> int:
-    """The approximate cost of a reference: its cells times the views that constrain them; 1 with at most one view.
-
-    Bins of an ordered domain split it into at most as many atoms as all views have bins together. References with
-    nested views, or with a closed form for another reason, cost less, but only the mappings would show that.
-    """
-    views = [masking for masking in attribute.maskings if masking.counted and (masking.mapped or masking.drawn)]
-    if attribute.joint or len(views) <= 1:
-        return 1
-    atoms = min(attribute.values, sum(view.occupied for view in views))
-    return 1 + atoms * attribute.labels * len(views)

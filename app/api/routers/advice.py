@@ -2,22 +2,21 @@
 
 import asyncio
 import re
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
 
 from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
+from app.api.advice_json import advice_json
 from app.api.bodies import validated
-from app.api.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, State, StateDependency
+from app.api.dependencies import CallerDependency, SmallBodyDependency, State, StateDependency
 from app.api.describe import answers, body
-from app.api.mapping import JsonResponse, timestamp
-from app.domain.advice import AdviceQuestion, ReferenceKind, View
+from app.api.mapping import JsonResponse
+from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
 from app.factory import Factory
 from app.services.advice import SeenAdvice
-from app.services.views import RESULT_FIELDS
 
 router = APIRouter(tags=["advice"])
 
@@ -27,6 +26,9 @@ _RETRY_AFTER = "1"
 #: Seconds to wait for an answer, by the `Prefer` header (RFC 7240).
 DEFAULT_WAIT = 10.0
 LONGEST_WAIT = 60.0
+
+#: Up to this many compressed bytes, an answer is put together in this process, in a few milliseconds.
+SMALL = 10_000
 
 _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*", re.IGNORECASE)
 
@@ -54,9 +56,9 @@ async def ask_advice(
     question = _question_of(validated(wire.AdviceRequest, document))
     seen = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
     if seen.advice.status.is_final:
-        return JsonResponse(_advice_body(seen))
+        return JsonResponse(await _json(state, caller, seen))
     headers = {"Location": f"/v1/advice/{seen.advice.id}", "Retry-After": _RETRY_AFTER}
-    return JsonResponse(_advice_body(seen), 202, headers)
+    return JsonResponse(await _json(state, caller, seen), 202, headers)
 
 
 @router.get(
@@ -64,9 +66,11 @@ async def ask_advice(
     summary="Read an advice",
     responses=answers(200, wire.AdviceAnswer, "The advice, finished or not", 404),
 )
-async def read_advice(advice_id: str, caller: CallerDependency, factory: FactoryDependency) -> Response:
+async def read_advice(advice_id: str, caller: CallerDependency, state: StateDependency) -> Response:
     """Returns an advice. Its result fields are null until it has succeeded; if it has failed, `problem` says why."""
-    return JsonResponse(_advice_body(await factory.advice().read(caller, advice_id)))
+    async with state.database.transaction() as session:
+        seen = await Factory(session, state.queue).advice().read(caller, advice_id)
+    return JsonResponse(await _json(state, caller, seen))
 
 
 async def _answer(
@@ -80,7 +84,7 @@ async def _answer(
     deadline = asyncio.get_running_loop().time() + wait
     with state.announcements.attention() as attention:
         async with state.database.transaction() as session:
-            factory = Factory(session, state.queue)
+            factory = Factory(session, state.queue, state.tenant_jobs)
             head = await factory.catalogue().head(caller, entry_id, version)
             asked = await factory.advice().ask(caller, head, question, state.question_budget)
             # This comes before the commit, so no worker can have announced the answer yet.
@@ -94,6 +98,13 @@ async def _answer(
             if seen.advice.status.is_final or remaining <= 0:
                 return seen
             await attention.wait(remaining)
+
+
+async def _json(state: State, caller: Caller, seen: SeenAdvice) -> bytes:
+    """The answer as JSON. A child makes large ones; call this outside of any transaction."""
+    if len(seen.advice.result or b"") <= SMALL:
+        return advice_json(seen)
+    return await state.making.run(advice_json, seen, on_behalf_of=caller.tenant)
 
 
 def wait_seconds(prefer: str | None) -> float:
@@ -127,44 +138,8 @@ def _required(request: wire.AdviceRequest, better: str) -> dict[str, float] | No
     return {name: wanted for name, wanted in request.require.items() if wire.PRIVACY_CRITERIA[name] == better}
 
 
-def _request_of(question: AdviceQuestion) -> dict[str, Any]:
-    """Convert a question back into the contract's form, where one `require` holds the bounds of both kinds."""
-    asked = asdict(question)
-    at_least, at_most = asked.pop("at_least"), asked.pop("at_most")
-    asked["require"] = None if at_least is None else at_least | at_most
-    return {name: asked[name] for name in wire.AdviceRequest.model_fields}
-
-
 def _wants_correction(request: wire.AdviceRequest) -> bool:
     """Whether to correct the bias, as the question says or else as its measure does by default."""
     if request.bias_correction is not None:
         return request.bias_correction
     return request.measure in MEASURES and MEASURES[request.measure].corrected_by_default
-
-
-def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
-    """An advice as `wire.Advice`, finished or not."""
-    advice = seen.advice
-    result = dict.fromkeys(RESULT_FIELDS[seen.view]) if seen.result is None else seen.result
-    body = {
-        "id": advice.id,
-        "status": advice.status.value,
-        "view": seen.view.value,
-        "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
-        "request": _request_of(advice.question),
-        **result,
-        "progress": None if advice.progress is None else asdict(advice.progress),
-        "model_version": advice.model_version,
-        "created_at": timestamp(advice.created_at),
-    }
-    if seen.view is View.FULL:
-        body["elapsed_ms"] = advice.elapsed_ms
-    if advice.problem is not None:
-        title = "Advice failed"
-        body["problem"] = {
-            "type": "about:blank",
-            "title": title,
-            "code": advice.problem.code,
-            "detail": advice.problem.detail,
-        }
-    return body

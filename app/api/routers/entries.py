@@ -26,8 +26,9 @@ from app.api.describe import answers, body
 from app.api.mapping import JsonResponse, entry_head_json, entry_json, head_body, page_body, visibility_of
 from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
+from app.domain.callers import Caller
 from app.domain.documents import is_small
-from app.domain.entries import CountTable, Head
+from app.domain.entries import CountTable, Head, Visibility
 from app.factory import Factory
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
@@ -44,9 +45,8 @@ def _without_control_characters(text: str) -> str:
 
 SearchText = Annotated[str, AfterValidator(_without_control_characters)]
 
-#: Up to this many cells and bytes, a document is put together in this process (in a few milliseconds), not in the
-#: child.
-SMALL = 500_000
+#: Up to this many cells and bytes, a document is put together in this process, in a few milliseconds.
+SMALL = 50_000
 
 Version = Annotated[int | None, Query(ge=1, description="Version number; the latest by default")]
 
@@ -73,7 +73,7 @@ async def publish_entry(
     caller: PublisherDependency, document: BodyDependency, state: StateDependency, factory: FactoryDependency
 ) -> Response:
     """Adds an entry to the catalogue, as a whole or not at all. Its name must be new in the caller's tenant."""
-    publication = await read_publication_in(state.child, document, state.policy)
+    publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
     return _head(await factory.catalogue().publish(caller, publication), 201)
 
 
@@ -120,7 +120,8 @@ async def read_entry(
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
         schema, configurations = await catalogue.schema(head)
-    document = await _document(state, head, schema, configurations, with_small_groups=head.belongs_to(caller))
+    parts = (head.visibility, schema, configurations, (), head.belongs_to(caller))
+    document = await _document(state, caller, *parts)
     return JsonResponse(entry_head_json(head, document), headers={"ETag": etag(head)})
 
 
@@ -136,7 +137,7 @@ async def read_summaries(
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head, schema, configurations, tables = await catalogue.summaries(caller, entry_id, version)
-    document = await _document(state, head, schema, configurations, tables)
+    document = await _document(state, caller, head.visibility, schema, configurations, tables, with_small_groups=True)
     return JsonResponse(document, headers={"ETag": etag(head)})
 
 
@@ -168,7 +169,7 @@ async def replace_entry(
     factory: FactoryDependency,
 ) -> Response:
     """Adds a version, since versions are immutable. Name and visibility stay; `PATCH` changes the visibility."""
-    publication = await read_publication_in(state.child, document, state.policy)
+    publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
     return _head(await factory.catalogue().replace(caller, entry_id, publication, is_current), 200)
 
 
@@ -218,19 +219,19 @@ async def delete_entry(
 
 async def _document(
     state: State,
-    head: Head,
+    caller: Caller,
+    visibility: Visibility,
     schema: bytes,
     configurations: bytes,
-    tables: tuple[CountTable, ...] = (),
-    *,
-    with_small_groups: bool = True,
+    tables: tuple[CountTable, ...],
+    with_small_groups: bool,  # noqa: FBT001 -- as in `entry_json`
 ) -> bytes:
-    """Return the published document as JSON. The child makes large ones; call this outside of any transaction."""
-    parts = (head.visibility, schema, configurations, tables, with_small_groups)
+    """Return the published document as JSON. A child makes large ones; call this outside of any transaction."""
+    parts = (visibility, schema, configurations, tables, with_small_groups)
     cells = sum(prod(table.counts.shape) for table in tables)
     if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
         return entry_json(*parts)
-    return await state.child.run(entry_json, *parts)
+    return await state.making.run(entry_json, *parts, on_behalf_of=caller.tenant)
 
 
 def _head(head: Head, status: int) -> JsonResponse:

@@ -49,6 +49,12 @@ class QuestionStore:
         rows = await self._session.execute(select(QuestionRow, TenantRow.name).join(TenantRow).where(wanted))
         return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.view, q.created_at) for q, name in rows), None)
 
+    async def tenants(self, advice_id: str) -> list[str]:
+        """The tenants that have asked for an advice, by name."""
+        asked = select(QuestionRow.tenant_id).where(QuestionRow.advice_id == uuid.UUID(advice_id))
+        names = select(TenantRow.name).where(TenantRow.id.in_(asked)).order_by(TenantRow.name)
+        return list((await self._session.scalars(names)).all())
+
     async def count(self, version_id: int, tenant: str) -> int:
         """Count one more distinct question of a tenant about a version, and return how many it has asked.
 

@@ -4,6 +4,7 @@ python -m bench.quality.leakage --adult FILE     prints the figures of docs/secu
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -63,7 +64,10 @@ def main() -> None:
 
 def _report(entries_name: str, control: str, targets: Sequence[Target], steps: int) -> None:
     """Attack all of them and print one row for the values alone, and one for the order besides."""
-    outcomes = [attack(target, steps, seed) for seed, target in enumerate(targets)]
+    outcomes = []
+    for seed, target in enumerate(targets):
+        outcomes.append(attack(target, steps, seed))
+        print(f"{entries_name}, {control}: {seed + 1} of {len(targets)} attacked", file=sys.stderr, flush=True)
     rows = [_row(entries_name, control, known, [one[known] for one in outcomes]) for known in outcomes[0]]
     table(COLUMNS, rows)
     print(flush=True)

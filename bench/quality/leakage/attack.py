@@ -13,7 +13,7 @@ from bench.quality.leakage.target import Target
 WALKS = 32
 
 #: Walks that are still where they began may only have been too short: they go on for so many times their steps.
-ROUNDS = 10
+ROUNDS = 100
 
 #: What somebody holds to be more likely than not has been recovered.
 LIKELY = 0.5

@@ -10,7 +10,8 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.ranking import AttributeAssessment, Question, recommend
 from aegis_advisor.reconstruction import Reference, reconstruct
-from app.services import coarse_order, shares
+from app.services import shares
+from app.services.coarse_order import Grid
 from bench.quality.leakage.target import Target
 from bench.quality.leakage.utilities import HIGHER_IS_BETTER
 
@@ -79,12 +80,12 @@ def _interval(word: str, step: float) -> tuple[float, float]:
     return (-np.inf if min(named) <= 0 else low, np.inf if max(named) + step > 1 else high)
 
 
-def _levels(assessment: AttributeAssessment, names: Sequence[str], grid: float) -> FloatArray:
+def _levels(assessment: AttributeAssessment, names: Sequence[str], grid: Grid) -> FloatArray:
     """(options,) the power that each deviation is rounded to."""
-    reference, maskings = assessment.reference_utility, assessment.maskings
+    worth, maskings = abs(assessment.reference_utility - assessment.drop_utility), assessment.maskings
     used = [maskings[name].deviation if name in maskings else 0.0 for name in names]
-    return np.array([_power(coarse_order.rounded(one, reference, grid), grid) for one in used])
+    return np.array([_power(grid.rounded(one, worth), grid.base) for one in used])
 
 
-def _power(rounded: float, grid: float) -> float:
-    return round(np.log(rounded) / np.log(grid)) if rounded else np.nan
+def _power(rounded: float, base: float) -> float:
+    return round(np.log(rounded) / np.log(base)) if rounded else np.nan

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
-from app.services import coarse_order
+from app.services.coarse_order import TINY, Grid
 from app.services.shares import GRID
 from bench.quality.leakage.moves import Mover
 from bench.quality.leakage.observation import WITH_SHARES, Observation
@@ -128,20 +128,27 @@ class Known:
 
     def _orders(self, scores: Sequence[FloatArray]) -> FloatArray:
         """(measures, walks) how far apart deviations are from those observed, in steps."""
-        return _apart(np.concatenate(scores, axis=1), self._levels, self._grid)
+        apart = _apart(np.concatenate(scores, axis=1), self._levels, self._grid.base)
+        least = np.concatenate([_above(one, self._grid) for one in scores], axis=1)
+        known = ~np.isnan(self._levels)[..., np.newaxis]
+        return np.maximum(apart, 1 + np.where(known, -least, least).max(axis=1))
 
 
-def _apart(values: FloatArray, powers: FloatArray, grid: float) -> FloatArray:
-    """How much values (n, options, walks) differ from powers (n, options) of the grid, apart from a common factor.
+def _apart(values: FloatArray, powers: FloatArray, base: float) -> FloatArray:
+    """How much values (n, options, walks) differ from powers (n, options) of a base, apart from a common factor.
 
     It is at most 1 if some factor makes all values round to these powers. Where the power is NaN, the value was 0.
     """
     known = ~np.isnan(powers)[..., np.newaxis]
-    offset = np.log(np.maximum(values, _LEAST)) / np.log(grid) - powers[..., np.newaxis]
+    offset = np.log(np.maximum(values, _LEAST)) / np.log(base) - powers[..., np.newaxis]
     apart = np.where(known, offset, -np.inf).max(axis=1) - np.where(known, offset, np.inf).min(axis=1)
-    of_some = np.where(known.any(axis=1), apart, 0.0)
-    surplus = np.where(known, 0.0, values).max(axis=1) > coarse_order.NOTHING * values.max(axis=1)
-    return np.asarray(np.where(surplus, np.inf, of_some))
+    return np.asarray(np.where(known.any(axis=1), apart, 0.0))
+
+
+def _above(values: FloatArray, grid: Grid) -> FloatArray:
+    """(n, options, walks) by how many powers deviations of an attribute are more than what is rounded to 0."""
+    least = np.maximum(grid.least * values[:, :1], TINY)  # the first option drops the attribute
+    return np.asarray(np.log(np.maximum(values, _LEAST) / least) / np.log(grid.base))
 
 
 def _kept(scores: FloatArray) -> FloatArray:

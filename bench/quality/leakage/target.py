@@ -10,7 +10,7 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.evidence import DROP, AttributeEvidence
 from app.domain.documents import Document, evidence_of
-from app.services.coarse_order import grid_of
+from app.services.coarse_order import Grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +69,9 @@ class Target:
     codes: IntArray
 
     @property
-    def grid(self) -> float:
-        """What the service rounds deviations to powers of."""
-        return grid_of(int(self.attributes[0].counts.sum()))
+    def grid(self) -> Grid:
+        """What the service rounds deviations to."""
+        return Grid.of(int(self.attributes[0].counts.sum()))
 
     @classmethod
     def of(cls, entry: Document, unmasked: Sequence[IntArray]) -> Self:

@@ -15,8 +15,12 @@ def rows(database_url: str, query: str, *parameters: Any) -> list[tuple[Any, ...
 
 
 def jobs(database_url: str) -> list[tuple[str, str]]:
-    """The task and status of every job, oldest first; successful jobs may be deleted already."""
+    """The task and status of every job, oldest first, then of those whose turn has not come.
+
+    Successful jobs may be deleted already.
+    """
     found = rows(database_url, "SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
+    found += rows(database_url, "SELECT task, 'todo' FROM waiting_job ORDER BY rank, id")
     return [(task, status) for task, status in found if status != "succeeded"]
 
 

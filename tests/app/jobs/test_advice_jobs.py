@@ -10,6 +10,7 @@ from procrastinate.jobs import Status
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import JobQueue, queue_app
 from app.catalog.session import Database
+from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
 from app.services import computation
@@ -103,7 +104,7 @@ async def test_a_question_waits_for_the_reference_that_is_being_computed(api, wo
     me = await manager.register_worker()
     first = await manager.fetch_job(queues=None, worker_id=me)
     assert (first.task_name, await manager.fetch_job(queues=None, worker_id=me)) == ("reference", None)
-    await worker.queue.configure_task("reference").defer_async(**first.task_kwargs)
+    await worker.queue.configure_task("reference", queue="light").defer_async(**first.task_kwargs)
     await worker.run()
     assert (await answer_of(api, asked))["status"] == "succeeded"
     await manager.finish_job(first, Status.SUCCEEDED, delete_job=True)
@@ -128,8 +129,10 @@ async def test_a_job_that_runs_twice_changes_nothing(api, worker, database_url):
     tables = ("advice", "reference", "reference_array", "entry", "entry_version")
     before = [rows(database_url, everything.format(table)) for table in tables]
     version_id = rows(database_url, "SELECT id FROM entry_version")[0][0]
-    await worker.queue.configure_task("reference").defer_async(version_id=version_id, attributes=[0])
-    await worker.queue.configure_task("advice").defer_async(advice_id=asked.json()["id"])
+    await worker.queue.configure_task("reference", queue="light").defer_async(
+        tenant="t", version_id=version_id, attributes=[0]
+    )
+    await worker.queue.configure_task("advice", queue="light").defer_async(tenant="t", advice_id=asked.json()["id"])
     await worker.run()
     assert [rows(database_url, everything.format(table)) for table in tables] == before
     assert jobs(database_url) == []
@@ -198,8 +201,8 @@ class Interrupted(ChildProcess):
         super().__init__(computation.__name__, deadline=60)
         self.meanwhile = meanwhile
 
-    async def run(self, function, *given):
-        found = await super().run(function, *given)
+    async def run(self, function, *given, **options):
+        found = await super().run(function, *given, **options)
         await self.meanwhile()
         return found
 
@@ -207,7 +210,7 @@ class Interrupted(ChildProcess):
 @asynccontextmanager
 async def interrupted_worker(database_url, meanwhile):
     database, queue = Database(database_url, pool_size=2), queue_app(database_url)
-    Tasks(database, queue, Interrupted(meanwhile), reconstruction_seconds=60).register()
+    Tasks(database, queue, dict.fromkeys(Lane, Interrupted(meanwhile)), reconstruction_seconds=60).register()
     async with queue.open_async():
         yield lambda: queue.run_worker_async(wait=False, install_signal_handlers=False, listen_notify=False)
     await database.close()
@@ -288,7 +291,7 @@ class InterruptionError(Exception):
 async def test_a_job_exists_only_if_the_transaction_that_asked_for_it_commits(database, database_url):
     async def enqueue(*, interrupted):
         async with database.transaction() as session:
-            await JobQueue(queue_app(database_url), session).reconstruct(1, [(0,)])
+            await JobQueue(queue_app(database_url), session).reconstruct("default", 1, {(0,): Lane.LIGHT})
             assert jobs(database_url) == []
             if interrupted:
                 raise InterruptionError

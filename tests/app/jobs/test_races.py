@@ -51,7 +51,7 @@ def version_of(database_url):
 
 def without_jobs(database_url):
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("DELETE FROM procrastinate_jobs")
+        connection.execute("DELETE FROM procrastinate_jobs; DELETE FROM waiting_job")
 
 
 async def read(api, asked):
@@ -114,9 +114,7 @@ async def test_the_last_chunk_stored_while_a_question_is_asked_wakes_it(api, wor
 async def test_questions_enqueue_what_is_missing_once(api, worker, database_url):
     head = await publish(api, shared_entry(ATTRIBUTES))
     assert len(jobs(database_url)) == ATTRIBUTES
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        # As if published by an older model version, whose jobs are gone.
-        connection.execute("DELETE FROM procrastinate_jobs")
+    without_jobs(database_url)  # as if published by an older model version, whose jobs are gone
     part = await ask(api, head["id"], attributes=["value 2"])
     assert jobs(database_url) == [("reference", "todo")]
     questions = [ask(api, head["id"], measure=measure) for measure in ("g3", "g1", "g2", "chi_square") for _ in "ab"]

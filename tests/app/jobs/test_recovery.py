@@ -31,7 +31,10 @@ def runs(pid):
         return False
 
 
-BOTH_WORK = "SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' HAVING count(DISTINCT worker_id) = 2"
+BOTH_WORK = (
+    "SELECT 1 FROM procrastinate_jobs WHERE status = 'doing' AND queue_name = 'heavy' "
+    "HAVING count(DISTINCT worker_id) = 2"
+)
 
 
 @pytest.mark.long

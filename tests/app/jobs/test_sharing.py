@@ -10,9 +10,10 @@ import psycopg
 from aegis_advisor import MODEL_VERSION
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
+from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
 from app.process.child import ChildProcess
-from app.services import computation
+from app.services import computation, costs
 from app.services.computation import compute_references
 from tests.app.jobs.database import jobs, rows
 from tests.app.jobs.shared import shared_entry
@@ -34,8 +35,8 @@ class Watched(ChildProcess):
         self.meanwhile = meanwhile
         self.chunks = []
 
-    async def run(self, function, *given):
-        found = await super().run(function, *given)
+    async def run(self, function, *given, **options):
+        found = await super().run(function, *given, **options)
         if function is compute_references:
             self.chunks.append([reference.attribute for reference in found])
             await self.meanwhile()
@@ -56,11 +57,14 @@ class Meeting(Watched):
 
 @asynccontextmanager
 async def working(database_url, child):
-    """Run every queued job, by the real tasks with this child process."""
+    """Run every queued job, by the real tasks with this child process, or with these by lane."""
     database, queue = Database(database_url, pool_size=2), queue_app(database_url)
-    Tasks(database, queue, child, reconstruction_seconds=60).register()
+    children = child if isinstance(child, dict) else dict.fromkeys(Lane, child)
+    Tasks(database, queue, children, reconstruction_seconds=60).register()
     async with queue.open_async():
-        yield lambda: queue.run_worker_async(wait=False, install_signal_handlers=False, listen_notify=False)
+        yield lambda lanes=None: queue.run_worker_async(
+            queues=lanes, wait=False, install_signal_handlers=False, listen_notify=False
+        )
     await database.close()
 
 
@@ -105,18 +109,14 @@ async def test_progress_is_told_until_the_answer_is_there(api, database_url):
     assert answer["considered"] == 3
 
 
-async def test_a_small_version_overtakes_a_large_one(api, database_url):
+async def test_a_small_version_does_not_wait_for_a_large_one(api, database_url):
     await publish(api, shared_entry(ATTRIBUTES))
     head = await publish(api)
     asked = await ask(api, head["id"])
-    statuses = []
-
-    async def look():
-        statuses.append((await read(api, asked))["status"])
-
-    async with working(database_url, Watched(look)) as run:
-        await run()
-    assert statuses == ["queued", *["succeeded"] * ATTRIBUTES]
+    async with working(database_url, Watched()) as run:
+        await run([Lane.LIGHT])
+    assert (await read(api, asked))["status"] == "succeeded"
+    assert jobs(database_url) == [("reference", "todo")] * ATTRIBUTES
 
 
 async def test_references_of_another_model_are_no_progress(api, worker, database_url):
@@ -189,7 +189,7 @@ async def test_a_chunk_that_fails_fails_who_needs_it_and_nobody_else(api, worker
     head = await publish(api, shared_entry(ATTRIBUTES))
     whole, part = await ask(api, head["id"]), await ask(api, head["id"], attributes=["value 1"])
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("UPDATE count_table SET data = '\\x00' WHERE attribute = 5")
+        connection.execute("UPDATE count_table SET data = '\\x00' WHERE attribute = 2")
         connection.execute(LAST_ATTEMPT)
         waiting = asyncio.create_task(ask(api, head["id"], prefer="wait=20"))
         await worker.run()
@@ -219,5 +219,39 @@ class Dying(ChildProcess):
     def __init__(self):
         super().__init__("os", deadline=60)
 
-    async def run(self, _function, *_given):
+    async def run(self, _function, *_given, **_options):
         return await super().run(os.kill, await super().run(os.getpid), signal.SIGKILL)
+
+
+class TooSlow(Watched):
+    """A child whose computations always take longer than its lane allows."""
+
+    async def run(self, _function, *_given, **_options):
+        raise TimeoutError
+
+
+LANES = "SELECT task_name, queue_name, status::text FROM procrastinate_jobs WHERE status <> 'succeeded'"
+
+
+async def test_a_light_job_that_takes_too_long_begins_again_in_the_heavy_lane(api, database_url):
+    head = await publish(api)
+    asked = await ask(api, head["id"])
+    assert rows(database_url, LANES) == [("reference", "light", "todo")]
+    async with working(database_url, {Lane.LIGHT: TooSlow(), Lane.HEAVY: Watched()}) as run:
+        await run([Lane.LIGHT])
+        assert rows(database_url, LANES) == [("reference", "heavy", "todo")]
+        await run()
+    assert (await read(api, asked))["status"] == "succeeded"
+    assert jobs(database_url) == []
+
+
+async def test_an_answer_that_will_take_long_is_computed_in_the_heavy_lane(api, database_url, monkeypatch):
+    monkeypatch.setattr(costs, "LIGHT", 1)
+    head = await publish(api)
+    asked = await ask(api, head["id"])
+    async with working(database_url, Watched()) as run:
+        await run([Lane.LIGHT])
+        assert (await read(api, asked))["status"] == "queued"
+        assert rows(database_url, LANES) == [("advice", "heavy", "todo")]
+        await run([Lane.HEAVY])
+    assert (await read(api, asked))["status"] == "succeeded"

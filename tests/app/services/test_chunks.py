@@ -4,7 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.entries import AttributeOutline, MaskingOutline
-from app.services.references import MOST, SMALLEST, chunks, cost
+from app.domain.lanes import Lane
+from app.services.costs import LIGHT, lane_of, reference_cost
+from app.services.references import MOST, SMALLEST, chunks
 
 
 def attribute(values: int = 100, views: int = 4, groups: int = 10, labels: int = 4, **changes) -> AttributeOutline:
@@ -28,11 +30,11 @@ def test_every_attribute_is_in_one_chunk_and_chunks_are_worth_a_job_and_few(outl
     places = data.draw(st.lists(st.sampled_from(range(len(outline))), unique=True)) if outline else []
     found = chunks(outline, places)
     assert [place for chunk in found for place in chunk] == places
-    costs = [sum(cost(outline[place]) for place in chunk) for chunk in found]
+    costs = [sum(reference_cost(outline[place]) for place in chunk) for chunk in found]
     assert len(found) <= MOST
     assert all(spent >= SMALLEST for spent in costs[:-1])
     share = max(2 * SMALLEST, sum(costs) / MOST)
-    assert all(spent - cost(outline[chunk[-1]]) < share for spent, chunk in zip(costs, found, strict=True))
+    assert all(spent - reference_cost(outline[chunk[-1]]) < share for spent, chunk in zip(costs, found, strict=True))
 
 
 def test_chunks_of_equal_attributes_are_equal():
@@ -42,18 +44,44 @@ def test_chunks_of_equal_attributes_are_equal():
 
 def test_a_small_version_is_one_job_and_a_large_one_keeps_eight_workers_busy():
     small, large = [attribute()] * 3, [attribute(values=300, views=10, groups=40, labels=5)] * 1_000
-    assert chunks(small, range(3)) == [(0, 1, 2)]
+    assert list(chunks(small, range(3))) == [(0, 1, 2)]
     assert 24 <= len(chunks(large, range(1_000))) <= MOST
 
 
 def test_a_few_heavy_attributes_are_shared_too():
     heavy = attribute(values=3_000, views=3, groups=300, labels=12)
-    assert chunks([heavy, attribute(joint=True), heavy, heavy], range(4)) == [(0,), (1, 2), (3,)]
+    assert list(chunks([heavy, attribute(joint=True), heavy, heavy], range(4))) == [(0,), (1, 2), (3,)]
 
 
 def test_what_has_a_closed_form_costs_next_to_nothing():
-    assert cost(attribute(joint=True)) == cost(attribute(views=1)) == cost(attribute(views=0)) == 1
+    assert (
+        reference_cost(attribute(joint=True))
+        == reference_cost(attribute(views=1))
+        == reference_cost(attribute(views=0))
+        == 1
+    )
 
 
 def test_values_that_no_view_tells_apart_cost_nothing():
-    assert cost(attribute(values=10**6)) == cost(attribute(values=1_000)) > cost(attribute(values=10))
+    assert (
+        reference_cost(attribute(values=10**6))
+        == reference_cost(attribute(values=1_000))
+        > reference_cost(attribute(values=10))
+    )
+
+
+def test_a_transition_matrix_costs_more_with_every_masked_value():
+    def drawn(groups: int) -> AttributeOutline:
+        masking = MaskingOutline("m", groups, mapped=False, counted=True, deterministic=False, drawn=True)
+        return attribute(values=groups, labels=6, maskings=(masking,))
+
+    assert reference_cost(drawn(10)) <= LIGHT < reference_cost(drawn(30)) < reference_cost(drawn(300))
+
+
+def test_a_chunk_is_in_the_lane_of_all_its_attributes_together():
+    half = attribute(values=300, views=2, groups=12, labels=5)
+    assert chunks([half], range(1)) == {(0,): Lane.LIGHT}
+    large = attribute(values=3_000, views=3, groups=300, labels=12)
+    found = chunks([half, large], range(2))
+    assert {lane_of(sum(reference_cost([half, large][place]) for place in chunk)) for chunk in found} >= {Lane.HEAVY}
+    assert list(found.values())[-1] is Lane.HEAVY

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from app.services.coarse_order import grid_of, in_contract, order_by_attribute, rounded
+from app.services.coarse_order import Grid, in_contract, order_by_attribute
 
 MAPPINGS = {"pairs": [0, 0, 1, 1], "first": [0, 1, 1, 1], "last": [0, 0, 0, 1]}
-GRID = 1.1
+GRID = Grid(base=1.1, least=0.025)
 OPTIONS = ("identity", "drop", *MAPPINGS)
 CODES = np.array([[a, b] for a in range(5) for b in range(5)])
 
@@ -55,11 +55,16 @@ def test_its_best_configuration_deviates_by_a_grid_step_more_than_the_least_at_m
     second = [first[place] for place in places]
     full, coarse = answer(first, second, weights, measure)
     exact = losses(full)
-    scale = max(abs(one.reference_utility) for one in full.attributes)
-    assert exact[coarse.order[0]] <= exact.min() * GRID * (1 + 1e-6) + 2e-6 * scale
+    # What is too small to be rounded counts as nothing.
+    scale = sum(
+        weight / sum(weights) * abs(one.reference_utility - one.drop_utility)
+        for weight, one in zip(weights, full.attributes, strict=True)
+    )
+    nothing = GRID.least * scale * GRID.base + 1e-6
+    assert exact[coarse.order[0]] <= exact.min() * GRID.base * (1 + 1e-6) + nothing
     # Wherever deviations differ by more than rounding can hide, the order is the exact one.
     for before, after in zip(coarse.order[:-1], coarse.order[1:], strict=True):
-        assert exact[before] <= exact[after] * GRID * (1 + 1e-6) + 2e-6 * scale
+        assert exact[before] <= exact[after] * GRID.base * (1 + 1e-6) + nothing
 
 
 def test_it_tells_no_more_than_rounded_deviations():
@@ -67,7 +72,7 @@ def test_it_tells_no_more_than_rounded_deviations():
     nearly = [900, 100, 50, 400, 600, 50, 100, 201, 800, 150, 150, 700]
     (one, _), (other, _) = answer(counts, counts[::-1], (1, 1)), answer(nearly, counts[::-1], (1, 1))
     same = all(
-        rounded(mine.maskings[name].deviation, 1.0, GRID) == rounded(theirs.maskings[name].deviation, 1.0, GRID)
+        GRID.rounded(mine.maskings[name].deviation, 0.1) == GRID.rounded(theirs.maskings[name].deviation, 0.1)
         for mine, theirs in zip(one.attributes, other.attributes, strict=True)
         for name in mine.maskings
     )
@@ -92,11 +97,17 @@ def test_equal_rounded_deviations_share_a_rank_and_keep_the_entrys_order():
 
 
 @pytest.mark.parametrize(
-    ("deviation", "expected"), [(0.0, 0.0), (1e-7, 0.0), (1.0, 1.0), (1.04, 1.0), (1.06, 1.1), (0.9, 1 / 1.1)]
+    ("deviation", "expected"), [(0.0, 0.0), (0.024, 0.0), (1.0, 1.0), (1.04, 1.0), (1.06, 1.1), (0.9, 1 / 1.1)]
 )
 def test_a_deviation_is_rounded_to_a_power_of_the_grid(deviation, expected):
-    assert rounded(deviation, 1.0, GRID) == pytest.approx(expected)
+    assert GRID.rounded(deviation, 1.0) == pytest.approx(expected)
+
+
+def test_where_an_attribute_tells_nothing_rounding_errors_are_no_deviations():
+    assert GRID.rounded(1e-12, 0.0) == 0.0
 
 
 def test_small_entries_have_a_coarser_grid():
-    assert [round(grid_of(records), 3) for records in (1, 100, 400, 2500, 10_000, 10**6)] == [2, 2, 1.5, 1.2, 1.1, 1.1]
+    grids = [Grid.of(records) for records in (1, 100, 400, 2500, 10_000, 10**6)]
+    assert [round(grid.base, 3) for grid in grids] == [21, 3, 2, 1.4, 1.2, 1.1]
+    assert [round(grid.least, 3) for grid in grids] == [0.75, 0.5, 0.25, 0.1, 0.05, 0.025]

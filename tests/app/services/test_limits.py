@@ -16,10 +16,11 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
 from app.api.bodies import SMALL_BODY
-from app.api.errors import InterruptedCheckError
 from app.api.uploads import read_publication_in
 from app.catalog.stores.advice import AdviceStore
 from app.domain.advice import Problem, Status
+from app.domain.errors import InterruptedWorkError
+from app.domain.lanes import Lane
 from app.process.child import ChildProcess
 from app.services.limits import PAIR_CELLS, PAIR_TABLES, PAIRS, excess_pairs
 from tests.service import ask, example_entry, publish
@@ -154,12 +155,12 @@ async def test_a_check_that_takes_too_long_is_given_up():
 
 
 async def test_an_upload_whose_child_dies_may_be_tried_again():
-    with pytest.raises(InterruptedCheckError):
-        await read_publication_in(Dying("os", deadline=60), b"{}")
+    with pytest.raises(InterruptedWorkError):
+        await read_publication_in(dict.fromkeys(Lane, Dying("os", deadline=60)), "t", b"{}")
 
 
 class Dying(ChildProcess):
     """A child that is killed while it works."""
 
-    async def run(self, _function, *_given):
+    async def run(self, _function, *_given, **_options):
         return await super().run(os.kill, await super().run(os.getpid), signal.SIGKILL)

@@ -1,0 +1,14 @@
+"""Lanes of the workers: small jobs have one of their own, so that they never wait for large ones."""
+
+from enum import StrEnum
+
+
+class Lane(StrEnum):
+    """A lane. Every worker has a child process for each."""
+
+    LIGHT = "light"
+    HEAVY = "heavy"
+
+
+class WrongLaneError(Exception):
+    """A job of the light lane is too large for it."""

@@ -1,0 +1,42 @@
+"""Lines of waiting jobs, one for each tenant and lane.
+
+Jobs that are queued already stay where they are, in the heavy lane.
+
+Revises: a1f0c93d7b52
+"""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = 'c4d27e90b1a6'
+down_revision = 'a1f0c93d7b52'
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    # A migration that waits for a lock must not stop everybody behind it.
+    op.execute("SET LOCAL lock_timeout = '5s'")
+    op.create_table('waiting_job',
+    sa.Column('id', sa.BigInteger(), sa.Identity(always=False), nullable=False),
+    sa.Column('tenant', sa.Text(), nullable=False),
+    sa.Column('lane', sa.Text(), nullable=False),
+    sa.Column('task', sa.Text(), nullable=False),
+    sa.Column('claim', sa.Text(), nullable=False),
+    sa.Column('rank', sa.Integer(), nullable=False),
+    sa.Column('arguments', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_waiting_job')),
+    sa.UniqueConstraint('tenant', 'lane', 'claim', name=op.f('uq_waiting_job_tenant_lane_claim'))
+    )
+    op.create_index('ix_waiting_job_turn', 'waiting_job', ['tenant', 'lane', 'rank', 'id'], unique=False)
+    op.execute("UPDATE procrastinate_jobs SET queue_name = 'heavy', args = args || '{\"tenant\": \"\"}' WHERE status = 'todo'")
+
+
+def downgrade() -> None:
+    op.execute("SET LOCAL lock_timeout = '5s'")
+    # The references of waiting jobs are computed when somebody asks again.
+    op.execute("DELETE FROM advice WHERE status = 'queued'")
+    op.execute("UPDATE procrastinate_jobs SET queue_name = 'default', args = args - 'tenant' WHERE status = 'todo'")
+    op.drop_index('ix_waiting_job_turn', table_name='waiting_job')
+    op.drop_table('waiting_job')
