@@ -18,7 +18,7 @@ from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.factory import Factory
-from app.process.child import ChildProcess
+from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.keyring import Keyring
 from app.services.policy import Policy
@@ -103,14 +103,16 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
         async with database.transaction() as session:
             development_mode = await refuse_open_door(Factory(session, queue).keyring(), settings.host)
         checking = uploads.checking_children()
-        warming = asyncio.create_task(checking[Lane.LIGHT].warm())  # the others start when they are needed
+        making = ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING)
+        warming = asyncio.create_task(checking[Lane.LIGHT].warm())
+        keeping = asyncio.create_task(keep_warm([*checking.values(), making]))
         async with announcements.listening():
             yield State(
                 database=database,
                 queue=queue,
                 announcements=announcements,
                 checking=checking,
-                making=ChildProcess(uploads.__name__, uploads.DEADLINE, uploads.MOST_WAITING),
+                making=making,
                 max_body_bytes=settings.max_body_bytes,
                 question_budget=settings.question_budget,
                 tenant_jobs=settings.tenant_jobs,
@@ -119,6 +121,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.
         await asyncio.wait([warming])
+        keeping.cancel()
     finally:
         await database.close()
 

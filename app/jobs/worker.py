@@ -12,7 +12,7 @@ from app.catalog.queue import queue_app
 from app.catalog.session import Database
 from app.domain.lanes import Lane
 from app.jobs.tasks import Tasks
-from app.process.child import ChildProcess
+from app.process.child import ChildProcess, keep_warm
 from app.services import computation
 from app.settings import Settings
 
@@ -42,9 +42,11 @@ async def run_worker(settings: Settings) -> None:
     try:
         await database.ping()
         async with queue.open_async():
-            await children[Lane.LIGHT].warm()  # the other one starts when it is needed
+            await children[Lane.LIGHT].warm()
             _log.info("worker started")
+            keeping = asyncio.create_task(keep_warm(children.values()))
             await _work(queue)
+            keeping.cancel()
     finally:
         await database.close()
 
@@ -57,7 +59,8 @@ async def _work(queue: App) -> None:
         # A lane that fails takes the other one along, and the supervisor starts the worker again.
         _, others = await asyncio.wait(lanes, return_when=asyncio.FIRST_COMPLETED)
         for other in others:
-            other.cancel()
+            if not other.cancelling():  # a second time would end its job before it is finished
+                other.cancel()
         ended = await asyncio.gather(*lanes, return_exceptions=True)
     sweeping.cancel()
     for error in ended:

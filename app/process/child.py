@@ -7,7 +7,8 @@ and for 6 ms in a child (docs/decisions/0004).
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator
+from asyncio import gather, sleep
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -25,6 +26,13 @@ Result = TypeVar("Result")
 
 #: How far children stand back when there is more to do than there are cores (0 to 19).
 NICENESS = 10
+
+
+#: Seconds until processes that may be needed later start, so that they do not delay the start of the service.
+SOON = 3.0
+
+#: Seconds between two uses of each process.
+BEFORE_IDLE_PROCESSES_END = 120.0
 
 
 class ChildProcess:
@@ -48,21 +56,37 @@ class ChildProcess:
         """Start the process, so that the first call does not wait for its imports."""
         await self.run(_prepare, self._module)
 
+    async def _start(self) -> None:
+        """Start a process unless one is ready: its imports must not count as time of the function."""
+        with _death_noticed():
+            await to_process.run_sync(_prepare, self._module, cancellable=True, limiter=self._limiter)
+
     async def run(self, function: Callable[[Unpack[Given]], Result], *given: *Given, on_behalf_of: str = "") -> Result:
         """Run `function` in the process and return its result. If the caller is cancelled, the process is killed.
 
         Those on whose behalf it runs take turns.
 
         Raises:
-            TimeoutError: the function takes longer than the deadline; waiting for earlier calls does not count.
+            TimeoutError: the function takes longer than the deadline; waiting and the start of a process do not count.
             InterruptedWorkError: the process died.
             OverloadedError: too many callers wait for their turn.
         """
         async with self._turns.turn(on_behalf_of):
+            await self._start()
             with fail_after(self._deadline), _death_noticed():
                 return await to_process.run_sync(
                     _prepared, self._module, function, *given, cancellable=True, limiter=self._limiter
                 )
+
+
+async def keep_warm(children: Collection[ChildProcess]) -> None:
+    """Keep a process ready for each of the children, for ever. Idle ones would end after five minutes."""
+    pause = SOON
+    while True:
+        await sleep(pause)
+        pause = BEFORE_IDLE_PROCESSES_END
+        # All at once: one after the other would be the same process each time.
+        await gather(*(child.warm() for child in children), return_exceptions=True)
 
 
 @contextmanager
@@ -80,8 +104,6 @@ def _prepared(module: str, function: Callable[[*Given], Result], *given: *Given)
 
 @cache
 def _prepare(module: str) -> None:
-    # What others wait for, short answers above all, comes first.
-    os.nice(NICENESS)
     # A computation must not outlive a worker that is killed.
     die_with_parent(signal.SIGKILL)
     # A document is millions of lists and no garbage; at the usual threshold, collection takes a tenth of the time.
@@ -90,3 +112,5 @@ def _prepare(module: str) -> None:
     # Workers already use all cores, so threads of linear algebra within them would compete. The limit applies only to
     # libraries that are loaded, so it comes after the import.
     threadpool_limits(1)
+    # The processes that answer requests come first.
+    os.nice(NICENESS)
