@@ -1,6 +1,7 @@
 """The application. `create_app` builds it; it needs a database only when it starts."""
 
 import asyncio
+import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from app.api import errors, registry, uploads
 from app.api.dependencies import State
 from app.api.describe import openapi
+from app.api.methods import HeadMethod
 from app.api.routers.operation import Metrics
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
@@ -66,6 +68,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
     )
     app.state.registry = CollectorRegistry()
     app.add_middleware(Metrics, registry=app.state.registry)
+    app.add_middleware(HeadMethod)
     errors.register(app)
     for router in registry.ROUTERS:
         app.include_router(router)
@@ -134,8 +137,9 @@ def run(settings: Settings, example: str = "") -> None:
         sys.stdout.write(_greeting(host, port, example or "entry.json"))
         sys.stdout.flush()
 
+    app = create_app(settings, greet)
     config = uvicorn.Config(
-        create_app(settings, greet),
+        app,
         host=settings.host,
         port=settings.port,
         http=Connection,
@@ -148,7 +152,20 @@ def run(settings: Settings, example: str = "") -> None:
     # The socket is bound before the start, so that the greeting is true and port 0 has become a number.
     listening = config.bind_socket()
     listening.listen()
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config, app).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """The server. When it stops, it tells at once whoever waits for an answer that there is none yet."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._aegis = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop accepting connections, and give requests a few seconds to end."""
+        self._aegis.state.aegis.announcements.end()
+        await super().shutdown(sockets)
 
 
 def _greeting(host: str, port: int, example: str) -> str:

@@ -1,5 +1,6 @@
 """Request bodies: reads them up to a limit, and parses and validates small ones. `app.api.uploads` parses entries."""
 
+from collections.abc import Collection
 from email.message import Message
 from typing import TypeVar
 
@@ -17,16 +18,18 @@ SMALL_BODY = 256 * 1024
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
 
-async def read_body(request: Request, limit: int) -> bytes:
+async def read_body(request: Request, limit: int, types: Collection[str] = ("application/json",)) -> bytes:
     """Read the whole body of a JSON request.
 
     Raises:
-        MediaTypeError: the body is not declared as plain JSON.
+        MediaTypeError: the body is not declared as plain JSON, by one of the media types.
         BodyTooLargeError: the body has more than `limit` bytes; reading stops there.
-        MalformedRequestError: the client closed the connection before the end of the body.
+        MalformedRequestError: it is a part of a body, or the client closed the connection before its end.
     """
-    if not _is_plain_json(request):
-        raise MediaTypeError("Send the body as application/json in UTF-8, without a content encoding.")
+    if not _is_plain_json(request, types):
+        raise MediaTypeError(f"Send the body as {' or '.join(types)} in UTF-8, without a content encoding.")
+    if "content-range" in request.headers:  # RFC 9110, section 14.5: it must not be taken for the whole
+        raise MalformedRequestError("Send the whole body, without Content-Range.")
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLargeError(f"The body has {declared} bytes; at most {limit} are accepted.")
@@ -42,12 +45,12 @@ async def read_body(request: Request, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-def _is_plain_json(request: Request) -> bool:
+def _is_plain_json(request: Request, types: Collection[str]) -> bool:
     """Whether the body is declared as JSON in UTF-8, the only encoding of JSON (RFC 8259, section 8.1)."""
     declared = Message()
     declared["content-type"] = request.headers.get("content-type", "")
     charset = str(declared.get_param("charset", "utf-8")).lower()
-    is_json = declared.get_content_type() == "application/json" and charset in {"utf-8", "utf8"}
+    is_json = declared.get_content_type() in types and charset in {"utf-8", "utf8"}
     return is_json and "content-encoding" not in request.headers
 
 

@@ -2,13 +2,17 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Annotated
 
+import orjson
 from fastapi import Depends, Header, Request
 from procrastinate import App
 
 from app.api.bodies import SMALL_BODY, read_body
 from app.api.errors import MalformedRequestError, PreconditionRequiredError
+from app.api.mapping import visibility_body
+from app.api.methods import PATCH_TYPES
 from app.catalog.announcements import Announcements
 from app.catalog.session import Database
 from app.domain.callers import DEVELOPER, Caller
@@ -107,15 +111,25 @@ async def get_small_body(state: StateDependency, request: Request) -> bytes:
     return await read_body(request, min(SMALL_BODY, state.max_body_bytes))
 
 
+async def get_patch(state: StateDependency, request: Request) -> bytes:
+    """The body of a PATCH request, also small."""
+    return await read_body(request, min(SMALL_BODY, state.max_body_bytes), PATCH_TYPES)
+
+
 BodyDependency = Annotated[bytes, Depends(get_body)]
 SmallBodyDependency = Annotated[bytes, Depends(get_small_body)]
+PatchDependency = Annotated[bytes, Depends(get_patch)]
 
 Precondition = Callable[[Head], bool]
 
 
 def etag(head: Head) -> str:
-    """The entity tag of an entry: its version and the first 16 digits of its digest."""
-    return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}"'
+    """The entity tag of an entry: its version, 16 digits of its digest, and 8 of that of its visibility.
+
+    Like everything else in a head, they are those that the caller sees.
+    """
+    visibility = orjson.dumps(visibility_body(head.visibility))
+    return f'"{head.version}-{head.digest.rpartition(":")[2][:16]}-{sha256(visibility).hexdigest()[:8]}"'
 
 
 def get_precondition(if_match: Annotated[str | None, Header()] = None) -> Precondition:

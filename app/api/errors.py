@@ -1,15 +1,19 @@
 """Error answers as `application/problem+json` (RFC 9457), with the only table from error to status."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from http.client import METHOD_NOT_ALLOWED
 from typing import Any
 
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
+from app.api.methods import allowed_methods, method_headers, options
 from app.domain.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
@@ -108,13 +112,17 @@ def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
     return problem(request, 422, "Invalid", "invalid", "A parameter of the request is invalid.", faults=faults)
 
 
-def _refused_by_framework(request: Request, error: Exception) -> JSONResponse:
+def _refused_by_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
+    methods = allowed_methods(request.app.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
+    if methods and request.method == "OPTIONS":
+        return options(methods)
     code = _FRAMEWORK_CODES.get(error.status_code, "refused")
     answer = problem(
         request, error.status_code, error.detail, code, f"{request.method} {request.url.path}: {error.detail}"
     )
-    answer.headers.update(error.headers or {})
+    # The framework lists the methods of one route only; a path has several.
+    answer.headers.update(method_headers(methods) if methods else error.headers or {})
     return answer
 
 
@@ -124,8 +132,34 @@ def _failed(request: Request, error: Exception) -> JSONResponse:
     return problem(request, 500, "Internal error", "internal", "The service failed; see its log.")
 
 
+class Interruption:
+    """ASGI middleware that answers requests which the server cancels because it stops."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        has_begun = False
+
+        async def note_begin(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note_begin)
+        except asyncio.CancelledError:
+            if has_begun or scope["type"] != "http":
+                raise
+            detail = "The service stops before this is done. Try again after Retry-After."
+            answer = problem(Request(scope), *STATUS[InterruptedWorkError], InterruptedWorkError.code, detail)
+            await answer(scope, receive, send)
+
+
 def register(app: FastAPI) -> None:
     """Have the application answer every error with a problem."""
+    app.add_middleware(Interruption)
     app.add_exception_handler(RefusalError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid_parameter)
     app.add_exception_handler(HTTPException, _refused_by_framework)

@@ -23,6 +23,7 @@ class Announcements:
     def __init__(self, database_url: str) -> None:
         self._url = database_url
         self._attentive: set[Attention] = set()
+        self._are_over = False
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
@@ -39,11 +40,19 @@ class Announcements:
     def attention(self) -> Iterator["Attention"]:
         """The attention of a waiting request, registered during the block."""
         attention = Attention()
+        if self._are_over:
+            attention.end()
         self._attentive.add(attention)
         try:
             yield attention
         finally:
             self._attentive.discard(attention)
+
+    def end(self) -> None:
+        """End all waits, also later ones, since the service stops."""
+        self._are_over = True
+        for attention in self._attentive:
+            attention.end()
 
     async def _listen(self) -> None:
         while True:
@@ -75,6 +84,7 @@ class Attention:
 
     def __init__(self) -> None:
         self.advice_id: str | None = None
+        self.is_over = False
         self._called = asyncio.Event()
 
     def turn_to(self, advice_id: str) -> None:
@@ -85,8 +95,14 @@ class Attention:
         """End the wait."""
         self._called.set()
 
+    def end(self) -> None:
+        """End the wait, and all later ones at once."""
+        self.is_over = True
+        self._called.set()
+
     async def wait(self, seconds: float) -> None:
         """Wait until called, at most this many seconds."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._called.wait(), seconds)
-        self._called.clear()
+        if not self.is_over:
+            self._called.clear()

@@ -1,5 +1,6 @@
 """Database sessions for the rest of the service, and one error for all failures to reach the database."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, cast
@@ -8,15 +9,18 @@ import psycopg
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
-from app.domain.errors import DatabaseUnavailableError
+from app.domain.errors import DatabaseUnavailableError, OverloadedError
 
 #: Seconds after which a host counts as unreachable.
 CONNECT_TIMEOUT = 5
 
-_AWAY = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError, OSError)
+#: The most requests that may wait for a connection, and the seconds that one of them waits. At 10 ms for each request,
+#: the last one of so many waits some four seconds; clients give up after longer waits.
+MOST_WAITING, LONGEST_WAIT = 400, 20.0
+
+_AWAY = (OperationalError, InterfaceError, psycopg.OperationalError)
 
 
 def dialect_url(url: str) -> str:
@@ -68,25 +72,48 @@ class Database:
             dialect_url(url),
             connect_args={"connect_timeout": CONNECT_TIMEOUT},
             pool_size=pool_size,
-            max_overflow=pool_size,
+            max_overflow=0,
             pool_pre_ping=True,
-            pool_timeout=5,
             # A logged error has its statement, but not the parameters, which may be counts or the hash of a key.
             hide_parameters=True,
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
+        self._connections = asyncio.Semaphore(pool_size)
+        self._waiting = 0
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """A session in a transaction, which is committed when the block ends and rolled back if it raises.
 
         Raises:
+            OverloadedError: too many wait for a connection, or one has waited too long.
             DatabaseUnavailableError: the database cannot be reached.
             StatementFailedError: the database refuses a statement.
         """
-        with clear_errors():
-            async with self._sessions() as session, session.begin():
-                yield session
+        async with self._connection():
+            with clear_errors():
+                async with self._sessions() as session, session.begin():
+                    yield session
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[None]:
+        """Wait for a free connection, first come, first served; refuse at once what would wait too long."""
+        if self._connections.locked() and self._waiting >= MOST_WAITING:
+            raise OverloadedError("Too many requests wait for the database. Try again after Retry-After.")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                await self._connections.acquire()
+        except TimeoutError:
+            raise OverloadedError(
+                "The request waited too long for the database. Try again after Retry-After."
+            ) from None
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._connections.release()
 
     async def ping(self) -> None:
         """Make one round trip to the database.

@@ -62,7 +62,9 @@ class CatalogueService:
         """
         head = await self._owned(caller, entry_id)
         if not is_current(head):
-            raise StaleVersionError(f"The entry is now at version {head.version}. Read it again and repeat the change.")
+            raise StaleVersionError(
+                f"The entry has changed; it is at version {head.version}. Read it again and repeat the change."
+            )
         if publication.name != head.name:
             fault = Fault("/name", f"The name must stay {head.name!r}.")
             raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
@@ -115,9 +117,19 @@ class CatalogueService:
         schema, configurations = await self.schema(head)
         return head, schema, configurations, tables
 
-    async def set_visibility(self, caller: Caller, entry_id: str, visibility: Visibility) -> Head:
-        """Change who sees the entry, without a new version."""
-        await self._owned(caller, entry_id)
+    async def set_visibility(
+        self, caller: Caller, entry_id: str, visibility: Visibility, is_current: Callable[[Head], bool]
+    ) -> Head:
+        """Change who sees the entry, without a new version.
+
+        Raises:
+            NotFoundError: there is no such entry, or the caller may not see it.
+            RoleNotAllowedError: the caller may not change it.
+            StaleVersionError: the entry has changed since the caller has seen it.
+        """
+        head = await self._owned(caller, entry_id)
+        if not is_current(head):
+            raise StaleVersionError("The entry has changed. Read it again and repeat the change.")
         await self._entries.set_visibility(entry_id, visibility)
         return await self.head(caller, entry_id)
 
@@ -125,7 +137,9 @@ class CatalogueService:
         """Delete the entry with its versions and advice, and free its name."""
         head = await self._owned(caller, entry_id)
         if not is_current(head):
-            raise StaleVersionError(f"The entry is now at version {head.version}. Read it again before deleting it.")
+            raise StaleVersionError(
+                f"The entry has changed; it is at version {head.version}. Read it again before deleting it."
+            )
         await self._entries.delete(entry_id)
 
     async def _owned(self, caller: Caller, entry_id: str) -> Head:

@@ -95,7 +95,7 @@ async def _answer(
             async with state.database.transaction() as session:
                 seen = await Factory(session, state.queue).advice().read(caller, asked.id)
             remaining = deadline - asyncio.get_running_loop().time()
-            if seen.advice.status.is_final or remaining <= 0:
+            if seen.advice.status.is_final or remaining <= 0 or attention.is_over:
                 return seen
             await attention.wait(remaining)
 

@@ -15,9 +15,9 @@ from app.api.dependencies import (
     CallerDependency,
     FactoryDependency,
     OptionalPreconditionDependency,
+    PatchDependency,
     PreconditionDependency,
     PublisherDependency,
-    SmallBodyDependency,
     State,
     StateDependency,
     etag,
@@ -184,6 +184,7 @@ async def replace_entry(
         400,
         403,
         404,
+        412,
         413,
         415,
         422,
@@ -191,11 +192,15 @@ async def replace_entry(
     ),
 )
 async def set_visibility(
-    entry_id: str, caller: PublisherDependency, document: SmallBodyDependency, factory: FactoryDependency
+    entry_id: str,
+    caller: PublisherDependency,
+    is_current: OptionalPreconditionDependency,
+    document: PatchDependency,
+    factory: FactoryDependency,
 ) -> Response:
-    """Makes the entry `private`, visible to `all`, or visible to the named tenants besides its own."""
+    """Makes the entry `private`, visible to `all`, or visible to the named tenants. `If-Match` is optional."""
     visibility = visibility_of(validated(wire.VisibilityPatch, document).visibility)
-    return _head(await factory.catalogue().set_visibility(caller, entry_id, visibility), 200)
+    return _head(await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current), 200)
 
 
 @router.delete(
