@@ -70,6 +70,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
     app.add_middleware(Metrics, registry=app.state.registry)
     app.add_middleware(HeadMethod)
     errors.register(app)
+    app.state.routes = [*app.routes, *(route for router in registry.ROUTERS for route in router.routes)]
     for router in registry.ROUTERS:
         app.include_router(router)
     # FastAPI's documented way to change the document.
@@ -147,6 +148,8 @@ def run(settings: Settings, example: str = "") -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        # Longer than clients keep idle connections (httpx: 5 s), so that they are not closed as a request is sent.
+        timeout_keep_alive=15,
         timeout_graceful_shutdown=5,
     )
     # The socket is bound before the start, so that the greeting is true and port 0 has become a number.

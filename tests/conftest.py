@@ -83,13 +83,17 @@ def _plain_log() -> None:
 
 
 @pytest.fixture(scope="session")
-async def _one_loop() -> AsyncIterator[None]:
-    """One event loop for the run, so that warm child processes stay warm from test to test.
-
-    Child processes belong to the task that started the first of them, and end with it. This task lasts for the run.
-    """
+async def _pool() -> None:
+    """Start the first child process. It ends with the task that started it, which is this one; later ones stay."""
     with fail_after(60):
         await to_process.run_sync(os.getpid)
+
+
+@pytest.fixture(scope="session")
+async def _one_loop(_pool: None) -> AsyncIterator[None]:
+    """One event loop for the run, so that warm child processes stay warm from test to test."""
+    for process in to_process._process_pool_workers.get():
+        await process.wait()  # otherwise the first test might be given the one that just ends
     yield
     for process in to_process._process_pool_workers.get().copy():
         with suppress(ProcessLookupError):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import IO
 
 import httpx
 
@@ -36,6 +37,12 @@ def address(server: subprocess.Popen[str]) -> str:
         if found := re.search(r"listens on (http://\S+)", line):
             return found[1]
     raise AssertionError("the server ended: " + (server.stderr.read() if server.stderr else ""))
+
+
+def line_with(stream: IO[str] | None, text: str) -> str:
+    """Read a process's output up to the first line with this text, and return it."""
+    assert stream is not None
+    return next(line for line in stream if text in line)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aegis_sdk.wire import FAULTS_SHOWN, pointer_of
-from app.api.methods import allowed_methods, method_headers, options
+from app.api.methods import PATCH_TYPES, allowed_methods, method_headers, options
 from app.domain.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,
@@ -103,7 +103,10 @@ def _refused(request: Request, error: Exception) -> JSONResponse:
     status, title = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     faults = error.faults if isinstance(error, InvalidDocumentError) else ()
     members = {"entry": error.entry_id} if isinstance(error, NameTakenError) else {}
-    return problem(request, status, title, error.code, error.detail, faults=faults, **members)
+    answer = problem(request, status, title, error.code, error.detail, faults=faults, **members)
+    if isinstance(error, MediaTypeError) and request.method == "PATCH":
+        answer.headers["Accept-Patch"] = ", ".join(PATCH_TYPES)
+    return answer
 
 
 def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
@@ -114,7 +117,7 @@ def _invalid_parameter(request: Request, error: Exception) -> JSONResponse:
 
 def _refused_by_framework(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for this class only
-    methods = allowed_methods(request.app.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
+    methods = allowed_methods(request.app.state.routes, request) if error.status_code == METHOD_NOT_ALLOWED else []
     if methods and request.method == "OPTIONS":
         return options(methods)
     code = _FRAMEWORK_CODES.get(error.status_code, "refused")

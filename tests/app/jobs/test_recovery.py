@@ -8,13 +8,8 @@ import pytest
 
 from tests.app.jobs.database import jobs, rows, until
 from tests.app.jobs.heavy import ATTRIBUTES, heavy_entry
-from tests.running import process
+from tests.running import line_with, process
 from tests.service import ask, publish
-
-
-def line_with(stream, text):
-    """The next line of a log that contains the text."""
-    return next(line for line in stream if text in line)
 
 
 def descendants(pid):

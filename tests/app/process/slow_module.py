@@ -1,0 +1,5 @@
+"""A module whose import takes a second."""
+
+import time
+
+time.sleep(1)

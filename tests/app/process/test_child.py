@@ -1,0 +1,48 @@
+"""Child processes: what their callers are told when they die, and that they are ready when they are needed."""
+
+import asyncio
+import os
+import signal
+import time
+
+import pytest
+
+from app.domain.errors import InterruptedWorkError
+from app.process import child
+from app.process.child import ChildProcess, keep_warm
+
+
+def kill_yourself():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def meet(path, others):
+    """Wait until so many processes are here, and return this one's id."""
+    (path / str(os.getpid())).touch()
+    deadline = time.monotonic() + 20
+    while len(list(path.iterdir())) < others and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return os.getpid()
+
+
+async def test_whoever_kills_its_process_hurts_nobody_else():
+    process = ChildProcess("time", deadline=60)
+    asked = [process.run(function) for function in (os.getpid, kill_yourself, os.getpid, kill_yourself, os.getpid)]
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(result) for result in results] == [int, InterruptedWorkError, int, InterruptedWorkError, int]
+
+
+async def test_the_start_of_a_process_does_not_count_as_time_of_its_function():
+    process = ChildProcess("tests.app.process.slow_module", deadline=0.5)
+    with pytest.raises(InterruptedWorkError):  # the next process has to start anew
+        await process.run(kill_yourself)
+    assert await process.run(os.getpid) != os.getpid()
+
+
+async def test_a_process_for_each_kind_of_work_is_kept_ready(tmp_path, monkeypatch):
+    monkeypatch.setattr(child, "SOON", 0.0)
+    kinds = [ChildProcess("time", deadline=60) for _ in range(3)]
+    keeping = asyncio.create_task(keep_warm(kinds))
+    pids = await asyncio.gather(*(kind.run(meet, tmp_path, 3) for kind in kinds))
+    keeping.cancel()
+    assert len(set(pids)) == 3
