@@ -160,3 +160,109 @@ async def test_too_many_connections_are_refused_and_the_others_still_served():
         second[1].write(request(body=b"abcd"))
         assert (await read_answer(second[0]))[2] == b"4"
         second[1].close()
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [b"0\r\n" + b"X: aaaaaaaa\r\n" * 70_000, b"0\r\nX: " + b"a" * 10**6, b"3;" + b"a" * 10**6],
+    ids=["many trailers", "a long trailer", "a long extension"],
+)
+async def test_what_surrounds_the_parts_of_a_body_is_limited_too(rest):
+    async with served() as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(CHUNKED)
+        await writer.drain()
+        writer.write(rest)
+        assert problem(await read_answer(reader)) == (431, "headers_too_large")
+        assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_client_that_does_not_read_its_answers_is_disconnected():
+    async def long_answer(_scope, _receive, send):
+        body = b"a" * 20_000_000
+        headers = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async with served(long_answer, write_seconds=0.3, connections_at_most=1) as port:
+        deaf_reader, deaf = await asyncio.open_connection("127.0.0.1", port, limit=1)
+        deaf.write(request())
+        await asyncio.sleep(2)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request())
+        status, _, body = await read_answer(reader)
+        assert (status, len(body)) == (200, 20_000_000)
+        writer.close()
+        deaf.close()
+        assert deaf_reader is not None
+
+
+async def test_an_empty_line_after_a_request_does_not_keep_a_connection_open():
+    async with served(header_seconds=0.3) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request(body=b"abc"))
+        assert (await read_answer(reader))[2] == b"3"
+        writer.write(b"\r\n")
+        assert problem(await read_answer(reader)) == (408, "too_slow")
+        writer.close()
+
+
+async def test_bytes_that_arrive_with_the_headers_count_as_body():
+    async with served(body_seconds=0.3) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+        writer.write(head + b"a" * 900)
+        await asyncio.sleep(0.7)
+        writer.write(b"a" * 100)
+        assert (await read_answer(reader))[2] == b"1000"
+        writer.close()
+
+
+async def test_time_in_which_the_service_does_not_read_does_not_count():
+    async def sleepy(scope, receive, send):
+        await asyncio.sleep(1.0)
+        await echo(scope, receive, send)
+
+    async with served(sleepy, body_seconds=0.2) as port:
+        status, _, body = await answered(port, request(body=b"a" * 5_000_000))
+    assert (status, body) == (200, b"5000000")
+
+
+async def test_the_rest_of_a_body_that_is_answered_already_is_not_read_for_ever():
+    async def refuses(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"no"})
+
+    async with served(refuses, lingering_seconds=0.3) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n")
+        assert (await read_answer(reader))[0] == 413
+        with pytest.raises(ConnectionError):
+            await asyncio.wait_for(send_for_ever(writer), 10)
+        writer.close()
+
+
+async def send_for_ever(writer):
+    while True:
+        writer.write(b"a" * 10_000)
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def test_a_bad_request_behind_another_does_not_disturb_its_answer():
+    async def slow(scope, receive, send):
+        await asyncio.sleep(0.3)
+        await echo(scope, receive, send)
+
+    async with served(slow) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request(body=b"abc"))
+        await asyncio.sleep(0.1)
+        writer.write(b"\x16\x03\x01\r\n\r\n")
+        assert (await read_answer(reader))[2] == b"3"
+        assert await reader.read() == b""
+        writer.close()
