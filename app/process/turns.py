@@ -45,7 +45,7 @@ class Turns:
         try:
             await called
         except asyncio.CancelledError:
-            if called.done() and not called.cancelled():
+            if not called.cancelled():
                 self._pass_on()  # it was called, but does not come
             raise
         finally:
@@ -55,10 +55,12 @@ class Turns:
         """Call the first of the next line, which then goes to the end; free the lock if nobody waits."""
         while self._lines:
             name, line = self._lines.popitem(last=False)
-            called = line.popleft()
+            while line and line[0].done():  # those that were cancelled have left
+                line.popleft()
+            if not line:
+                continue
+            line.popleft().set_result(None)
             if line:
                 self._lines[name] = line
-            if not called.done():  # it was not cancelled meanwhile
-                called.set_result(None)
-                return
+            return
         self._taken = False

@@ -8,13 +8,14 @@ rounded.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment, Recommendation
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment
 
 #: Deviations of large entries are rounded to powers of 1 more than this.
 STEP = 0.1
@@ -33,6 +34,10 @@ TINY = 1e-9
 
 #: 95 % of a normal distribution lie within so many standard deviations.
 _TWO_SIDED = 1.96
+
+
+#: Arrays (configurations,), of which more is better; the first one counts most. They must be as coarse as the order.
+Preferences = Sequence[NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +77,7 @@ class Grid:
 
     def rounded(self, deviation: float, worth: float) -> float:
         """A deviation as a power of the base, or 0. `worth` is what the attribute tells, in the deviation's unit."""
-        if deviation <= max(self.least * worth, TINY):
+        if math.isnan(deviation) or deviation <= max(self.least * worth, TINY):
             return 0.0
         return float(self.base ** round(math.log(deviation, self.base)))
 
@@ -84,6 +89,7 @@ def order_by_attribute(
     options: Sequence[tuple[str, ...]],
     limit: int | None,
     grid: Grid,
+    preferences: Preferences = (),
 ) -> CoarseOrder:
     """The order by the weighted sum of each attribute's rounded deviations.
 
@@ -94,6 +100,7 @@ def order_by_attribute(
         options: for each attribute the masking ids that codes stand for.
         limit: how many rows to return; None for all.
         grid: what deviations are rounded to.
+        preferences: the order of those with equal deviations.
     """
     total, error = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
     tables = [_tables(one, names, grid) for one, names in zip(attributes, options, strict=True)]
@@ -105,20 +112,38 @@ def order_by_attribute(
         if weight > 0:
             error += weight * np.where(column == column[best], 0.0, errors[column] + errors[column[best]])
     within = total - total[best] <= _TWO_SIDED * error + 1e-9 * total.max()
-    return _ordered(total, limit, within)
+    return _ordered(total, limit, within, preferences)
 
 
-def order_of_rows(recommendation: Recommendation, grid: Grid) -> CoarseOrder:
-    """The order by a measure that takes all attributes together: the rows of its ranking, by rounded deviations."""
-    rows, joint = recommendation.ranking, recommendation.joint
-    places = rows.index[np.argsort(rows.index)]  # of equal deviations, the first in the entry comes first
-    if joint is None or not places.size:
-        return CoarseOrder(places, places, np.array(recommendation.tied[:1]), None)
-    worth = abs(joint.reference_utility)  # without any attribute, a joint measure is 0
-    deviation = rows.deviation[np.argsort(rows.index)]
-    total = np.array([grid.rounded(one, worth) for one in deviation.tolist()])
-    order = _ordered(total, None, None)
-    return replace(order, order=places[order.order], tied=places[order.tied])
+def order_of_all(
+    deviations: NDArray[np.float64], worth: float, limit: int | None, grid: Grid, preferences: Preferences
+) -> CoarseOrder:
+    """The order by a measure that takes all attributes together.
+
+    Args:
+        deviations: (configurations,) of all of them: the best few would tell their exact order.
+        worth: what the attributes tell together.
+        limit: how many rows to return; None for all.
+        grid: what deviations are rounded to.
+        preferences: the order of those with equal deviations.
+    """
+    values, places = np.unique(deviations, return_inverse=True)
+    rounded = np.array([grid.rounded(one, worth) for one in values.tolist()])
+    return _ordered(rounded[places], limit, None, preferences)
+
+
+def detail_kept(
+    evidence: Sequence[AttributeEvidence],
+    weights: NDArray[np.float64],
+    codes: NDArray[np.integer[Any]],
+    options: Sequence[tuple[str, ...]],
+) -> NDArray[np.float64]:
+    """(configurations,) how many values they tell apart, as the schema says: a weighted sum of logarithms."""
+    detail = np.zeros(codes.shape[0])
+    for one, weight, names, column in zip(evidence, weights, options, codes.T, strict=True):
+        sizes = {IDENTITY: one.values, DROP: 1} | {masking.id: masking.groups for masking in one.maskings}
+        detail += weight * np.log([max(1, sizes[name]) for name in names])[column]
+    return detail
 
 
 def _tables(
@@ -131,19 +156,23 @@ def _tables(
         if name in assessment.maskings:
             score = assessment.maskings[name]
             deviation[place] = grid.rounded(score.deviation, worth)
-            error[place] = _rounded_up(score.standard_error or 0.0)
+            error[place] = _rounded_up(score.standard_error)
     return deviation, error
 
 
-def _rounded_up(error: float) -> float:
+def _rounded_up(error: float | None) -> float:
+    if error is None or math.isnan(error):
+        return math.inf  # nothing can be told from it
     return 0.0 if error <= 0 else float(ERROR_GRID ** math.ceil(math.log(error, ERROR_GRID)))
 
 
-def _ordered(total: NDArray[np.float64], limit: int | None, within: NDArray[np.bool_] | None) -> CoarseOrder:
-    """Configurations by ascending deviation; those that are equal but for the last digits keep the entry's order."""
+def _ordered(
+    total: NDArray[np.float64], limit: int | None, within: NDArray[np.bool_] | None, preferences: Preferences
+) -> CoarseOrder:
+    """Configurations by ascending deviation; those that are equal but for the last digits by what is preferred."""
     # Sums of equal terms in another order differ in their last digits.
     level = np.round(total / (total.max() or 1.0), 9)
-    order = np.argsort(level, kind="stable")
+    order = np.lexsort([-one for one in reversed(preferences)] + [level])
     first = np.searchsorted(level[order], level[order[:limit]], side="left")
     near = None if within is None else order[within[order]]
     return CoarseOrder(order[:limit], first + 1, order[level[order] == level[order[0]]], near)

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import repeat
@@ -21,7 +21,7 @@ from app.domain.arrays import pack, unpack
 from app.domain.configurations import PackedConfigurations
 from app.domain.documents import Document, attach, compress, decompress, evidence_of, excerpt, pairs_of
 from app.domain.entries import AttributeOutline, CountTable
-from app.services.coarse_order import Grid, in_contract, order_by_attribute, order_of_rows
+from app.services.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
 from app.services.configurations import unpack_configurations
 from app.services.questions import needs_pairs
 from app.services.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
@@ -94,17 +94,47 @@ def compute_advice(given: AdviceInput) -> bytes:
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     codes = table.codes[np.ix_(kept, np.array(given.places))]
     options = [table.options[place] for place in given.places]
+    evidence = evidence_of(document, given.places)
     recommendation = recommend(
-        evidence_of(document, given.places),
+        evidence,
         [_unpack(reference) for reference in given.references],
         codes,
         options,
-        question,
+        # The order that others read needs all deviations; a joint measure has them only in its ranking.
+        replace(question, limit=None) if is_joint else question,
         pairs_of(document, given.places) if is_joint else (),
         table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
     )
     ids = [table.ids[place] for place in kept]
-    return compress(_result(recommendation, ids, question, codes, options, Grid.of(document["records"])))
+    answer = Answer(recommendation, ids, question, codes, options, evidence)
+    return compress(_result(answer, Grid.of(document["records"])))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """An answer with what it is about.
+
+    Attributes:
+        recommendation: of a joint measure with all rows, otherwise with as many as the question's limit.
+        ids: the names of the configurations.
+        question: what was asked.
+        codes: (configurations, attributes) indices into `options`.
+        options: for each attribute the masking ids that codes stand for.
+        evidence: what is known of each attribute.
+    """
+
+    recommendation: Recommendation
+    ids: Sequence[str]
+    question: Question
+    codes: NDArray[np.integer[Any]]
+    options: Sequence[tuple[str, ...]]
+    evidence: Sequence[AttributeEvidence]
+
+    def shares_of(
+        self, shares: Sequence[AttributeShares], configurations: NDArray[np.intp] | slice
+    ) -> NDArray[np.float64]:
+        """What these configurations keep, by the shares of the attributes."""
+        return configuration_shares(shares, self.question.weights, self.codes[configurations], self.options)
 
 
 def _advisor_question(given: AdviceInput) -> Question:
@@ -124,20 +154,14 @@ def _advisor_question(given: AdviceInput) -> Question:
     )
 
 
-def _result(
-    recommendation: Recommendation,
-    ids: Sequence[str],
-    question: Question,
-    codes: NDArray[np.integer[Any]],
-    options: Sequence[tuple[str, ...]],
-    grid: Grid,
-) -> dict[str, Any]:
-    alike = recommendation.indistinguishable
-    measure = MEASURES[question.measure]
-    shares, kept = None, np.full(len(recommendation.ranking), np.nan)
-    if _has_shares(question):
+def _result(answer: Answer, grid: Grid) -> dict[str, Any]:
+    recommendation, ids = answer.recommendation, answer.ids
+    alike, measure = recommendation.indistinguishable, MEASURES[answer.question.measure]
+    rows = recommendation.ranking.head(answer.question.limit)
+    shares, kept = None, np.full(len(rows), np.nan)
+    if _has_shares(answer.question):
         shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
-        kept = configuration_shares(shares, question.weights, codes[recommendation.ranking.index], options)
+        kept = np.minimum.accumulate(answer.shares_of(shares, rows.index))  # rounding must not turn the order round
     return {
         "configuration": ids[recommendation.best],
         "deviation": recommendation.deviation,
@@ -146,33 +170,34 @@ def _result(
         "ranking_basis": recommendation.ranking_basis,
         "indistinguishable": None if alike is None else [ids[index] for index in alike],
         "indistinguishable_count": recommendation.indistinguishable_count,
-        "ranking": _ranking_result(recommendation, ids, kept),
+        "ranking": _ranking_result(rows, set(recommendation.tied), ids, kept),
         "attributes": list(map(_attribute_result, recommendation.attributes, shares or repeat(None))),
         "joint": recommendation.joint,
         "unit": measure.unit,
         "better": measure.better,
-        "coarse": _coarse_result(recommendation, ids, question, codes, options, shares, grid),
+        "coarse": _coarse_result(answer, shares, grid),
     }
 
 
-def _coarse_result(
-    recommendation: Recommendation,
-    ids: Sequence[str],
-    question: Question,
-    codes: NDArray[np.integer[Any]],
-    options: Sequence[tuple[str, ...]],
-    shares: Sequence[AttributeShares] | None,
-    grid: Grid,
-) -> dict[str, Any] | None:
+def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, grid: Grid) -> dict[str, Any] | None:
     """The order that other tenants read; None with the reference `own`, which they may not ask for."""
+    question, recommendation, joint = answer.question, answer.recommendation, answer.recommendation.joint
     if question.reference == "own":
         return None
-    if recommendation.joint is not None:
-        return in_contract(order_of_rows(recommendation, grid), ids, None)
-    order = order_by_attribute(recommendation.attributes, question.weights, codes, options, question.limit, grid)
-    if shares is None:
-        return in_contract(order, ids, None)
-    return in_contract(order, ids, configuration_shares(shares, question.weights, codes[order.order], options))
+    detail = detail_kept(answer.evidence, question.weights, answer.codes, answer.options)
+    if joint is not None:
+        deviations = np.empty(len(answer.ids))
+        deviations[recommendation.ranking.index] = recommendation.ranking.deviation
+        # Without any attribute, a joint measure is 0.
+        order = order_of_all(deviations, abs(joint.reference_utility), question.limit, grid, [detail])
+        return in_contract(order, answer.ids, None)
+    kept = None if shares is None else answer.shares_of(shares, slice(None))
+    preferences = [detail] if kept is None else [kept, detail]
+    assessed = recommendation.attributes
+    order = order_by_attribute(
+        assessed, question.weights, answer.codes, answer.options, question.limit, grid, preferences
+    )
+    return in_contract(order, answer.ids, None if kept is None else kept[order.order])
 
 
 def _has_shares(question: Question) -> bool:
@@ -181,10 +206,9 @@ def _has_shares(question: Question) -> bool:
 
 
 def _ranking_result(
-    recommendation: Recommendation, ids: Sequence[str], kept: NDArray[np.float64]
+    ranking: RankedRows, tied: Collection[int], ids: Sequence[str], kept: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
     """The rows; those that tie with the best share its rank."""
-    ranking, tied = recommendation.ranking, set(recommendation.tied)
     rows = [_row_result(ranking, row, ids) for row in range(len(ranking))]
     for place, (row, share) in enumerate(zip(rows, kept.tolist(), strict=True)):
         row["rank"] = 1 if int(ranking.index[place]) in tied else place + 1

@@ -80,9 +80,10 @@ class ReferenceService:
             return
         if references:
             await self._references.add(version_id, MODEL_VERSION, references)
-        for advice_id in await self._advice.complete(version_id, MODEL_VERSION, places):
-            for tenant in await self._questions.tenants(advice_id):
-                await self._queue.advise(tenant, advice_id)
+        complete = await self._advice.complete(version_id, MODEL_VERSION, places)
+        # In the order of tenants, since each one's line is locked: two transactions must not wait for each other.
+        for tenant, advice_id in await self._questions.tenants(complete):
+            await self._queue.advise(tenant, advice_id)
 
     async def give_up(self, version_id: int, places: Sequence[int], problem: Problem) -> None:
         """End the job for `places` without references and fail the advice that waits; asking again starts a retry."""

@@ -89,12 +89,12 @@ def configuration_shares(
     codes: NDArray[np.integer[Any]],
     options: Sequence[tuple[str, ...]],
 ) -> NDArray[np.float64]:
-    """The share that each row of a ranking keeps, (rows,), never more than the row before, to two digits.
+    """The share that each configuration keeps, (configurations,), to two digits.
 
     Args:
         attributes: the shares of the question's attributes.
         weights: (attributes,) of the question.
-        codes: (rows, attributes) of the ranked configurations, indices into `options`.
+        codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids that codes stand for.
     """
     worth = weights * np.array([one.worth for one in attributes])
@@ -103,5 +103,4 @@ def configuration_shares(
     kept = np.zeros(codes.shape[0])
     for one, part, names, column in zip(attributes, worth / worth.sum(), options, codes.T, strict=True):
         kept += part * np.array([MIDDLES[one.kept[name]] if name in one.kept else math.nan for name in names])[column]
-    # Rounding must not turn the order round.
-    return np.asarray(np.minimum.accumulate(np.round(kept, 2)))
+    return np.asarray(np.round(kept, 2))

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Text,
     and_,
     any_,
+    case,
     cast,
     delete,
     func,
@@ -98,7 +99,9 @@ class EntryStore:
             place = tuple_(EntryRow.created_at, EntryRow.id)
             found = found.where(place < tuple_(*_read_token(page_token)))
         sized = (
-            found.with_only_columns(EntryRow.created_at, EntryRow.id, _SIZE).order_by(*_NEWEST_FIRST).limit(limit + 1)
+            found.with_only_columns(EntryRow.created_at, EntryRow.id, _size(caller))
+            .order_by(*_NEWEST_FIRST)
+            .limit(limit + 1)
         )
         entries = (await self._session.execute(sized)).all()
         fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
@@ -135,16 +138,22 @@ _HEADS: Select[EntryRow, EntryVersionRow, str] = (
 _LATEST = _HEADS.where(EntryVersionRow.version == EntryRow.latest_version)
 _NEWEST_FIRST = (EntryRow.created_at.desc(), EntryRow.id.desc())
 
-#: What a head takes in a listing, in bytes: its texts as JSON writes them, and the rest at its longest.
-_TEXTS = func.json_build_array(
-    EntryVersionRow.title,
-    EntryVersionRow.description,
-    EntryVersionRow.license,
-    EntryVersionRow.label,
-    EntryVersionRow.keywords,
-    EntryRow.audience_tenants,
-)
-_SIZE = (func.octet_length(cast(_TEXTS, Text)) + 1_000).label("size")
+
+def _size(caller: Caller) -> ColumnElement[int]:
+    """What a head takes in a listing, in bytes: its texts as JSON writes them, and the rest at its longest.
+
+    Tenants that the caller does not see do not count: otherwise the length of a page would tell how many there are.
+    """
+    is_shown = literal(caller.is_operator) | (TenantRow.name == caller.tenant)
+    texts = func.json_build_array(
+        EntryVersionRow.title,
+        EntryVersionRow.description,
+        EntryVersionRow.license,
+        EntryVersionRow.label,
+        EntryVersionRow.keywords,
+        case((is_shown, EntryRow.audience_tenants)),
+    )
+    return (func.octet_length(cast(texts, Text)) + 1_000).label("size")
 
 
 def _visible_to(caller: Caller) -> list[ColumnElement[bool]]:

@@ -1,10 +1,11 @@
 """Questions: which tenant asked for which advice, and how many it may still ask."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import ARRAY, Uuid, any_, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -49,11 +50,13 @@ class QuestionStore:
         rows = await self._session.execute(select(QuestionRow, TenantRow.name).join(TenantRow).where(wanted))
         return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.view, q.created_at) for q, name in rows), None)
 
-    async def tenants(self, advice_id: str) -> list[str]:
-        """The tenants that have asked for an advice, by name."""
-        asked = select(QuestionRow.tenant_id).where(QuestionRow.advice_id == uuid.UUID(advice_id))
-        names = select(TenantRow.name).where(TenantRow.id.in_(asked)).order_by(TenantRow.name)
-        return list((await self._session.scalars(names)).all())
+    async def tenants(self, advice_ids: Sequence[str]) -> list[tuple[str, str]]:
+        """The tenants that have asked for any of these advices, each with its advice, in the order of their names."""
+        asked = select(TenantRow.name, QuestionRow.advice_id).join(QuestionRow).distinct()
+        wanted = literal([uuid.UUID(one) for one in advice_ids], ARRAY(Uuid))  # one parameter, however many they are
+        asked = asked.where(QuestionRow.advice_id == any_(wanted))
+        rows = await self._session.execute(asked.order_by(TenantRow.name, QuestionRow.advice_id))
+        return [(name, str(advice_id)) for name, advice_id in rows]
 
     async def count(self, version_id: int, tenant: str) -> int:
         """Count one more distinct question of a tenant about a version, and return how many it has asked.

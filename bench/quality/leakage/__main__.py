@@ -37,7 +37,7 @@ COLUMNS = (
 )
 
 #: Steps of a walk on a small entry and on a large one, which takes longer to forget where it began.
-STEPS, LONG = 1_500, 6_000
+STEPS, LONG = 1_500, 24_000
 
 Maker = Callable[[Sequence[Control]], Target]
 

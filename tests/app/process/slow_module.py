@@ -1,5 +1,5 @@
-"""A module whose import takes a second."""
+"""A module whose import takes two seconds."""
 
 import time
 
-time.sleep(1)
+time.sleep(2)

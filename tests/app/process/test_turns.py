@@ -58,6 +58,15 @@ async def test_whoever_gives_up_waiting_holds_up_nobody():
     assert served == ["last"]
 
 
+async def test_whoever_gives_up_does_not_use_up_the_turn_of_its_name():
+    turns, served = Turns(), []
+    async with turns.turn("first"):
+        tasks = await waiting(turns, served, "a", "a", "b")
+        tasks[0].cancel()
+    await asyncio.gather(*tasks[1:])
+    assert served == ["a", "b"]
+
+
 async def test_when_too_many_wait_the_next_one_is_sent_away():
     turns, served = Turns(most_waiting=2), []
     async with turns.turn("a"):

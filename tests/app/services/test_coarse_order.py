@@ -1,5 +1,7 @@
 """The order that others read: sums of rounded deviations, whatever the question, and never far from the exact one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from app.services.coarse_order import Grid, in_contract, order_by_attribute
+from app.services.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
 
 MAPPINGS = {"pairs": [0, 0, 1, 1], "first": [0, 1, 1, 1], "last": [0, 0, 0, 1]}
 GRID = Grid(base=1.1, least=0.025)
@@ -111,3 +113,40 @@ def test_small_entries_have_a_coarser_grid():
     grids = [Grid.of(records) for records in (1, 100, 400, 2500, 10_000, 10**6)]
     assert [round(grid.base, 3) for grid in grids] == [21, 3, 2, 1.4, 1.2, 1.1]
     assert [round(grid.least, 3) for grid in grids] == [0.75, 0.5, 0.25, 0.1, 0.05, 0.025]
+
+
+def test_the_order_of_all_together_does_not_depend_on_how_many_are_shown():
+    deviations = np.random.default_rng(3).random(60)
+    whole = order_of_all(deviations, 1.0, None, GRID, ())
+    for limit in (0, 1, 5, 60):
+        part = order_of_all(deviations, 1.0, limit, GRID, ())
+        assert part.tied.tolist() == whole.tied.tolist()
+        assert part.order.tolist() == whole.order[:limit].tolist()
+        assert part.ranks.tolist() == whole.ranks[:limit].tolist()
+    exact = np.argsort(deviations, kind="stable")
+    assert whole.order.tolist() != exact.tolist()
+    assert (np.diff(deviations[whole.order]) > -0.1 * deviations.max() - GRID.least).all()
+
+
+def test_of_equal_deviations_the_one_that_tells_more_values_apart_comes_first():
+    counts = [50, 0, 0, 50, 0, 0, 0, 50, 0, 0, 50, 0]
+    evidence = [attribute("a", counts), attribute("b", counts)]
+    weights = np.array([0.5, 0.5])
+    detail = detail_kept(evidence, weights, CODES, [OPTIONS, OPTIONS])
+    assert detail[CODES.tolist().index([0, 0])] == pytest.approx(np.log(4))
+    assert detail[CODES.tolist().index([0, 2])] == pytest.approx((np.log(4) + np.log(2)) / 2)
+    assert detail[CODES.tolist().index([1, 1])] == 0.0
+    order = order_of_all(np.zeros(25), 1.0, None, GRID, [detail])
+    assert order.order[0] == 0
+    assert CODES[order.order[-1]].tolist() == [1, 1]
+    assert set(order.ranks.tolist()) == {1}
+
+
+def test_what_is_not_known_is_told_from_nothing():
+    full, _ = answer([9, 1, 5, 4, 6, 5, 1, 2, 8, 1, 1, 7], [9, 1, 5, 4, 6, 5, 1, 2, 8, 1, 1, 7], (1, 1))
+    unknown = [
+        replace(one, maskings={name: replace(score, standard_error=None) for name, score in one.maskings.items()})
+        for one in full.attributes
+    ]
+    order = order_by_attribute(unknown, np.array([0.5, 0.5]), CODES, [OPTIONS, OPTIONS], None, GRID)
+    assert order.within.size == len(CODES)

@@ -68,6 +68,16 @@ class RankedRows:
     def __len__(self) -> int:
         return self.index.size
 
+    def head(self, limit: int | None) -> "RankedRows":
+        """The first rows; all of them without a limit."""
+        return RankedRows(
+            self.index[:limit],
+            self.deviation[:limit],
+            self.utility[:limit],
+            self.standard_error[:limit],
+            self.difference_error[:limit],
+        )
+
     def __iter__(self) -> Iterator[tuple[int, float, float]]:
         return zip(self.index.tolist(), self.deviation.tolist(), self.utility.tolist(), strict=True)
 

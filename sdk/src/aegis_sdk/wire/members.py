@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aegis_sdk.wire.faults import Fault, refuse
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"(:?)')
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"(:?)')  # possessive: other matchers keep a state for each character
 
 _NO_STRINGS = b"0123456789 \t\r\n,[]"
 """Most of a long body; what is counted here is the same without them."""

@@ -8,12 +8,14 @@ from aegis_sdk.wire.faults import Fault, Location
 if TYPE_CHECKING:
     from aegis_sdk.wire.attribute import Attribute, Discretization, MaskingFunction
     from aegis_sdk.wire.entry import EntryDocument
+    from aegis_sdk.wire.visibility import VisibleTo
 
 TITLE_LENGTH = 300
 DESCRIPTION_LENGTH = 20_000
 KEYWORDS = 50
 KEYWORD_LENGTH = 100
 VALUE_LENGTH = 1_000
+TENANTS = 1_000
 ATTRIBUTES = 20_000
 CONFIGURATIONS = 1_000_000
 ROWS = 10_000
@@ -36,10 +38,18 @@ def size_faults(entry: "EntryDocument") -> Iterator[Fault]:
     if entry.configuration_table is not None and len(entry.configuration_table.ids) > CONFIGURATIONS:
         given = len(entry.configuration_table.ids)
         yield ("configuration_table", "ids"), f"Has {given} items; at most {CONFIGURATIONS} are accepted"
+    yield from tenant_faults(entry.visibility)
     yield from _too_long(entry.keywords, KEYWORD_LENGTH, "keywords")
     yield from _too_long(entry.label.domain, VALUE_LENGTH, "label", "domain")
     for index, attribute in enumerate(entry.attributes):
         yield from _attribute_faults(attribute, ("attributes", index))
+
+
+def tenant_faults(visibility: "str | VisibleTo") -> Iterator[Fault]:
+    """A fault if too many tenants are named."""
+    if not isinstance(visibility, str) and len(visibility.tenants) > TENANTS:
+        given = len(visibility.tenants)
+        yield ("visibility", "tenants"), f"Has {given} items; at most {TENANTS} are accepted. Use all instead"
 
 
 def _attribute_faults(attribute: "Attribute", location: Location) -> Iterator[Fault]:

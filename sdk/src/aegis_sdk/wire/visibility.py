@@ -1,11 +1,12 @@
 """Visibility: who may see an entry besides its own tenant."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from aegis_sdk.wire.documents import Request
-from aegis_sdk.wire.faults import fault
+from aegis_sdk.wire.faults import fault, refuse
+from aegis_sdk.wire.sizes import tenant_faults
 from aegis_sdk.wire.values import Identifiers, instead_of_pydantic
 
 
@@ -34,3 +35,8 @@ class VisibilityPatch(Request):
     model_config = ConfigDict(json_schema_extra={"examples": [{"visibility": {"tenants": ["partner"]}}]})
 
     visibility: Visibility = Field(description="`private`, `all` or the named tenants")
+
+    @model_validator(mode="after")
+    def _names_few_tenants(self) -> Self:
+        refuse("visibility", tenant_faults(self.visibility))
+        return self
