@@ -129,6 +129,6 @@ class TooManyColumnsError(AdvisorError):
 
     def __str__(self) -> str:
         return (
-            f"the maskings used have too many masked values; a joint measure takes at most {self.most} that have records, "
+            f"the maskings used have too many masked values; a joint measure takes at most {self.most} with records, "
             "not counting the first of each. Select fewer attributes, or require more privacy"
         )
