@@ -25,7 +25,7 @@ class ConfigurationTable:
     """All configurations of an entry's version, in the order given.
 
     Attributes:
-        ids: the ids of the configurations.
+        ids: the ids of the configurations; empty if they were not unpacked.
         options: for each attribute, the masking ids that configurations may use, including `identity` and `drop`.
         codes: (configurations, attributes) indices into `options`.
         privacy: by criterion, a value for each configuration; NaN where the provider does not vouch for one.
@@ -49,11 +49,12 @@ class ConfigurationTable:
         # NaN compares false both ways, so a configuration that does not vouch for a criterion never meets it.
         met = {f"{name} >= {wanted:g}": self._vouched(name) >= wanted for name, wanted in (at_least or {}).items()}
         met |= {f"{name} <= {wanted:g}": self._vouched(name) <= wanted for name, wanted in (at_most or {}).items()}
-        kept = np.logical_and.reduce([np.ones(len(self.ids), dtype=bool), *met.values()])
+        kept = np.logical_and.reduce([np.ones(self.codes.shape[0], dtype=bool), *met.values()])
         if not kept.any():
             reasons = ", ".join(f"{int((~those).sum())} do not vouch for {what}" for what, those in met.items())
             raise InvalidDocumentError(
-                f"No configuration meets all requirements: of {len(self.ids)}, {reasons}.", code="no_configuration_left"
+                f"No configuration meets all requirements: of {self.codes.shape[0]}, {reasons}.",
+                code="no_configuration_left",
             )
         return np.asarray(kept)
 

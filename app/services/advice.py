@@ -121,7 +121,7 @@ class AdviceService:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
         packed = await self._contents.configuration_table(head.version_id, frame)
         has_pairs = not needs_pairs(question, frame.outline) or await self._contents.has_pairs(head.version_id)
-        table = unpack_configurations(packed, frame.outline)
+        table = unpack_configurations(packed, frame.outline, with_ids=False)
         refuse_unanswerable(question, frame.outline, table, has_pairs=has_pairs)
         places = selected_places(question, frame.outline)
         complete = await self._reconstruction.ensure(tenant, head.version_id, frame.outline, places)

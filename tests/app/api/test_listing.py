@@ -152,3 +152,26 @@ async def test_a_page_has_at_most_two_megabytes(database_url):
             token = answer.json()["next_page_token"]
             params = {"limit": 200, "page_token": token} if token else {}
     assert found == [f"e{place}" for place in range(24, -1, -1)]
+
+
+async def test_the_length_of_a_page_does_not_tell_how_many_tenants_are_named(database_url):
+    owner = await create_key(database_url, "owner", "provider")
+    lab = await create_key(database_url, "lab", "provider")
+    hidden = ["lab", *(f"{place:03}{'x' * 250}" for place in range(999))]
+    async with running_app(database_url) as api:
+        for place in range(9):
+            await publish(api, example_entry(name=f"e{place}", visibility={"tenants": hidden}), **owner)
+        seen = (await api.get("/v1/entries", params={"limit": 200}, headers=lab)).json()
+        own = (await api.get("/v1/entries", params={"limit": 200}, headers=owner)).json()
+    assert (len(seen["items"]), seen["next_page_token"]) == (9, None)
+    assert {tuple(head["visibility"]["tenants"]) for head in seen["items"]} == {("lab",)}
+    assert len(own["items"]) < 9
+
+
+async def test_no_more_than_a_thousand_tenants_can_be_named(shared_api):
+    many = {"tenants": [f"t{place}" for place in range(1_001)]}
+    refused = await shared_api.post("/v1/entries", json=example_entry(name="crowd", visibility=many))
+    head = await publish(shared_api, example_entry(name="crowd"))
+    changed = await shared_api.patch(f"/v1/entries/{head['id']}", json={"visibility": many})
+    for answer in (refused, changed):
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/visibility/tenants")

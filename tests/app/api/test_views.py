@@ -8,6 +8,7 @@ import pytest
 
 from aegis_advisor.measures import MEASURES
 from aegis_sdk.wire.examples import EXAMPLE_NOISY_MASKING
+from tests.pairs import paired_entry
 from tests.service import Worker, create_key, example_entry, publish, running_app
 
 pytestmark = pytest.mark.usefixtures("_one_loop")
@@ -89,6 +90,20 @@ async def test_of_an_entry_with_one_attribute_others_read_the_order_only(databas
     assert [row["rank"] for row in answer["ranking"]] == [1, 2]
     assert {row["utility_share"] for row in answer["ranking"]} == {None}
     assert answer["attributes"] == []
+
+
+async def test_the_limit_does_not_tell_more_of_the_order_of_a_joint_measure(database_url):
+    async with guarded(database_url) as (api, worker, keys):
+        head = await publish(api, paired_entry(visibility="all"), **keys["owner"])
+        answers = [
+            (await asked(api, worker, keys["stranger"], head["id"], measure="joint", limit=limit)).json()
+            for limit in (None, 0, 1, 2, 3)
+        ]
+    whole = answers[0]
+    assert len(whole["ranking"]) == 4
+    for answer, limit in zip(answers, (4, 0, 1, 2, 3), strict=True):
+        assert (answer["configuration"], answer["tied"]) == (whole["configuration"], whole["tied"])
+        assert answer["ranking"] == whole["ranking"][:limit]
 
 
 async def test_tenants_that_ask_the_same_share_the_computation_and_nothing_else(database_url):

@@ -1,6 +1,8 @@
 """Members that are named twice are refused, wherever they are and however they are written."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -43,3 +45,15 @@ def test_a_member_that_is_named_twice_is_refused_by_name(body, names):
         refuse_repeated_members(body, read_json(body))
     said = [fault.detail for fault in faults_of(refused.value)]
     assert said == [f"The member {name!r} is given more than once in the same object" for name in names]
+
+
+def test_a_long_string_takes_hardly_any_memory():
+    """A matcher that keeps a state for each character took 115 bytes for each, more than a machine has."""
+    code = (
+        "import json, resource; from aegis_sdk.wire import refuse_repeated_members as check\n"
+        "document = {'a': 'x' * 10**7}; body = json.dumps(document).encode(); check(b'{\"a\": 1}', {'a': 1})\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; check(body, document)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    grown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert int(grown) < (100 * 1024 if sys.platform == "linux" else 100 * 1024 * 1024)  # kB on Linux
