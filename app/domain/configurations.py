@@ -59,4 +59,4 @@ class ConfigurationTable:
         return np.asarray(kept)
 
     def _vouched(self, guarantee: str) -> NDArray[np.float64]:
-        return self.privacy.get(guarantee, np.full(len(self.ids), np.nan))
+        return self.privacy.get(guarantee, np.full(self.codes.shape[0], np.nan))
