@@ -1,6 +1,6 @@
 """How much of an entry's counts the coarse view of answers gives away: an attack on many entries.
 
-python -m bench.quality.leakage --adult FILE     prints the figures of docs/security.md (an hour)
+python -m bench.quality.leakage --adult FILE     prints the figures of docs/security.md (hours)
 """
 
 import argparse
