@@ -102,16 +102,16 @@ def order_by_attribute(
         grid: what deviations are rounded to.
         preferences: the order of those with equal deviations.
     """
-    total, error = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
-    tables = [_tables(one, names, grid) for one, names in zip(attributes, options, strict=True)]
-    for weight, (deviation, _), column in zip(weights, tables, codes.T, strict=True):
+    total, reach = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
+    tables = [_Options.of(one, names, grid) for one, names in zip(attributes, options, strict=True)]
+    for weight, table, column in zip(weights, tables, codes.T, strict=True):
         if weight > 0:
-            total += weight * deviation[column]
+            total += weight * table.deviation[column]
     best = int(total.argmin())
-    for weight, (_, errors), column in zip(weights, tables, codes.T, strict=True):
+    for weight, table, column in zip(weights, tables, codes.T, strict=True):
         if weight > 0:
-            error += weight * np.where(column == column[best], 0.0, errors[column] + errors[column[best]])
-    within = total - total[best] <= _TWO_SIDED * error + 1e-9 * total.max()
+            reach += weight * table.reach(column[best])[column]
+    within = None if np.isinf(reach).any() else total - total[best] <= reach + 1e-9 * total.max()
     return _ordered(total, limit, within, preferences)
 
 
@@ -146,18 +146,40 @@ def detail_kept(
     return detail
 
 
-def _tables(
-    assessment: AttributeAssessment, names: Sequence[str], grid: Grid
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(options,) the rounded deviation and standard error of each option; NaN for options that nobody uses."""
-    deviation, error = np.full((2, len(names)), math.nan)
-    worth = abs(assessment.reference_utility - assessment.drop_utility)
-    for place, name in enumerate(names):
-        if name in assessment.maskings:
-            score = assessment.maskings[name]
-            deviation[place] = grid.rounded(score.deviation, worth)
-            error[place] = _rounded_up(score.standard_error)
-    return deviation, error
+@dataclass(frozen=True, slots=True, eq=False)
+class _Options:
+    """What is told of the options of an attribute. Arrays are (options,), with NaN for options that nobody uses.
+
+    Attributes:
+        deviation: the rounded deviation.
+        error: the standard error, rounded up; infinite if it is not known.
+        bias: what chance adds to the utility or, by measures of which less is better, takes from it, rounded up.
+    """
+
+    deviation: NDArray[np.float64]
+    error: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, assessment: AttributeAssessment, names: Sequence[str], grid: Grid) -> Self:
+        """Round what an assessment says about them."""
+        deviation, error, bias = np.full((3, len(names)), math.nan)
+        worth = abs(assessment.reference_utility - assessment.drop_utility)
+        for place, name in enumerate(names):
+            if name in assessment.maskings:
+                score = assessment.maskings[name]
+                deviation[place] = grid.rounded(score.deviation, worth)
+                error[place] = _rounded_up(score.standard_error)
+                bias[place] = _rounded_up(abs(score.bias or 0.0))
+        return cls(deviation, error, bias)
+
+    def reach(self, best: int) -> NDArray[np.float64]:
+        """How much more than the best one an option may deviate by chance (options,)."""
+        # That of others was rounded up, so it may be half as much.
+        by_chance = np.maximum(0.0, self.bias[best] - self.bias / ERROR_GRID)
+        reach = _TWO_SIDED * (self.error + self.error[best]) + by_chance
+        reach[best] = 0.0
+        return np.asarray(reach)
 
 
 def _rounded_up(error: float | None) -> float:

@@ -59,8 +59,8 @@ def selected_places(question: AdviceQuestion, outline: Sequence[AttributeOutline
 def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
     if question.measure not in MEASURES:
         yield Fault("/measure", f"Unknown measure {question.measure!r}; use one of {', '.join(MEASURES)}.")
-    elif question.bias_correction and MEASURES[question.measure].bias is None:
-        known = ", ".join(measure.id for measure in MEASURES.values() if measure.bias is not None)
+    elif question.bias_correction and MEASURES[question.measure].correction is None:
+        known = ", ".join(measure.id for measure in MEASURES.values() if measure.correction is not None)
         yield Fault("/bias_correction", f"The bias of {question.measure!r} is not known; only that of {known} is.")
     attributes = frozenset(names)
     for i, name in enumerate(question.attributes or ()):

@@ -89,7 +89,7 @@ def entrants() -> Iterator[Entrant]:
     """Yield all entrants in the report's order."""
     yield from _by_knowledge("counts")
     for measure in MEASURES.values():
-        if measure.bias is not None:
+        if measure.correction is not None:
             correct = not measure.corrected_by_default
             asked = partial(_by_product, measure=measure.id, bias_correction=correct)
             how = "bias corrected" if correct else "not corrected"

@@ -21,4 +21,4 @@ async def list_measures(_caller: CallerDependency) -> JsonResponse:
 
 def _measure_body(measure: Measure) -> dict[str, Any]:
     fields = ("id", "unit", "better", "monotone", "formula", "guarantee", "reason", "source", "corrected_by_default")
-    return {field: getattr(measure, field) for field in fields} | {"bias_correction": measure.bias is not None}
+    return {field: getattr(measure, field) for field in fields} | {"bias_correction": measure.correction is not None}

@@ -6,7 +6,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import rel_entr, xlogy
+from scipy.special import rel_entr, xlog1py, xlogy
 
 from aegis_advisor.arrays import FloatArray
 
@@ -43,7 +43,7 @@ def utilities(tables: FloatArray) -> dict[str, FloatArray]:
     rows, labels = tables.sum(axis=-1), tables.sum(axis=-2)
     expected = rows[..., np.newaxis] * labels[..., np.newaxis, :] / total[..., np.newaxis, np.newaxis]
     used_rows, used_labels = np.count_nonzero(rows > 0, axis=-1), np.count_nonzero(labels > 0, axis=-1)
-    freedom = (used_rows - 1) * (used_labels - 1)
+    information_bias, contingency_bias = _biases(tables, labels / total[..., np.newaxis])
     information = _sum(rel_entr(tables, expected)) / total / np.log(2)
     chi_square = _sum(_over((tables - expected) ** 2, expected))
     within = _over(tables**2, rows[..., np.newaxis])
@@ -52,9 +52,9 @@ def utilities(tables: FloatArray) -> dict[str, FloatArray]:
     entropies = _entropy(rows, total) + _entropy(labels, total)
     return {
         "mutual_information": information,
-        "mutual_information*": information - freedom / (2 * total * np.log(2)),
+        "mutual_information*": information - np.maximum(information_bias, 0.0) / total / np.log(2),
         "chi_square": chi_square,
-        "chi_square*": chi_square - freedom,
+        "chi_square*": chi_square - np.maximum(contingency_bias, 0.0),
         "g3": 1 - tables.max(axis=-1).sum(axis=-1) / total,
         "g1": (np.sum(rows**2, axis=-1) - _sum(tables**2)) / total**2,
         "g2": np.where(np.count_nonzero(tables > 0, axis=-1) > 1, rows, 0.0).sum(axis=-1) / total,
@@ -64,6 +64,27 @@ def utilities(tables: FloatArray) -> dict[str, FloatArray]:
         "jensen_shannon": _sum(rel_entr(tables, middle) + rel_entr(expected, middle)) / (2 * total * np.log(2)),
         "normalised_mutual_information": _over(2 * information, entropies),
     }
+
+
+def _biases(tables: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What the corrections subtract from N times mutual information in nats, and from chi-square (docs/model.md)."""
+    rows, by_label = tables.sum(axis=-1), shares[..., np.newaxis, :]
+    few = rows <= np.maximum(1.0, 1.5 * (np.count_nonzero(shares > 0, axis=-1, keepdims=True) - 1))
+    logs = _over(tables, rows[..., np.newaxis])
+    certain = xlogy(tables, logs).sum(axis=-1) - rows * xlogy(shares, shares).sum(axis=-1, keepdims=True)
+    information = np.where(few, certain, _left_out(rows) - _left_out(tables).sum(axis=-1))
+    spread = _over(tables * (rows[..., np.newaxis] - tables), by_label).sum(axis=-1)
+    squares = _over(tables**2, by_label).sum(axis=-1)
+    contingency = np.where(few, _over(squares, rows) - rows, _over(spread, rows * (rows - 1)))
+    whole, total = shares * rows.sum(axis=-1, keepdims=True), rows.sum(axis=-1)
+    of_label = _left_out(total) - _left_out(whole).sum(axis=-1)
+    kinds = np.count_nonzero(shares > 0, axis=-1)
+    return information.sum(axis=-1) - of_label, contingency.sum(axis=-1) - (kinds - 1) * _over(total, total - 1)
+
+
+def _left_out(counts: FloatArray) -> FloatArray:
+    several = np.maximum(counts, 1.0)
+    return np.where(counts > 1, -xlog1py(several * (several - 1), -1 / several), 0.0)
 
 
 def _corrected_v(square: FloatArray, rows: FloatArray, labels: FloatArray, total: FloatArray) -> FloatArray:

@@ -112,13 +112,19 @@ def test_the_corrections_leave_independent_samples_nothing_on_average(values, re
 
 
 def test_a_bias_that_is_not_known_is_not_corrected():
-    assert [measure.id for measure in MEASURES.values() if measure.bias] == [
+    assert [measure.id for measure in MEASURES.values() if measure.correction] == [
         "mutual_information",
         "chi_square",
         "joint",
     ]
     with pytest.raises(ValueError, match="g3"):
         MEASURES["g3"].corrected()
+
+
+def test_a_measure_of_the_support_has_no_gradient():
+    assert [measure.id for measure in MEASURES.values() if not measure.has_errors] == ["g2"]
+    with pytest.raises(ValueError, match="g2"):
+        MEASURES["g2"].gradient(np.ones((2, 2)))
 
 
 def exactly(table, measure):

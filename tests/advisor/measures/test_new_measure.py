@@ -20,6 +20,7 @@ HITS = Measure(
     source="1 - g3",
     function=lambda table, _atoms: float(table.max(axis=1).sum() / table.sum()),
     slopes=lambda table, atoms: -determination.g3_gradient(table, atoms),
+    bias=lambda table, atoms: -determination.g3_bias(table, atoms),
     ceiling=Ceiling(
         determination.modes_by_row, determination.modes_by_group, lambda score, known: score / known.records
     ),

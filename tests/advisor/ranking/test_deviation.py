@@ -279,7 +279,9 @@ def test_what_is_known_by_noise_or_by_chance_is_not_counted_as_worse_than_nothin
         assert found.reference_utility >= kept.utility
 
 
-@pytest.mark.parametrize("measure", [one for one in MEASURES.values() if one.bias], ids=lambda measure: measure.id)
+@pytest.mark.parametrize(
+    "measure", [one for one in MEASURES.values() if one.correction], ids=lambda measure: measure.id
+)
 def test_what_a_correction_lets_gain_does_not_count_as_a_loss_even_where_the_truth_is_known(measure):
     table = np.array([[30, 10], [29, 11], [5, 35], [6, 34]])
     known = evidence_of(table, [mapped("merged", [0, 0, 1, 1], table)], joint=True)

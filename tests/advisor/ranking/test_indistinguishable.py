@@ -90,7 +90,9 @@ def test_the_answer_names_those_that_cannot_be_told_from_the_best(people):
     question = Question("mutual_information", tuple(columns), np.full(len(columns), 1 / len(columns)))
     references = [reconstruct(one) for one in known]
     answer = recommend(known, references, codes, [OPTIONS] * len(known), question)
-    gap = answer.ranking.deviation - answer.deviation
+    bias = [np.array([one.maskings[option].bias for option in OPTIONS]) for one in answer.attributes]
+    by_chance = np.mean([one[codes[:, at]] for at, one in enumerate(bias)], axis=0)
+    gap = answer.ranking.deviation - answer.deviation - (by_chance[answer.best] - by_chance[answer.ranking.index])
     within = gap <= CONFIDENCE * answer.ranking.difference_error
     assert answer.indistinguishable.tolist() == answer.ranking.index[within].tolist()
     assert 1 < answer.indistinguishable.size == answer.indistinguishable_count < 100
@@ -112,6 +114,17 @@ def test_the_published_reference_has_no_difference_errors():
     assert answer.ranking.standard_error[0] > 0
 
 
+def test_a_measure_of_the_support_has_no_errors():
+    table = random_table(np.random.default_rng(15), values=6, records=600)
+    known = evidence_of(table, [mapped("half", np.arange(6) // 3, table)])
+    answer = recommend(
+        [known], [reconstruct(known)], np.array([[0], [1]]), [("half", "drop")], Question("g2", ("a",), np.ones(1))
+    )
+    assert answer.indistinguishable is answer.indistinguishable_count is None
+    assert np.isnan([answer.ranking.standard_error, answer.ranking.difference_error]).all()
+    assert {score.standard_error for score in answer.attributes[0].maskings.values()} == {None}
+
+
 def test_the_correction_of_bias_moves_utilities_and_not_their_errors():
     table = random_table(np.random.default_rng(16), values=6, records=600) + 1
     known = evidence_of(table, [mapped("half", np.arange(6) // 3, table)], joint=True)
@@ -119,10 +132,10 @@ def test_the_correction_of_bias_moves_utilities_and_not_their_errors():
     corrected = replace(question, bias_correction=True)
     codes, options = np.array([[0], [1]]), [("identity", "half")]
     plain, less = (recommend([known], [reconstruct(known)], codes, options, one) for one in (question, corrected))
-    df = {"identity": 5 * 2, "half": 1 * 2}
     for masking, score in plain.attributes[0].maskings.items():
-        bias = df[masking] / (2 * table.sum() * np.log(2))
-        assert less.attributes[0].maskings[masking].utility == pytest.approx(score.utility - bias)
+        assert score.bias > 0
+        assert less.attributes[0].maskings[masking].utility == pytest.approx(score.utility - score.bias)
+        assert less.attributes[0].maskings[masking].bias == 0
         assert less.attributes[0].maskings[masking].standard_error == pytest.approx(score.standard_error)
     assert (plain.ranking_basis, less.ranking_basis) == ("exact", "estimated")
     with pytest.raises(ValueError, match="g3"):

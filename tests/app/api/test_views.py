@@ -225,7 +225,7 @@ async def test_of_the_papers_example_no_measure_tells_others_a_number(database_u
     async with guarded(database_url) as (api, worker, keys):
         head = await publish(api, example_entry(visibility="all"), **keys["owner"])
         for measure in MEASURES:
-            for correction in (None, *([True] if MEASURES[measure].bias else [])):
+            for correction in (None, *([True] if MEASURES[measure].correction else [])):
                 question = {"measure": measure, "bias_correction": correction}
                 answer = (await asked(api, worker, keys["stranger"], head["id"], **question)).json()
                 assert numbers_in({name: answer[name] for name in COARSE_FIELDS - {"request", "entry"}}) <= {1, 2}

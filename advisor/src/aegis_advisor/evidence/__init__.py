@@ -8,6 +8,7 @@ from aegis_advisor.evidence.attribute import (
     Knowledge,
     Masking,
     MaskingFlags,
+    PairAssociation,
     PairCounts,
 )
 from aegis_advisor.evidence.folding import exact_counts
@@ -22,6 +23,7 @@ __all__ = [
     "Knowledge",
     "Masking",
     "MaskingFlags",
+    "PairAssociation",
     "PairCounts",
     "Perturbation",
     "attribute_evidence",

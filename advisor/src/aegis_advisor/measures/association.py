@@ -7,6 +7,13 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.measures.bias import (
+    contingency_jackknife,
+    contingency_scores,
+    gini_jackknife,
+    gini_scores,
+    scores_bias,
+)
 from aegis_advisor.measures.margins import freedom, independent, occupied, ratio
 from aegis_advisor.measures.partial_table import (
     GroupLimits,
@@ -17,6 +24,9 @@ from aegis_advisor.measures.partial_table import (
     most_by_chords,
     squares,
 )
+
+TWO_SIDED = 1.96
+"""95 % of a normal distribution lie within so many standard deviations."""
 
 ROUNDING = 1e-14
 """The relative accuracy of a score; the root magnifies its rounding error near 0."""
@@ -43,8 +53,11 @@ def chi_square_gradient(table: FloatArray, atoms: AtomStatistics | None = None) 
 
 
 def chi_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """The mean under independence: the degrees of freedom `(R - 1)(C - 1)` of R values and C labels with records."""
-    return float(freedom(table, atoms))
+    """How much a sample exceeds its population on average (`measures.bias`).
+
+    For R independent values and C labels it is about `(R - 1)(C - 1)`, and 0 or less where values determine the label.
+    """
+    return scores_bias(table, contingency_scores, contingency_jackknife)
 
 
 def chi_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -73,6 +86,12 @@ def mean_square_scale(table: FloatArray, atoms: AtomStatistics | None = None) ->
 
 
 def mean_square_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The bias of chi-square, over the number of records."""
+    total = float(table.sum())
+    return chi_square_bias(table) / total if total > 0 else 0.0
+
+
+def mean_square_adjustment(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """What the adjustment for the number of values subtracts (`trace_bias`)."""
     rows, columns = occupied(table, atoms)
     return trace_bias(mean_square_contingency(table), rows - 1, columns - 1, float(table.sum()))
@@ -127,6 +146,15 @@ def cramers_v_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> f
     return float(1 / (2 * cells * np.sqrt(square))) if square > 0 else 0.0
 
 
+def cramers_v_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """How much V exceeds the V of `_beyond_chance`."""
+    least = min(occupied(table, atoms)) - 1
+    if least < 1:
+        return 0.0
+    cells = float(table.sum()) * least
+    return float(np.sqrt(chi_square(table) / cells) - np.sqrt(_beyond_chance(table) / cells))
+
+
 def cramers_v_corrected(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """Cramer's V corrected for bias: `sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R' - 1, C' - 1))`.
 
@@ -156,6 +184,14 @@ def cramers_v_corrected_scale(table: FloatArray, atoms: AtomStatistics | None = 
     total = float(table.sum())
     square = max(square, float(np.sqrt(2 * freedom(table, None))) / total)
     return float(1 / (2 * total * np.sqrt(square * least))) if square > 0 else 0.0
+
+
+def cramers_v_corrected_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """How much it exceeds the V of `_beyond_chance`."""
+    square, least = _corrected(table, atoms)
+    if least <= 0:
+        return 0.0
+    return float((np.sqrt(max(0.0, square)) - np.sqrt(_beyond_chance(table) / float(table.sum()))) / np.sqrt(least))
 
 
 def goodman_kruskal_tau(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -200,10 +236,25 @@ def goodman_kruskal_tau_scale(table: FloatArray, atoms: AtomStatistics | None = 
     return float(np.sqrt(covariance / (labels - 1)) / impurity)
 
 
+def goodman_kruskal_tau_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """How much a sample exceeds its population on average (`measures.bias`)."""
+    impurity = _impurity(table)
+    return scores_bias(table, gini_scores, gini_jackknife) / impurity if impurity > 0 else 0.0
+
+
 def _contingency(table: FloatArray, atoms: AtomStatistics | None) -> float:
     """The square of V."""
     least = min(occupied(table, atoms)) - 1
     return chi_square(table) / (float(table.sum()) * least) if least >= 1 else 0.0
+
+
+def _beyond_chance(table: FloatArray) -> float:
+    """Chi-square less its bias, or 0 if values and labels may be independent (in a test at 95 %).
+
+    Near independence the root of chi-square has no expansion by which its bias would be known.
+    """
+    left = chi_square(table) - chi_square_bias(table)
+    return left if left > TWO_SIDED * np.sqrt(2 * freedom(table, None)) else 0.0
 
 
 def _corrected(table: FloatArray, atoms: AtomStatistics | None) -> tuple[float, float]:

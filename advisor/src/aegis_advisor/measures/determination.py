@@ -1,7 +1,7 @@
 """Measures of how far the value determines the label, based on errors and on pairs of records.
 
-Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0. g2, g3 and lambda have a
-gradient almost everywhere only: not where two labels of a row tie for the largest count, nor where a count leaves 0.
+Tables, `atoms` and gradients are as in `information`. Every measure of an empty table is 0. g3 and lambda
+have a gradient almost everywhere only: not where two labels of a row tie for the largest count. g2 has none.
 
 Sources: g1, g2, g3: Kivinen & Mannila 1995, "Approximate inference of functional dependencies from relations";
 lambda: Goodman & Kruskal 1954, "Measures of association for cross classifications", section 5.
@@ -11,6 +11,7 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.measures.bias import largest_bias
 from aegis_advisor.measures.margins import ratio
 from aegis_advisor.measures.partial_table import GroupLimits, PartialTable, RowLimits, largest_sum, squares
 
@@ -26,6 +27,12 @@ def g3_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> Float
     total = table.sum()
     slopes: FloatArray = (table.max(axis=1).sum() / total - _largest(table)) / total
     return slopes
+
+
+def g3_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """How much chance lowers g3 on average (`measures.bias`): a negative number."""
+    total = float(table.sum())
+    return -largest_bias(table) / total if total > 0 else 0.0
 
 
 def g1(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -57,24 +64,15 @@ def g1_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> Float
     return slopes
 
 
+def g1_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """0: the number of pairs is smaller by a factor `(N - 1) / N`, which is the same for all maskings."""
+    return 0.0
+
+
 def g2(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """The share of records whose value also occurs with another label. It depends on the support, but not on atoms."""
     total = table.sum()
     return float(table[_mixed(table)].sum() / total) if total > 0 else 0.0
-
-
-def g2_gradient(table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-    """The gradient, from the mixed records that are lost if a record is deleted.
-
-    These are the record itself if its row has another label too, and its whole row if it is the only record with one of
-    two labels. The second case is not a derivative but the jackknife's difference. Without it, chance would not seem to
-    change the support.
-    """
-    labels = np.count_nonzero(table, axis=1)[:, np.newaxis]
-    only_other = (labels == 2) & (table <= 1)  # noqa: PLR2004 - the fewest labels that mix
-    moved = np.where(only_other, table.sum(axis=1, keepdims=True), labels > 1)
-    slopes: FloatArray = (moved - g2(table)) / table.sum()
-    return slopes
 
 
 def goodman_kruskal_lambda(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -95,6 +93,13 @@ def goodman_kruskal_lambda_gradient(table: FloatArray, atoms: AtomStatistics | N
     often = _largest(columns)
     slopes: FloatArray = (_largest(table) - often - goodman_kruskal_lambda(table) * (1 - often)) / errors
     return slopes
+
+
+def goodman_kruskal_lambda_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """How much chance raises the sum of the largest counts on average (`measures.bias`), over the errors to save."""
+    label = table.sum(axis=0, keepdims=True)
+    errors = float(label.sum() - label.max(initial=0.0))
+    return (largest_bias(table) - largest_bias(label)) / errors if errors > 0 else 0.0
 
 
 def _largest(table: FloatArray) -> FloatArray:

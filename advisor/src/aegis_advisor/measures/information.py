@@ -10,10 +10,16 @@ from scipy.special import xlog1py, xlogy
 
 from aegis_advisor.arrays import FloatArray
 from aegis_advisor.atoms import AtomStatistics
+from aegis_advisor.measures.bias import (
+    certainty_jackknife,
+    certainty_scores,
+    divergence_jackknife,
+    divergence_scores,
+    scores_bias,
+)
 from aegis_advisor.measures.margins import (
     entropy,
     entropy_gradient,
-    freedom,
     independent,
     log_ratio,
     ratio,
@@ -44,12 +50,13 @@ def mutual_information_gradient(table: FloatArray, atoms: AtomStatistics | None 
 
 
 def mutual_information_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
-    """How much a sample of N records overestimates it on average: `(R - 1)(C - 1) / (2 N ln 2)` bits.
+    """How much a sample exceeds its population on average (`measures.bias`), in bits.
 
-    R values and C labels have records. Miller 1955, "Note on the bias of information estimates".
+    For R independent values and C labels it is about `(R - 1)(C - 1) / (2 N ln 2)` (Miller 1955, "Note on the bias of
+    information estimates").
     """
     total = float(table.sum())
-    return float(freedom(table, atoms) / (2 * total * np.log(2))) if total > 0 else 0.0
+    return scores_bias(table, certainty_scores, certainty_jackknife) / (total * float(np.log(2))) if total > 0 else 0.0
 
 
 def mutual_information_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -81,6 +88,11 @@ def theils_u_of(information: float, values: float, label: float) -> float:
     return information / label if label > 0 else 0.0
 
 
+def theils_u_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The bias of mutual information, over the label's entropy."""
+    return theils_u_of(mutual_information_bias(table), *_entropies(table, atoms))
+
+
 def theils_u_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
     """The scale of mutual information, over the label's entropy."""
     return theils_u_of(mutual_information_scale(table), *_entropies(table, atoms))
@@ -109,6 +121,11 @@ def normalised_mutual_information_gradient(table: FloatArray, atoms: AtomStatist
 def normalised_of(information: float, values: float, label: float) -> float:
     """Normalise a mutual information, given the entropies of the values and of the label, all in bits."""
     return 2 * information / (values + label) if values + label > 0 else 0.0
+
+
+def normalised_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """The bias of mutual information, over the mean entropy."""
+    return normalised_of(mutual_information_bias(table), *_entropies(table, atoms))
 
 
 def normalised_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
@@ -143,6 +160,13 @@ def jensen_shannon_gradient(table: FloatArray, atoms: AtomStatistics | None = No
     moved = direct + by_row[:, np.newaxis] + by_label - np.sum(through * expected) / total
     slopes: FloatArray = (moved - jensen_shannon(table)) / total
     return slopes
+
+
+def jensen_shannon_bias(table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+    """How much a sample exceeds its population on average (`measures.bias`), in bits."""
+    total = float(table.sum())
+    bias = scores_bias(table, divergence_scores, divergence_jackknife)
+    return bias / (2 * total * float(np.log(2))) if total > 0 else 0.0
 
 
 def jensen_shannon_scale(table: FloatArray, atoms: AtomStatistics | None = None) -> float:

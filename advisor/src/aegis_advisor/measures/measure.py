@@ -55,12 +55,15 @@ class Measure:
         source: the work that it is taken from.
         function: its value.
         slopes: the derivative (rows, labels) with respect to the count of each cell with records; other cells have no
-            meaning.
+            meaning. None if the measure depends on which cells have records, so that no sample shows how much it
+            varies; then it has no standard error.
         ceiling: the highest utility that an attribute can have, given its views.
         scale: near independence, where the gradient vanishes, the measure varies like this multiple of a chi-square
             variable with the table's degrees of freedom; None if the gradient does not vanish there.
-        bias: how much the measure of a sample of N records exceeds that of its population on average; None if that is
-            not known.
+        bias: how much the measure of a sample exceeds that of its population on average, estimated from the sample
+            (`measures.bias`); None if that is not known.
+        correction: what a question may have subtracted from the measure because of its bias, if it is positive; None
+            for nothing.
         of_information: its value at a mutual information, given the entropies of the values and of the label (all in
             bits); None unless it grows with mutual information. If it does, the reference has the least utility, since
             it has the largest entropy (variant I).
@@ -81,10 +84,11 @@ class Measure:
     formula: str
     source: str
     function: Function
-    slopes: Gradient
+    slopes: Gradient | None
     ceiling: Ceiling
     scale: Function | None = None
     bias: Function | None = None
+    correction: Function | None = None
     of_information: Callable[[float, float, float], float] | None = None
     depends_on_support: bool = False
     corrected_by_default: bool = False
@@ -97,13 +101,28 @@ class Measure:
         return self.function(table, atoms)
 
     def gradient(self, table: FloatArray, atoms: AtomStatistics | None = None) -> FloatArray:
-        """The derivative (rows, labels) with respect to each count; 0 for cells without records."""
+        """The derivative (rows, labels) with respect to each count; 0 for cells without records.
+
+        Raises:
+            ValueError: the measure has none.
+        """
+        if self.slopes is None:
+            raise ValueError(f"the measure {self.id} has no gradient")
         held = table > 0
         return np.where(held, self.slopes(table, atoms), 0.0) if held.any() else np.zeros(table.shape)
 
     def second_order(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
         """The scale of the second-order variation (see `scale`); 0 if the gradient suffices."""
         return self.scale(table, atoms) if self.scale is not None and table.sum() > 0 else 0.0
+
+    def sampling_bias(self, table: FloatArray, atoms: AtomStatistics | None = None) -> float:
+        """The estimated bias of a sample; 0 where it is not known."""
+        return self.bias(table, atoms) if self.bias is not None and table.sum() > 0 else 0.0
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether it has standard errors."""
+        return self.slopes is not None
 
     @property
     def guarantee(self) -> Guarantee:
@@ -115,20 +134,25 @@ class Measure:
         return max(values) if self.better == "higher" else min(values)
 
     def corrected(self) -> "Measure":
-        """Return this measure minus its bias in small samples.
+        """Return this measure minus its correction.
 
         It is an estimate, which may be negative. Merging rows may improve it.
 
         Raises:
-            ValueError: the bias is not known.
+            ValueError: it has no correction.
         """
-        function, bias = self.function, self.bias
-        if bias is None:
-            raise ValueError(f"the bias of {self.id} is not known")
+        function, bias, correction = self.function, self.bias, self.correction
+        if bias is None or correction is None:
+            raise ValueError(f"{self.id} has no correction of its bias")
+
+        def subtracted(table: FloatArray, atoms: AtomStatistics | None) -> float:
+            return max(0.0, correction(table, atoms))
+
         return replace(
             self,
             monotone=False,
-            function=lambda table, atoms: function(table, atoms) - bias(table, atoms),
+            function=lambda table, atoms: function(table, atoms) - subtracted(table, atoms),
+            bias=lambda table, atoms: bias(table, atoms) - subtracted(table, atoms),
             of_information=None,
             is_corrected=True,
         )

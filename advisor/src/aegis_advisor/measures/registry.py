@@ -33,6 +33,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(information.certainty_by_row, information.certainty_by_group, information.information_at),
         scale=information.mutual_information_scale,
         bias=information.mutual_information_bias,
+        correction=information.mutual_information_bias,
         of_information=lambda information, _values, _label: information,
     ),
     Measure(
@@ -48,6 +49,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.chi_square_at),
         scale=association.chi_square_scale,
         bias=association.chi_square_bias,
+        correction=association.chi_square_bias,
     ),
     Measure(
         "g3",
@@ -59,6 +61,7 @@ _RECORDS: Final = (
         source=_KIVINEN,
         function=determination.g3,
         slopes=determination.g3_gradient,
+        bias=determination.g3_bias,
         ceiling=Ceiling(determination.modes_by_row, determination.modes_by_group, determination.rest_at),
     ),
     Measure(
@@ -71,6 +74,7 @@ _RECORDS: Final = (
         source=_KIVINEN,
         function=determination.g1,
         slopes=determination.g1_gradient,
+        bias=determination.g1_bias,
         ceiling=Ceiling(determination.agreement_by_row, determination.agreement_by_group, determination.g1_at),
         weighs_values=True,
     ),
@@ -83,7 +87,7 @@ _RECORDS: Final = (
         formula="records in at least one pair that agrees on A and differs on Y, over N",
         source=_KIVINEN,
         function=determination.g2,
-        slopes=determination.g2_gradient,
+        slopes=None,
         ceiling=Ceiling(determination.pure_by_row, determination.pure_by_group, determination.rest_at),
         depends_on_support=True,
     ),
@@ -99,6 +103,7 @@ _RECORDS: Final = (
         slopes=information.theils_u_gradient,
         ceiling=Ceiling(information.certainty_by_row, information.certainty_by_group, information.theils_u_at),
         scale=information.theils_u_scale,
+        bias=information.theils_u_bias,
         of_information=information.theils_u_of,
     ),
     Measure(
@@ -111,6 +116,7 @@ _RECORDS: Final = (
         source=f"{_GOODMAN}, section 5",
         function=determination.goodman_kruskal_lambda,
         slopes=determination.goodman_kruskal_lambda_gradient,
+        bias=determination.goodman_kruskal_lambda_bias,
         ceiling=Ceiling(determination.modes_by_row, determination.modes_by_group, determination.lambda_at),
     ),
     Measure(
@@ -125,6 +131,7 @@ _RECORDS: Final = (
         slopes=association.goodman_kruskal_tau_gradient,
         ceiling=Ceiling(association.gini_by_row, determination.modes_by_group, association.tau_at),
         scale=association.goodman_kruskal_tau_scale,
+        bias=association.goodman_kruskal_tau_bias,
     ),
     Measure(
         "cramers_v",
@@ -140,6 +147,7 @@ _RECORDS: Final = (
             association.contingency_by_row, association.contingency_by_group, association.cramers_v_at, needs_rows=True
         ),
         scale=association.cramers_v_scale,
+        bias=association.cramers_v_bias,
     ),
     Measure(
         "cramers_v_corrected",
@@ -158,6 +166,7 @@ _RECORDS: Final = (
             needs_rows=True,
         ),
         scale=association.cramers_v_corrected_scale,
+        bias=association.cramers_v_corrected_bias,
     ),
     Measure(
         "jensen_shannon",
@@ -171,6 +180,7 @@ _RECORDS: Final = (
         slopes=information.jensen_shannon_gradient,
         ceiling=Ceiling(information.divergence_by_row, information.divergence_by_group, information.jensen_shannon_at),
         scale=information.jensen_shannon_scale,
+        bias=information.jensen_shannon_bias,
     ),
     Measure(
         "normalised_mutual_information",
@@ -186,6 +196,7 @@ _RECORDS: Final = (
             information.certainty_by_row, information.certainty_by_group, information.normalised_at, needs_rows=True
         ),
         scale=information.normalised_scale,
+        bias=information.normalised_bias,
         of_information=information.normalised_of,
         weighs_values=True,
     ),
@@ -202,6 +213,7 @@ _RECORDS: Final = (
         ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.mean_square_at),
         scale=association.mean_square_scale,
         bias=association.mean_square_bias,
+        correction=association.mean_square_adjustment,
         corrected_by_default=True,
         is_joint=True,
     ),

@@ -17,6 +17,7 @@ from aegis_advisor.ranking.recommendation import Question, RankedRows, Recommend
 from aegis_advisor.ranking.scores import Scores, Selected, lookups, score_by_attribute, score_by_joint_measure
 from aegis_advisor.ranking.standard_errors import (
     Errors,
+    difference_biases,
     difference_errors,
     indistinguishable,
     standard_errors,
@@ -99,7 +100,7 @@ def recommend(
             standard_error=sampling.errors(sampling.moves, blocks, ranking.order),
             difference_error=sampling.errors(sampling.differences, blocks, ranking.order),
         ),
-        attributes=tuple(map(Selected.with_errors, selected, assessments, sampling.each)),
+        attributes=sampling.described(selected, assessments),
         indistinguishable=None if within is None else ranking.in_order(within, MOST_LISTED),
         indistinguishable_count=None if within is None else int(within.sum()),
         joint=None if scores.joint is None else scores.joint.assessment(ranking.best, basis),
@@ -111,14 +112,18 @@ class _Sampling:
     """Sampling errors, since the records are a sample: error vectors (options, n) per attribute.
 
     Attributes:
+        attributes: the errors of each attribute; None if the measure has no standard errors.
         each: the vectors of the utility of each masking.
         moves: the same times the weight; None if utilities of configurations are not sums.
         differences: the vectors of each deviation minus that of the best, times the weight; None if they are not known.
+        biases: per attribute (options,), what chance adds to these differences on average, times the weight.
     """
 
-    each: list[FloatArray]
-    moves: list[FloatArray] | None
-    differences: list[FloatArray] | None
+    attributes: list[Errors] | None = None
+    each: list[FloatArray] | None = None
+    moves: list[FloatArray] | None = None
+    differences: list[FloatArray] | None = None
+    biases: list[FloatArray] | None = None
 
     @classmethod
     def of(
@@ -136,14 +141,28 @@ class _Sampling:
         Deviations by the reference `own` have no sampling error. The sampling error of a trace cannot be computed from
         pair counts.
         """
+        if not measure.has_errors:
+            return cls()
         errors = [one.errors(measure, each) for one, each in zip(selected, assessments, strict=True)]
         each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]
         if scores.joint is not None:
-            return cls(each, None, None)
+            return cls(errors, each)
         moves = [weight * one for weight, one in zip(question.weights, each, strict=True)]
         if question.reference == "own":
-            return cls(each, moves, None)
-        return cls(each, moves, _difference_vectors(selected, errors, blocks, ranking.best, question))
+            return cls(errors, each, moves)
+        best = _options(selected, blocks, ranking.best)
+        parts = list(zip(selected, errors, question.weights, best, strict=True))
+        differences = [weight * difference_errors(each, one.options, option) for one, each, weight, option in parts]
+        biases = [weight * difference_biases(each, one.options, option) for one, each, weight, option in parts]
+        return cls(errors, each, moves, differences, biases)
+
+    def described(
+        self, selected: Sequence[Selected], assessments: Sequence[AttributeAssessment]
+    ) -> tuple[AttributeAssessment, ...]:
+        """The assessments with the errors of each masking's utility, if there are any."""
+        if self.attributes is None or self.each is None:
+            return tuple(assessments)
+        return tuple(map(Selected.with_errors, selected, assessments, self.attributes, self.each))
 
     @staticmethod
     def errors(vectors: Sequence[FloatArray] | None, blocks: CodeBlocks, rows: IntArray) -> FloatArray:
@@ -152,9 +171,9 @@ class _Sampling:
 
     def indistinguishable(self, blocks: CodeBlocks, ranking: Ranking) -> BoolArray | None:
         """A mask (configurations,) of those that cannot be told from the best; None if that is not known."""
-        if self.differences is None:
+        if self.differences is None or self.biases is None:
             return None
-        gaps = ranking.deviations - ranking.deviations.min()
+        gaps = ranking.deviations - ranking.deviations[ranking.best] - blocks.sums(self.biases)
         within = indistinguishable(blocks, self.differences, gaps, ranking.tolerance)
         within[ranking.tied] = True
         return within
@@ -179,12 +198,10 @@ def _rank(
     )
 
 
-def _difference_vectors(
-    selected: Sequence[Selected], errors: Sequence[Errors], blocks: CodeBlocks, best: int, question: Question
-) -> list[FloatArray]:
-    """Per attribute, the weighted error vectors (options, n) of each option's deviation minus that of the best."""
-    parts = zip(selected, errors, question.weights, blocks.options_of(best), strict=True)
-    return [weight * difference_errors(each, one.options, one.options[code]) for one, each, weight, code in parts]
+def _options(selected: Sequence[Selected], blocks: CodeBlocks, configuration: int) -> list[str]:
+    """What a configuration does with each attribute."""
+    codes = zip(selected, blocks.options_of(configuration), strict=True)
+    return [one.options[code] for one, code in codes]
 
 
 def _basis(weighted: Sequence[Selected], measure: Measure, scores: Scores, question: Question) -> RankingBasis:

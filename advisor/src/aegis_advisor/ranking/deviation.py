@@ -27,13 +27,16 @@ class MaskingDeviation:
         deviation: how far the utility is from the reference utility, never negative.
         source: where the table comes from: its own counts, a fit to counts that are declared inexact, the reference
             folded by its mapping, or the definition of `identity` or `drop`.
-        standard_error: the standard error of the utility, in the same unit; None if it was not asked for.
+        standard_error: the standard error of the utility, in the same unit; None if it was not asked for, or if the
+            measure has none.
+        bias: how much the utility exceeds that of the population on average, likewise (`Measure.sampling_bias`).
     """
 
     utility: float
     deviation: float
     source: Source
     standard_error: float | None = None
+    bias: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,7 @@ class Influence:
         inexact: the standard deviation of the utility due to declared inexact counts (noise, rounding, records left
             out), as if each count moved it by itself; for a fit to several views it is less.
         group_of_atom: (atoms,) the row of the table that has each atom of the sample; None if it is not known.
+        bias: how much the utility exceeds that of the population on average (`Measure.sampling_bias`).
     """
 
     moves: FloatArray
@@ -85,6 +86,7 @@ class Influence:
     scale: float
     noise: float
     group_of_atom: IntArray | None
+    bias: float = 0.0
     inexact: float = 0.0
 
     @classmethod
@@ -96,7 +98,8 @@ class Influence:
         scale = measure.second_order(table, atoms)
         rows, labels = occupied(table, None)
         noise = _noise(table, rows, labels)
-        return cls(moves, *moments(table, moves), max(rows - 1, 0), scale, noise, group_of_atom)
+        bias = measure.sampling_bias(table, atoms)
+        return cls(moves, *moments(table, moves), max(rows - 1, 0), scale, noise, group_of_atom, bias)
 
 
 def _noise(table: FloatArray, rows: int, labels: int) -> float:

@@ -71,10 +71,19 @@ class Selected:
                 table[code] = getattr(assessment.maskings[option], what)
         return table
 
-    def with_errors(self, assessment: AttributeAssessment, moves: FloatArray) -> AttributeAssessment:
-        """Add the standard error of each masking's utility, from the error vectors (options, n) of the options."""
-        errors = dict(zip(self.options, np.linalg.norm(moves, axis=-1).tolist(), strict=True))
-        maskings = {one: replace(score, standard_error=errors[one]) for one, score in assessment.maskings.items()}
+    def with_errors(self, assessment: AttributeAssessment, errors: Errors, moves: FloatArray) -> AttributeAssessment:
+        """Add the standard error of each masking's utility, and its bias.
+
+        Args:
+            assessment: of the attribute.
+            errors: of the attribute.
+            moves: (options, n) the error vectors of the options' utilities.
+        """
+        lengths = dict(zip(self.options, np.linalg.norm(moves, axis=-1).tolist(), strict=True))
+        maskings = {
+            one: replace(score, standard_error=lengths[one], bias=errors.influences[one].bias)
+            for one, score in assessment.maskings.items()
+        }
         return replace(assessment, maskings=maskings)
 
 

@@ -74,14 +74,22 @@ class Errors:
         If both are on the same side of the reference utility, as they should be, that utility cancels, and the
         difference of their utilities remains.
         """
-        ours, theirs, whole = (self.influences[which] for which in (masking, other, IDENTITY))
-        sides = self.orientations[masking], self.orientations[other]
         if masking == other:
             return np.zeros(2 * self.sample.shares.size + 1)
+        return _vector(self.sample, self._parts(masking, other))
+
+    def bias(self, masking: str, other: str) -> float:
+        """How much chance adds on average to the deviation of one masking minus that of another."""
+        return sum(coefficient * part.bias for coefficient, part in self._parts(masking, other))
+
+    def _parts(self, masking: str, other: str) -> Sequence[Part]:
+        """The utilities of which the difference of two deviations is the sum, each with its coefficient."""
+        ours, theirs, whole = (self.influences[which] for which in (masking, other, IDENTITY))
+        sides = self.orientations[masking], self.orientations[other]
         side = float(sides[0] or sides[1] or self.direction)  # the sign matters when attributes are added up
         if sides[0] * sides[1] >= 0:
-            return _vector(self.sample, [(side, theirs), (-side, ours)])
-        return _vector(self.sample, [(2 * side, whole), (-side, ours), (-side, theirs)])
+            return [(side, theirs), (-side, ours)]
+        return [(2 * side, whole), (-side, ours), (-side, theirs)]
 
 
 def utility_errors(errors: Errors, options: Sequence[str]) -> FloatArray:
@@ -100,6 +108,12 @@ def difference_errors(errors: Errors, options: Sequence[str], best: str) -> Floa
         if option in errors.orientations:
             vectors[code] = errors.difference(option, best)
     return vectors
+
+
+def difference_biases(errors: Errors, options: Sequence[str], best: str) -> FloatArray:
+    """(options,) how much chance adds to each option's deviation minus that of the best; NaN for unused ones."""
+    used = errors.orientations
+    return np.array([errors.bias(option, best) if option in used else np.nan for option in options])
 
 
 def _vector(sample: Sample, parts: Sequence[Part], *, placed: bool = True) -> FloatArray:
@@ -203,7 +217,7 @@ def standard_errors(blocks: CodeBlocks, vectors: Sequence[FloatArray], rows: Int
 def indistinguishable(
     blocks: CodeBlocks, vectors: Sequence[FloatArray], gaps: FloatArray, tolerance: float
 ) -> BoolArray:
-    """A mask (configurations,) of those whose deviation is within 1.96 standard errors of the best's.
+    """A mask (configurations,) of those whose deviation, less chance, is within 1.96 standard errors of the best's.
 
     The length of a sum of vectors lies between the sum of their projections on any direction and the sum of their
     lengths. The vectors are added up only if these bounds do not decide.
@@ -211,7 +225,7 @@ def indistinguishable(
     Args:
         blocks: the configurations.
         vectors: per attribute (options, n), the vectors of each option's deviation minus the best's, times the weight.
-        gaps: (configurations,) the deviation minus the smallest.
+        gaps: (configurations,) the deviation minus the smallest, less what chance adds to it on average.
         tolerance: gaps this small are rounding noise.
     """
     lengths = [np.linalg.norm(vector, axis=-1) for vector in vectors]

@@ -122,7 +122,10 @@ class MaskingScore(CoarseScore):
     deviation: float = Field(description="Its distance from the reference utility")
     source: str = Field(description="Where the utility comes from: `counts`, `fitted`, `reference` or `definition`")
     standard_error: float | None = Field(
-        default=None, description="Standard error of the utility, with the records as a sample"
+        default=None, description="Standard error of the utility, with the records as a sample; null: not known"
+    )
+    bias: float | None = Field(
+        default=None, description="How much the utility of a sample exceeds that of its population on average"
     )
 
 
