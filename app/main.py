@@ -5,6 +5,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 
 import uvicorn
 from fastapi import FastAPI
@@ -74,7 +75,7 @@ def create_app(settings: Settings, on_ready: Callable[[], Awaitable[None]] | Non
     for router in registry.ROUTERS:
         app.include_router(router)
     # FastAPI's documented way to change the document.
-    app.openapi = lambda: openapi(app, registry.ROUTERS)  # type: ignore[method-assign]
+    app.openapi = cache(lambda: openapi(app, registry.ROUTERS))  # type: ignore[method-assign]
     return app
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from email.message import Message
 from typing import TypeVar
 
+from anyio import to_thread
 from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
@@ -12,8 +13,14 @@ from aegis_sdk.wire import NotJsonError, faults_of, read_json, refuse_repeated_m
 from app.api.errors import BodyTooLargeError, MalformedRequestError, MediaTypeError
 from app.domain.errors import Fault, InvalidDocumentError
 
-#: The most bytes of a question or a change of visibility, which are parsed in the event loop.
+#: The most bytes of a question or a change of visibility.
 SMALL_BODY = 256 * 1024
+
+#: Bodies with more bytes are parsed in a thread, so that others are served meanwhile.
+TINY_BODY = 4 * 1024
+
+#: The most characters of a content type; the time to parse one grows with the square of its parameters.
+LONGEST_TYPE = 200
 
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
 
@@ -47,14 +54,17 @@ async def read_body(request: Request, limit: int, types: Collection[str] = ("app
 
 def _is_plain_json(request: Request, types: Collection[str]) -> bool:
     """Whether the body is declared as JSON in UTF-8, the only encoding of JSON (RFC 8259, section 8.1)."""
+    header = request.headers.get("content-type", "")
+    if len(header) > LONGEST_TYPE:
+        return False
     declared = Message()
-    declared["content-type"] = request.headers.get("content-type", "")
+    declared["content-type"] = header
     charset = str(declared.get_param("charset", "utf-8")).lower()
     is_json = declared.get_content_type() in types and charset in {"utf-8", "utf8"}
     return is_json and "content-encoding" not in request.headers
 
 
-def validated(model: type[AnyModel], body: bytes) -> AnyModel:
+async def validated(model: type[AnyModel], body: bytes) -> AnyModel:
     """Parse and validate a small body as `model`.
 
     Raises:
@@ -62,13 +72,19 @@ def validated(model: type[AnyModel], body: bytes) -> AnyModel:
         InvalidDocumentError: the body breaks a rule of the contract.
     """
     try:
-        document = read_json(body)
-        refuse_repeated_members(body, document)
-        return model.model_validate(document)
+        if len(body) <= TINY_BODY:
+            return _parsed(model, body)
+        return await to_thread.run_sync(_parsed, model, body)
     except NotJsonError as error:
         raise MalformedRequestError(f"The body is not JSON: {error}") from None
     except ValidationError as error:
         raise invalid_document(error) from None
+
+
+def _parsed(model: type[AnyModel], body: bytes) -> AnyModel:
+    document = read_json(body)
+    refuse_repeated_members(body, document)
+    return model.model_validate(document)
 
 
 def invalid_document(error: ValidationError) -> InvalidDocumentError:

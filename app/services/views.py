@@ -1,6 +1,7 @@
 """What of an answer a caller may read. Every field that others may read is named here: what is not named stays away."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from app.domain.advice import Advice, AdviceQuestion, ReferenceKind, View
@@ -8,7 +9,7 @@ from app.domain.callers import Caller
 from app.domain.documents import decompress
 from app.domain.entries import AttributeOutline, Head
 from app.domain.errors import Fault, InvalidDocumentError, pointer
-from app.services.questions import scored_names
+from app.services.questions import FAULTS_FOUND, scored_names
 
 #: The weights that a question may have whose answer is shown coarsely: few, since each adds to what the order tells.
 COARSE_WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -66,10 +67,10 @@ def refuse_beyond_coarse(question: AdviceQuestion, outline: Sequence[AttributeOu
     Raises:
         InvalidDocumentError: with every fault of the question.
     """
-    faults = tuple(_beyond_coarse(question, [attribute.name for attribute in outline]))
+    faults = tuple(islice(_beyond_coarse(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError(
-            "Questions about an entry of another provider are limited, so that answers do not reveal its counts.",
+            "Questions of those who may not read an entry's counts are limited, so that answers do not reveal them.",
             faults,
             code="beyond_view",
         )

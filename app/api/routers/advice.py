@@ -53,7 +53,7 @@ async def ask_advice(
     ] = None,
 ) -> Response:
     """Finds the configuration that loses the least predictive utility. The same question is computed only once."""
-    question = _question_of(validated(wire.AdviceRequest, document))
+    question = _question_of(await validated(wire.AdviceRequest, document))
     seen = await _answer(state, caller, entry_id, version, question, wait_seconds(prefer))
     if seen.advice.status.is_final:
         return JsonResponse(await _json(state, caller, seen))

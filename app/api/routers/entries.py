@@ -199,7 +199,7 @@ async def set_visibility(
     factory: FactoryDependency,
 ) -> Response:
     """Makes the entry `private`, visible to `all`, or visible to the named tenants. `If-Match` is optional."""
-    visibility = visibility_of(validated(wire.VisibilityPatch, document).visibility)
+    visibility = visibility_of((await validated(wire.VisibilityPatch, document)).visibility)
     return _head(await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current), 200)
 
 

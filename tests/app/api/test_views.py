@@ -190,6 +190,16 @@ async def test_answers_are_opened_by_noise_alone(database_url, control):
         assert "/disclosure_control/open_answers" in [fault["pointer"] for fault in refused.json()["errors"]]
 
 
+async def test_noise_that_changes_no_count_opens_nothing(database_url):
+    async with guarded(database_url) as (api, _, keys):
+        entry = noisy(two_attributes())
+        entry["disclosure_control"]["epsilon"] = 5_000.0
+        entry["label"]["noise"] = {"kind": "laplace", "scale": 0.001, "epsilon": 1_000.0}
+        refused = await api.post("/v1/entries", json=entry, headers=keys["owner"])
+        assert refused.status_code == 422
+        assert [fault["pointer"] for fault in refused.json()["errors"]] == ["/label/noise/scale"]
+
+
 async def test_others_cannot_confirm_a_guess_by_publishing_it(database_url):
     async with guarded(database_url) as (api, _, keys):
         secret = await publish(api, two_attributes(), **keys["owner"])

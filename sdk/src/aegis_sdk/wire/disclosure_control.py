@@ -11,6 +11,9 @@ from aegis_sdk.wire.faults import Fault, Location
 from aegis_sdk.wire.pair import PairCounts
 from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
 
+LEAST_SCALE = 1.0
+"""The least scale of noise, in records, that covers a count: that of epsilon 1."""
+
 
 class DisclosureControl(Request):
     """Controls that were applied to all count tables of an entry. Each table declares its own noise and rounding."""
@@ -49,6 +52,8 @@ def control_faults(
         detail = "Needs counts that noise covers: `epsilon`, and neither `rounded_to` nor `min_cell`"
         yield ("disclosure_control", "open_answers"), detail
     declaring = list(_declaring(label, attributes))
+    if control.open_answers:
+        yield from _faint_noise(declaring)
     if control.epsilon is not None:
         yield from _budget_faults(control.epsilon, declaring)
     if control.rounded_to is not None:
@@ -58,6 +63,14 @@ def control_faults(
     if control.epsilon is not None or control.rounded_to is not None:
         for location in _exact(attributes, pairs):
             yield location, "These counts are exact, but `disclosure_control` says all were changed: leave them out"
+
+
+def _faint_noise(declaring: Sequence[tuple[Location, Label | Masking]]) -> Iterator[Fault]:
+    """The faults of tables whose noise is so small that full answers would give the counts away."""
+    for location, table in declaring:
+        if table.noise is not None and table.noise.scale < LEAST_SCALE:
+            detail = f"`open_answers` needs noise of a scale of at least {LEAST_SCALE:g}, that of epsilon 1"
+            yield (*location, "noise", "scale"), detail
 
 
 def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Label | Masking]]) -> Iterator[Fault]:
