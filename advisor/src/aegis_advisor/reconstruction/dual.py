@@ -14,6 +14,9 @@ from scipy.sparse import csr_array
 from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.reconstruction.problem import Problem, design_of
 
+MOST_OVERLAPS = 1_000_000
+"""The most pairs of groups, and of groups of an atom, for which the products of shares are kept."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
@@ -79,6 +82,24 @@ class Dual:
     def transposed(self) -> csr_array:
         """The transposed design (groups, atoms)."""
         return csr_array(self.design.T)
+
+    @cached_property
+    def overlaps(self) -> csr_array | None:
+        """The products (groups * groups, atoms) of an atom's shares in each two groups; None if there are too many.
+
+        Times weights (atoms,) they are the weighted Gram matrix of the design: what each two groups share.
+        """
+        groups = self.targets.shape[0]
+        of_atom = np.diff(self.design.indptr)
+        if max(int(np.sum(of_atom.astype(np.int64) ** 2)), groups * groups) > MOST_OVERLAPS:
+            return None
+        first = np.repeat(np.arange(self.design.nnz), np.repeat(of_atom, of_atom))
+        place = np.arange(first.size) - np.repeat(np.cumsum(of_atom**2) - of_atom**2, of_atom**2)
+        atom = np.repeat(np.arange(of_atom.size), of_atom**2)
+        second = self.design.indptr[atom] + place % of_atom[atom]
+        rows = self.design.indices[first].astype(np.int64) * groups + self.design.indices[second]
+        shares = self.design.data[first] * self.design.data[second]
+        return csr_array((shares, (rows, atom)), shape=(groups * groups, of_atom.size))
 
     @cached_property
     def free(self) -> BoolArray:

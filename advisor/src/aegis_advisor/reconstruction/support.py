@@ -28,11 +28,11 @@ LARGEST_PROGRAMME = 600
 CLEAR = 1e3
 """A cell this many times above the residual of its part's equations is not zero."""
 
-SMALL = 1e-3
-"""A cell below this share of its smallest margin may be a zero that the solver has not reached."""
-
 MISSED = 1e-9
 """No table fits if the best one misses a count by more than this share of the largest count of its part."""
+
+SMALL = 1e-3
+"""A cell below this share of its smallest margin may be a zero that the solver has not reached."""
 
 LIFTED = 1e-4
 """To start with, a small cell is raised to this share of its smallest margin."""
@@ -94,9 +94,14 @@ def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
 
 
 def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The best-fitting table (cells,) near the start, and the largest gap to a count in each part (parts,)."""
+    """The best-fitting table (cells,) near the start, and the largest gap to a count in each part (parts,).
+
+    It ends sooner where the table fits well enough that no cell is doubtful.
+    """
     table, gap = start, equations.gap(start)
     for _ in range(PASSES):
+        if _is_clear(equations, table, _missed(equations, gap)):
+            break
         # The relative change that closes the gap with the least `sum change^2 * table`.
         change = equations.transposed @ solve_normal_equations(equations, table, gap)
         nearer = table * np.clip(1.0 + change, 0.1, 10.0)
@@ -104,6 +109,18 @@ def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatA
         if np.abs(left).max(initial=0.0) >= np.abs(gap).max(initial=0.0):
             break
         table, gap = nearer, left
+    return table, _missed(equations, gap)
+
+
+def _missed(equations: Equations, gap: FloatArray) -> FloatArray:
+    """The largest gap (equations,) in each part (parts,), and at least what rounding hides."""
     missed = np.finfo(np.float64).eps * equations.largest_target()
     np.maximum.at(missed, equations.part_of_equation, np.abs(gap))
-    return table, missed
+    return missed
+
+
+def _is_clear(equations: Equations, table: FloatArray, missed: FloatArray) -> bool:
+    """Whether every positive cell (cells,) is clearly above what its part misses (parts,), and the table fits."""
+    held = table > 0
+    above = table[held] > CLEAR * missed[equations.part_of_cell[held]]
+    return bool(above.all() and np.all(missed <= MISSED * equations.largest_target()))
