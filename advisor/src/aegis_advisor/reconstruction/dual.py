@@ -4,7 +4,7 @@ The table that minimises KL(F || prior) subject to its margins has the form `F =
 (Csiszar 1975). In variant I the rows need no multipliers: each row is a softmax, scaled to its records.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -77,6 +77,10 @@ class Dual:
             log_prior=_log_prior(problem),
             rows=None if problem.rows is None else problem.rows / records,
         )
+
+    def without(self, empty: BoolArray) -> Self:
+        """Return the dual with these cells (atoms, labels) empty."""
+        return replace(self, log_prior=np.where(empty, -np.inf, self.log_prior))
 
     @cached_property
     def transposed(self) -> csr_array:

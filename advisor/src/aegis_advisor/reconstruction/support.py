@@ -17,7 +17,7 @@ import numpy as np
 from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.reconstruction.equations import Equations, solve_normal_equations
 from aegis_advisor.reconstruction.problem import Problem
-from aegis_advisor.reconstruction.zeros import zeros_of_logarithms, zeros_of_program
+from aegis_advisor.reconstruction.zeros import SMALL, zeros_of_logarithms, zeros_of_program
 
 LARGEST = 500_000
 """The most cells of a table for which the support is determined."""
@@ -31,22 +31,20 @@ CLEAR = 1e3
 MISSED = 1e-9
 """No table fits if the best one misses a count by more than this share of the largest count of its part."""
 
-SMALL = 1e-3
-"""A cell below this share of its smallest margin may be a zero that the solver has not reached."""
-
 LIFTED = 1e-4
 """To start with, a small cell is raised to this share of its smallest margin."""
 
 ATTEMPTS, PASSES = 4, 6
 
 
-def support(problem: Problem, table: FloatArray) -> BoolArray | None:
+def support(problem: Problem, table: FloatArray, empty: BoolArray | None = None) -> BoolArray | None:
     """Determine which cells are positive in some table that meets the margins, and so in the reference.
 
     Args:
         problem: with counts that are integers below 2^53.
         table: (atoms, labels) the solver's approximate solution as a hint. The better it fits, the more is decided
             without linear programs, which are for small problems only.
+        empty: (atoms, labels) cells that are proven to be empty, if there are any.
 
     Returns:
         (atoms, labels), or None if the support is not known: no table fits, a margin is not exact, the problem is too
@@ -55,7 +53,7 @@ def support(problem: Problem, table: FloatArray) -> BoolArray | None:
     exact = all(margin.is_exact for margin in problem.margins)
     if not exact or problem.prior.size * problem.labels > LARGEST:
         return None
-    equations = Equations.of(problem)
+    equations = Equations.of(problem, empty)
     if equations is None:
         return None
     held = _decide(equations, table.ravel()[equations.cells])
