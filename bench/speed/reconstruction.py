@@ -46,6 +46,7 @@ CROSSING = {
     "square 20 x 20": Case(400, 5, 4, 0, 30_000, "square", 8),
     "its boundary": Case(400, 5, 4, 0, 600, "square", 8),
     "square 40 x 40": Case(1_600, 5, 4, 0, 100_000, "square", 9),
+    "its boundary, 100 x 100": Case(10_000, 5, 4, 0, 15_000, "square", 8),
     "random, tight": Case(300, 5, 10, 20, 30_000, "random", 10),
     "its boundary ": Case(300, 5, 10, 20, 600, "random", 10),
 }

@@ -28,6 +28,10 @@ def indicator(group_of: npt.NDArray[np.integer], groups: int, dtype: type[Number
     return csc_array((np.ones(n, dtype=dtype), group_of, np.arange(n + 1)), shape=(groups, n))
 
 
+SMALL = 3_000
+"""Up to this many cells a table is folded cell by cell."""
+
+
 def fold(table: npt.NDArray[Number], group_of: npt.NDArray[np.integer], groups: int) -> npt.NDArray[Number]:
     """Sum the rows of `table` (n, ...) by group, which gives the masked table of a masking function.
 
@@ -36,5 +40,10 @@ def fold(table: npt.NDArray[Number], group_of: npt.NDArray[np.integer], groups: 
     Returns:
         (groups, ...), zero where a group has no row.
     """
+    if table.size <= SMALL and table.ndim == 2:  # noqa: PLR2004 - the usual table; making a matrix would take longer
+        labels = table.shape[1]
+        small = np.zeros(groups * labels, dtype=table.dtype)
+        np.add.at(small, (group_of[:, np.newaxis] * np.int64(labels) + np.arange(labels)).ravel(), table.ravel())
+        return small.reshape(groups, labels)
     folded: npt.NDArray[Number] = indicator(group_of, groups, table.dtype.type) @ table
     return folded

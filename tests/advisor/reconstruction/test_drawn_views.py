@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aegis_advisor.evidence import Masking, Perturbation
 from aegis_advisor.evidence.checks import find_faults
@@ -10,7 +12,7 @@ from aegis_advisor.ranking import assess
 from aegis_advisor.ranking.sufficiency import lacks_evidence, ranking_basis
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.cases import counted, evidence_of, full_table, mapped, random_table
-from tests.advisor.inexact import drawn, laplace, randomised_response
+from tests.advisor.inexact import drawn, laplace, noisy, randomised_response, rounded
 
 INFORMATION = MEASURES["mutual_information"]
 BOTH_VARIANTS = pytest.mark.parametrize("histogram", [True, False], ids=["variant-I", "variant-II"])
@@ -73,6 +75,33 @@ def test_a_matrix_without_chance_is_a_mapping(histogram):
     assert find_faults(evidence) == ()
     found = full_table(evidence, reconstruct(evidence))
     np.testing.assert_allclose(found, full_table(expected, reconstruct(expected)), atol=1e-6)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(["alone", "rounded", "noisy", "exact"]), st.booleans())
+def test_what_would_become_of_records_that_no_value_has_is_of_no_consequence(seed, other, histogram):
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, values=int(rng.integers(2, 9)), records=int(rng.choice([5, 20, 200])))
+    table[rng.random(len(table)) < 0.4] = 0
+    table[0, 0] += 1
+    mapping, crossing = rng.integers(0, 3, (2, len(table)))
+    held = table.any(axis=1)
+    views = {
+        "alone": [],
+        "rounded": [rounded("w", crossing, table, 5)],
+        "noisy": [noisy(rng, "w", crossing, table, 1.0)],
+        "exact": [mapped("w", crossing, table)],
+    }[other]
+    if not histogram:  # an exact view instead says which values have no records
+        views = [*views, mapped("held", held.astype(int), table)]
+    exact = mapped("m", mapping, table)
+    transition = np.where(held[:, np.newaxis], np.eye(exact.groups)[mapping], rng.dirichlet(np.ones(exact.groups)))
+    certain = Masking("m", exact.groups, None, exact.joint, deterministic=False, transition=transition)
+    evidence = evidence_of(table, [certain, *views], histogram=histogram)
+    expected = evidence_of(table, [exact, *views], histogram=histogram)
+    reference = reconstruct(evidence)
+    assert reference.certificate.converged
+    found = full_table(evidence, reference)
+    np.testing.assert_allclose(found, full_table(expected, reconstruct(expected)), atol=1e-5 * table.sum())
 
 
 def test_values_with_the_same_probabilities_share_an_atom():

@@ -67,6 +67,18 @@ def test_it_meets_every_margin_to_a_billionth_on_the_boundary_too(side, mean, hi
     assert reference.joint.min() >= 0
 
 
+@BOTH_VARIANTS
+@pytest.mark.parametrize("mean", [0.1, 0.4])
+def test_cells_that_must_be_empty_are_taken_out_where_steps_alone_come_no_nearer(mean, histogram):
+    table, views = crossing(50, 4, mean, seed=8)
+    reference = reconstruct(evidence_of(table, views, histogram=histogram))
+    truth = np.zeros_like(reference.joint)
+    np.add.at(truth, reference.atom_of_value, table)
+    assert reference.certificate.converged
+    assert reference.certificate.residual <= 1e-9
+    assert np.all(reference.joint[truth > 0] > 0)
+
+
 @pytest.mark.parametrize("limits", [(0, 3_000), (0, 300), (10_000, 10_000)], ids=["guided", "at once", "whole"])
 def test_the_ways_to_a_direction_lead_to_one_table(limits, monkeypatch):
     table, views = crossing(10, 5, 2.0, seed=3)

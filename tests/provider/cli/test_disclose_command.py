@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.provider.disclosure.small_entries import written
+from tests.provider.disclosure.small_entries import without_half_records, written
 from tests.provider.report.html_page import Reader
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
@@ -166,6 +166,20 @@ def test_bounds_that_have_no_time_say_so(aegis, folder):
         f"aegis: {changed}: bounds stopped early, so small counts may be known for certain (see --seconds): age\n"
     )
     assert aegis("disclose", changed, "--seconds", "0", "--check")[::2] == (1, complaint)
+
+
+def test_what_only_whole_numbers_give_away_is_named_as_such(aegis, folder):
+    (folder / "halves.json").write_text(json.dumps(without_half_records()))
+    code, out, error = aegis("disclose", "halves.json")
+    assert (code, error) == (0, "")
+    assert "u 1 1 d x m" in words(out)
+    assert "exact cells that follow only because counts are whole numbers" in words(out)
+    [attribute] = json.loads(aegis("disclose", "halves.json", "--json")[1])["attributes"]
+    assert attribute["together"]["by_whole_numbers"] == 1
+    assert attribute["together"]["smallest_by_whole_numbers"] == {"count": 1, "place": ["d", "m"]}
+    out = aegis("disclose", "halves.json", "--seconds", "0")[1]
+    assert "Not decided whether they follow because counts are whole numbers:" in " ".join(words(out))
+    assert "only whole numbers" not in out
 
 
 @pytest.mark.parametrize(

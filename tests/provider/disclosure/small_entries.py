@@ -48,6 +48,27 @@ def document(entry, **changed):
     return EntryDocument.model_validate({**entry, **changed})
 
 
+def without_half_records():
+    """An entry of seven people whose views leave `d` nobody or one person of `m`, or half of one, but not nobody.
+
+    Of `m`: a + c = a + f = 1 and a + b = b + d + f = 2, so d = 2 a - 1, and a is a half or 1.
+    """
+    views = {"v": [1, 0, 1, 0, 1, 0], "w": [0, 0, 1, 1, 1, 1], "x": [0, 2, 2, 2, 1, 0]}
+    counts = {"v": [[2, 2], [1, 2]], "w": [[2, 2], [1, 2]], "x": [[1, 2], [0, 1], [2, 1]]}
+    maskings = [
+        {"id": name, "domain": ["p", "q", "r"][: len(counts[name])], "mapping": mapping, "joint": counts[name]}
+        for name, mapping in views.items()
+    ]
+    return {
+        "format": 1,
+        "name": "halves",
+        "records": 7,
+        "label": {"name": "y", "domain": ["m", "n"], "histogram": [3, 4]},
+        "attributes": [{"name": "u", "type": "string", "domain": list("abcdef"), "maskings": maskings}],
+        "configurations": [{"id": "c", "maskings": {"u": "v"}}],
+    }
+
+
 def possible_tables(attribute, label):
     """Return every table of whole counts with the sums of the entry, by group of values and label value.
 

@@ -17,7 +17,15 @@ from aegis_provider.disclosure import (
     disclose,
     refuse_small_counts,
 )
-from tests.provider.disclosure.small_entries import AGES, PLAN, document, possible_tables, write_table, written
+from tests.provider.disclosure.small_entries import (
+    AGES,
+    PLAN,
+    document,
+    possible_tables,
+    without_half_records,
+    write_table,
+    written,
+)
 from tests.provider.documents import summarize
 
 
@@ -309,6 +317,16 @@ def test_tables_that_agree_two_by_two_but_not_all_together_are_refused():
         each["joint"] = [[0, 0], [3, 3]]
     with pytest.raises(EntryError, match=r"^'v': "):
         disclose(document(entry))
+
+
+def test_a_person_that_only_whole_numbers_give_away_is_named_and_counts():
+    disclosed = disclose(document(without_half_records()))
+    linked = only_attribute(disclosed).linked
+    assert (linked.by_whole_numbers, linked.smallest_by_whole_numbers) == (1, Cell(1, ("d", "m")))
+    assert linked.undecided == 0
+    assert linked.exact >= 6
+    with pytest.raises(SmallCountsError, match="are known for certain"):
+        refuse_small_counts(disclosed, "entry.json")
 
 
 def test_an_attribute_that_the_entry_lacks_is_refused(ages):

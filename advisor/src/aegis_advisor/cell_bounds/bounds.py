@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from aegis_advisor.arrays import AtomArray, FloatArray, IntArray
+from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, IntArray
 from aegis_advisor.atoms import common_refinement
 from aegis_advisor.cell_bounds.certain_sums import CertainSums
 from aegis_advisor.cell_bounds.table_bounds import TableBounds
@@ -28,7 +28,8 @@ UNLIMITED = int(np.iinfo(np.int64).max)
 class CellBounds:
     """The bounds of each cell of an attribute's table of atoms and labels.
 
-    A cell is determined exactly by what is published if its bounds are equal.
+    A cell is determined exactly by what is published if its bounds are equal. That may be so only because counts are
+    whole numbers.
 
     Attributes:
         atom_of_value: (values,) the atom of each value, as numbered by `common_refinement`.
@@ -39,6 +40,10 @@ class CellBounds:
         complete: whether every bound is the tightest possible for tables of real numbers with these sums, rounded to a
             whole number (for counts of 10^9 and more, only to a billionth of the largest). If not, time ran out or a
             program was given up: all bounds hold, but some may be wider than necessary.
+        by_whole_numbers: (atoms, labels) which cells are determined only because counts are whole numbers: all tables
+            of whole numbers have the same count there, but tables of real numbers have others.
+        undecided: (atoms, labels) which cells may be determined for that reason, because that was not decided: more
+            than 200 cells depend on each other, time ran out, or a search was given up.
     """
 
     atom_of_value: AtomArray
@@ -47,6 +52,8 @@ class CellBounds:
     method: Method
     programs: int
     complete: bool
+    by_whole_numbers: BoolArray
+    undecided: BoolArray
 
 
 def silent(_done: int, _bounds: int) -> None:
@@ -63,8 +70,8 @@ def bound_cells(
 
     Counts with declared noise say nothing for certain. Rounded counts and counts that lack records limit their sums.
     Random maskings limit sums only by which masked values are possible (`CertainSums`). No bound excludes the truth,
-    since each has a proof in whole numbers. Bounds are rounded because cells are whole numbers, but this is not used to
-    tighten them further.
+    since each has a proof in whole numbers. Bounds are those of tables of real numbers, rounded; only the cells that
+    have the same count in all tables of whole numbers are looked for too (`whole_numbers`).
 
     Args:
         evidence: without faults (`find_faults`).
@@ -73,11 +80,10 @@ def bound_cells(
         stop: called before each linear program; if true, the bounds proven so far are returned.
 
     Raises:
-        ContradictoryViewsError: no table fits.
+        ContradictoryViewsError: no table of whole numbers fits.
     """
     if evidence.joint is not None:
-        everyone = np.arange(evidence.values, dtype=np.int32)
-        return CellBounds(everyone, evidence.joint.copy(), evidence.joint.copy(), "given", 0, complete=True)
+        return _given(evidence.joint)
     atom_of_value = common_refinement(evidence.partitions, evidence.values)
     known = CertainSums.of(evidence, atom_of_value, int(atom_of_value.max()) + 1)
     bounds = TableBounds.of(known)
@@ -85,7 +91,15 @@ def bound_cells(
         raise ContradictoryViewsError(evidence.name)
     lower, upper = _as_counts(bounds.lower), _as_counts(bounds.upper)
     method: Method = "linear_programs" if bounds.programs else "closed_form"
-    return CellBounds(atom_of_value, lower, upper, method, bounds.programs, bounds.complete)
+    return CellBounds(
+        atom_of_value, lower, upper, method, bounds.programs, bounds.complete, bounds.by_whole_numbers, bounds.undecided
+    )
+
+
+def _given(joint: IntArray) -> CellBounds:
+    """The bounds of unmasked counts (values, labels): the counts themselves."""
+    everyone, none = np.arange(joint.shape[0], dtype=np.int32), np.zeros(joint.shape, dtype=bool)
+    return CellBounds(everyone, joint.copy(), joint.copy(), "given", 0, True, none, none)
 
 
 def _as_counts(bound: FloatArray) -> IntArray:

@@ -1,13 +1,4 @@
-"""The tightest bounds of cells with known sums, by as few linear programs as possible, with proofs of the bounds.
-
-A solver's optimum is right to some digits only, but a bound must never exclude the truth. Any multipliers `y` of the
-sums prove a bound (Neumaier & Shcherbina 2004, "Safe bounds in linear and mixed-integer linear programming"):
-
-    c x = y A x + (c - y A) x  >=  sum of y times the limit on its side  +  sum of min(0, c - y A) times the most of x
-
-for every table with `least <= A x <= most` and `0 <= x <= upper`. Multipliers are rounded to fractions whose common
-denominator is a power of two. Then all of this is computed without error. Counts are whole, so the bound is rounded up.
-"""
+"""The tightest bounds of cells with known sums, by as few linear programs as possible."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +9,7 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
+from aegis_advisor.cell_bounds.proofs import proven_least
 
 PRIMAL = 4
 DEVEX = 1
@@ -104,52 +96,6 @@ def _model(sums: LinearSystem, unit: float) -> highspy.HighsLp:
     return model
 
 
-NEGLIGIBLE = 2.0**-40
-"""A multiplier this small relative to the largest is the solver's rounding."""
-
-HOPELESS = 2.0**20
-"""A multiplier this large leaves the others too few binary places."""
-
-
-def proven_least(sums: LinearSystem, cell: int, sign: int, multipliers: FloatArray) -> int | None:
-    """A lower bound of `sign` times a cell in every table of whole numbers; None if the multipliers prove none.
-
-    Args:
-        sums: the sums and their limits.
-        cell: the index of the cell among the cells of `sums`.
-        sign: 1 or -1.
-        multipliers: (sums,) approximately the dual solution of the program that minimises `sign` times the cell.
-    """
-    if not np.abs(multipliers).max(initial=0.0) < HOPELESS:
-        return None
-    usable = np.isfinite(np.where(multipliers > 0, sums.least, sums.most))
-    multipliers = np.where(usable, multipliers, 0.0)
-    whole, exponent = _scaled(sums, multipliers)
-    reduced = -(sums.transposed.astype(np.int64) @ whole)
-    reduced[cell] += sign << exponent
-    limits = np.where(whole > 0, sums.least, sums.most)
-    total = _product(whole, limits)
-    below = np.flatnonzero(reduced < 0)
-    if not np.isfinite(sums.upper[below]).all():
-        return None
-    total += _product(reduced[below], sums.upper[below])
-    return -(-total >> exponent)
-
-
-def _scaled(sums: LinearSystem, multipliers: FloatArray) -> tuple[IntArray, int]:
-    """The multipliers times 2^exponent, as integers small enough that those of a cell's sums total at most 2^62."""
-    largest = float(np.abs(multipliers).max(initial=1.0))
-    most = int(np.diff(sums.transposed.indptr).max(initial=1))
-    exponent = 60 - most.bit_length() - int(np.frexp(largest)[1])
-    kept = np.where(np.abs(multipliers) > NEGLIGIBLE * largest, multipliers, 0.0)
-    return np.rint(np.ldexp(kept, exponent)).astype(np.int64), exponent
-
-
-def _product(factors: IntArray, counts: FloatArray) -> int:
-    used = np.flatnonzero(factors)
-    return sum(factor * int(count) for factor, count in zip(factors[used].tolist(), counts[used].tolist(), strict=True))
-
-
 CLOSE = 1e-6
 RELATIVE = 1e-9
 """A solver's table attains a bound if it is this close: within an error in records, plus one relative to the largest
@@ -166,6 +112,8 @@ class BoundSearch:
         upper: (cells,) the upper bounds proven so far.
         least: (cells,) the least in any table found so far that fits.
         most: (cells,) the most in any of these tables.
+        whole_least: (cells,) the least in any of these tables that is a table of whole numbers; infinite if none is.
+        whole_most: (cells,) the most in any of them; minus infinity if none is.
         asked: (2, cells) whether the program of the upper bound, and of the lower bound, was solved.
         programs: the number of linear programs solved.
     """
@@ -175,6 +123,8 @@ class BoundSearch:
     upper: FloatArray
     least: FloatArray
     most: FloatArray
+    whole_least: FloatArray
+    whole_most: FloatArray
     asked: BoolArray
     programs: int = 0
 
@@ -183,7 +133,8 @@ class BoundSearch:
         """Start with the bounds that each sum implies by itself."""
         cells = sums.cells.size
         seen = np.full(cells, np.inf)
-        return cls(sums, np.zeros(cells), sums.upper.copy(), seen, -seen, np.zeros((2, cells), dtype=bool))
+        asked = np.zeros((2, cells), dtype=bool)
+        return cls(sums, np.zeros(cells), sums.upper.copy(), seen, -seen, seen, -seen, asked)
 
     def open(self) -> int:
         """The number of bounds that may not be the tightest yet."""
@@ -249,6 +200,10 @@ class BoundSearch:
             return not single
         self.least = np.minimum(self.least, optimum.point)
         self.most = np.maximum(self.most, optimum.point)
+        whole = np.rint(optimum.point)
+        if self.sums.admits(whole):
+            self.whole_least = np.minimum(self.whole_least, whole)
+            self.whole_most = np.maximum(self.whole_most, whole)
         return not single or self._prove(int(cells[0]), sign, optimum.multipliers)
 
     def _prove(self, cell: int, sign: int, multipliers: FloatArray) -> bool:

@@ -58,6 +58,11 @@ class LinearSystem:
         start, stop = self.transposed.indptr[cell : cell + 2]
         return np.asarray(self.transposed.indices[start:stop], dtype=np.int64)
 
+    def admits(self, table: FloatArray) -> bool:
+        """Whether a table of whole numbers (cells,) has these sums and no negative cell."""
+        sums = self.matrix @ table
+        return bool(np.all(table >= 0) and np.all(sums >= self.least) and np.all(sums <= self.most))
+
     def parts(self) -> Iterator[Self]:
         """Yield the parts of the system that share neither sums nor cells."""
         sums, cells = self.matrix.shape

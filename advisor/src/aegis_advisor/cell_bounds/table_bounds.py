@@ -8,10 +8,11 @@ from typing import Self
 import numpy as np
 from scipy.linalg import LinAlgError, inv
 
-from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.cell_bounds.certain_sums import CertainSums, SumLimits
 from aegis_advisor.cell_bounds.linear_programs import BoundSearch, InfeasibleError
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
+from aegis_advisor.cell_bounds.whole_numbers import decide
 from aegis_advisor.reconstruction.decomposition import (
     divide,
     essential,
@@ -83,10 +84,14 @@ class TableBounds:
         searches: for each part that needs linear programs, the indices (cells,) of its cells in the flattened table,
             and its search.
         complete: whether every linear program that was needed has been solved.
+        by_whole_numbers: (atoms, labels) which cells are determined only because counts are whole numbers.
+        undecided: (atoms, labels) of which cells it is not known whether they are determined for that reason.
     """
 
     lower: FloatArray
     upper: FloatArray
+    by_whole_numbers: BoolArray
+    undecided: BoolArray
     searches: list[tuple[IntArray, BoundSearch]] = field(default_factory=list)
     complete: bool = True
 
@@ -94,7 +99,7 @@ class TableBounds:
     def of(cls, known: CertainSums) -> Self | None:
         """Return the bounds with a closed form, and searches for the other parts; None if no table fits."""
         shape = known.exact.prior.size, known.exact.labels
-        bounds = cls(np.zeros(shape), np.zeros(shape))
+        bounds = cls(np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
         held = without_empty_atoms(known.exact)
         if not held.size:
             return bounds
@@ -107,7 +112,7 @@ class TableBounds:
         return sum(search.programs for _, search in self.searches)
 
     def search(self, progress: Callable[[int, int], None], stop: Callable[[], bool]) -> bool:
-        """Solve the linear programs; False if no table fits."""
+        """Solve the linear programs, then search for tables of whole numbers; False if no table fits."""
         waiting = [search.open() for _, search in self.searches]
         everything = sum(waiting)
         for place, (cells, search) in enumerate(self.searches):
@@ -118,7 +123,20 @@ class TableBounds:
                 return False
             self.complete = self.complete and done
             self.lower.flat[cells], self.upper.flat[cells] = search.lower, search.upper
+        try:
+            self._decide(stop)
+        except InfeasibleError:
+            return False
         return True
+
+    def _decide(self, stop: Callable[[], bool]) -> None:
+        """Add what follows only because counts are whole numbers."""
+        for cells, search in self.searches:
+            whole = decide(search, stop)
+            self.by_whole_numbers.flat[cells] = whole.determined
+            self.undecided.flat[cells] = whole.undecided
+            known = cells[whole.determined]
+            self.lower.flat[known] = self.upper.flat[known] = whole.counts[whole.determined]
 
     def _of_exact(self, exact: Problem, held: IntArray) -> bool:
         """Find the bounds from exact margins, for the atoms (held,) that can have records; False if no table fits."""

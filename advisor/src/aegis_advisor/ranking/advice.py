@@ -82,7 +82,7 @@ def recommend(
     if measure.is_joint and len(weighted) > 1:
         scores = score_by_joint_measure(selected, assessments, codes, pairs, others, question)
     else:
-        scores = score_by_attribute(selected, assessments, blocks, question.weights)
+        scores = score_by_attribute(selected, assessments, blocks, measure, question.weights)
     ranking = _rank(selected, assessments, blocks, scores, question)
     sampling = _Sampling.of(selected, assessments, measure, blocks, ranking, scores, question)
     within = sampling.indistinguishable(blocks, ranking)

@@ -4,7 +4,7 @@ The table that minimises KL(F || prior) subject to its margins has the form `F =
 (Csiszar 1975). In variant I the rows need no multipliers: each row is a softmax, scaled to its records.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -13,6 +13,9 @@ from scipy.sparse import csr_array
 
 from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.reconstruction.problem import Problem, design_of
+
+MOST_OVERLAPS = 1_000_000
+"""The most pairs of groups, and of groups of an atom, for which the products of shares are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,10 +78,32 @@ class Dual:
             rows=None if problem.rows is None else problem.rows / records,
         )
 
+    def without(self, empty: BoolArray) -> Self:
+        """Return the dual with these cells (atoms, labels) empty."""
+        return replace(self, log_prior=np.where(empty, -np.inf, self.log_prior))
+
     @cached_property
     def transposed(self) -> csr_array:
         """The transposed design (groups, atoms)."""
         return csr_array(self.design.T)
+
+    @cached_property
+    def overlaps(self) -> csr_array | None:
+        """The products (groups * groups, atoms) of an atom's shares in each two groups; None if there are too many.
+
+        Times weights (atoms,) they are the weighted Gram matrix of the design: what each two groups share.
+        """
+        groups = self.targets.shape[0]
+        of_atom = np.diff(self.design.indptr)
+        if max(int(np.sum(of_atom.astype(np.int64) ** 2)), groups * groups) > MOST_OVERLAPS:
+            return None
+        first = np.repeat(np.arange(self.design.nnz), np.repeat(of_atom, of_atom))
+        place = np.arange(first.size) - np.repeat(np.cumsum(of_atom**2) - of_atom**2, of_atom**2)
+        atom = np.repeat(np.arange(of_atom.size), of_atom**2)
+        second = self.design.indptr[atom] + place % of_atom[atom]
+        rows = self.design.indices[first].astype(np.int64) * groups + self.design.indices[second]
+        shares = self.design.data[first] * self.design.data[second]
+        return csr_array((shares, (rows, atom)), shape=(groups * groups, of_atom.size))
 
     @cached_property
     def free(self) -> BoolArray:

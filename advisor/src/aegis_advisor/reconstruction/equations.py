@@ -37,12 +37,18 @@ class Equations:
     parts: int
 
     @classmethod
-    def of(cls, problem: Problem) -> Self | None:
-        """Return the equations in all cells (atom, label) without a margin of 0.
+    def of(cls, problem: Problem, empty: BoolArray | None = None) -> Self | None:
+        """Return the equations in all cells (atom, label) without a margin of 0, except those known to be empty.
 
-        None if a positive margin has no such cell, so that no table fits.
+        Args:
+            problem: with exact margins.
+            empty: (atoms, labels) cells that have no record in any table that fits; None if none is known.
+
+        Returns:
+            None if a positive margin has no such cell, so that no table fits.
         """
-        cells = np.flatnonzero(_open_cells(problem))
+        held = problem.allowed() if empty is None else problem.allowed() & ~empty
+        cells = np.flatnonzero(held)
         everything, target = _incidence(problem)
         matrix = everything[:, cells]
         empty = np.diff(matrix.indptr) == 0
@@ -76,14 +82,6 @@ class Equations:
         """(equations,) how much a table (cells,) falls short of each target."""
         missing: FloatArray = self.target - self.matrix @ table
         return missing
-
-
-def _open_cells(problem: Problem) -> BoolArray:
-    """(atoms, labels) the cells without a margin of 0."""
-    cells = np.repeat((problem.prior > 0)[:, np.newaxis], problem.labels, axis=1)
-    for margin in problem.margins:
-        cells[margin.atoms] &= (margin.counts > 0)[margin.group_of]
-    return cells
 
 
 def _incidence(problem: Problem) -> tuple[csr_array, FloatArray]:

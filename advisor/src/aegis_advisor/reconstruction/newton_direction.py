@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
 from scipy.sparse import csr_array, hstack
 from scipy.sparse.linalg import LinearOperator, cg
 
@@ -141,12 +142,26 @@ def _by_conjugate_gradients(
 
 def _inverse_blocks(dual: Dual, point: Point) -> FloatArray:
     """The inverses (labels, groups, groups) of the Hessian's diagonal blocks, one for each label."""
-    identity = np.eye(point.gradient.shape[0])
-    blocks = []
-    for weights, ridge, free in zip(_responses(dual, point.table).T, dual.ridge.T, dual.free.T, strict=True):
-        block = _product(dual.design, weights) + np.diag(np.where(free, ridge, 1.0))
-        blocks.append(cho_solve(_factor(block), identity, check_finite=False))
-    return np.stack(blocks)
+    blocks = _products(dual, _responses(dual, point.table))
+    diagonal = np.arange(blocks.shape[1])
+    blocks[:, diagonal, diagonal] += np.where(dual.free, dual.ridge, 1.0).T
+    return np.stack([_inverse(_factor(block)) for block in blocks])
+
+
+def _inverse(factor: Factor) -> FloatArray:
+    """The inverse of a symmetric matrix, given its Cholesky factor; three times as fast as solving for the identity."""
+    lower, _ = dpotri(factor[0], lower=True)
+    half = np.tril(lower, -1)
+    inverse: FloatArray = half + half.T + np.diag(np.diagonal(lower))
+    return inverse
+
+
+def _products(dual: Dual, weights: FloatArray) -> FloatArray:
+    """The weighted Gram matrices (labels, groups, groups) of the design, for weights (atoms, labels)."""
+    groups = dual.targets.shape[0]
+    if dual.overlaps is None:
+        return np.stack([_product(dual.design, each) for each in weights.T])
+    return np.ascontiguousarray((dual.overlaps @ weights).T).reshape(-1, groups, groups)
 
 
 def _inverse_diagonal(dual: Dual, point: Point) -> FloatArray:

@@ -147,16 +147,38 @@ def _drawn(
     A count that chance can change has at least the variance of a single record, since F is only estimated, even where
     the estimate is 0.
     """
-    share = np.zeros((estimate.shape[0], masking.groups))
-    share[atom_of_value] = transition
+    share = _chances(transition, evidence, atom_of_value, estimate.shape[0])
     used = np.flatnonzero(share.any(axis=0))
     share = share[:, used]
     counts, variance = restored(masking, counts_of(masking)[used], evidence)
     chance = share * (1.0 - share)
-    held = chance[estimate.any(axis=1)]
-    variance += np.maximum(chance.T @ estimate, held.max(axis=0, initial=0.0)[:, np.newaxis])
+    variance += np.maximum(chance.T @ estimate, chance.max(axis=0, initial=0.0)[:, np.newaxis])
     atoms, group_of = np.nonzero(share)
     return _margin(Margin(atoms, group_of, counts, share[atoms, group_of], variance), evidence.records)
+
+
+def _chances(transition: FloatArray, evidence: AttributeEvidence, atom_of_value: AtomArray, atoms: int) -> FloatArray:
+    """The share (atoms, groups) of each atom's records that is in each group, by a transition matrix (values, groups).
+
+    What would become of records that a value does not have is of no consequence, but would seem to leave counts to
+    chance. So a value that certainly has none always gets its likeliest masked value.
+    """
+    empty = _empty_values(evidence)
+    share = np.zeros((atoms, transition.shape[1]))
+    share[atom_of_value[empty]] = np.eye(transition.shape[1])[transition[empty].argmax(axis=1)]
+    share[atom_of_value[~empty]] = transition[~empty]
+    return share
+
+
+def _empty_values(evidence: AttributeEvidence) -> BoolArray:
+    """Which values (values,) certainly have no records, by the histogram or by an exact view."""
+    counts = evidence.value_counts
+    empty: BoolArray = np.zeros(evidence.values, dtype=bool) if counts is None else counts == 0
+    for masking in evidence.traceable:
+        if masking.mapping is not None and masking.perturbation.is_none:
+            held: BoolArray = counts_of(masking).sum(axis=1) > 0
+            empty = empty | ~held[masking.mapping]
+    return empty
 
 
 def _margin(margin: Margin, records: int) -> Margin:

@@ -108,11 +108,11 @@ def _emptied(problem: Problem, solution: Solution) -> tuple[FloatArray, bool]:
     """The table with 0 in all cells that must be empty, and whether it is certain which these are."""
     if solution.method == "closed_form":
         return solution.table, problem.residual(solution.table) <= CLOSED
-    allowed = problem.allowed()
+    allowed = problem.allowed() if solution.empty is None else problem.allowed() & ~solution.empty
     missed = max(problem.residual(solution.table), ROUNDING) * problem.records
     if problem.is_exact and solution.table[allowed].min(initial=np.inf) > CLEAR * missed:
         return np.where(allowed, solution.table, 0.0), True  # all allowed cells are far above the residual
-    held = support(problem, solution.table)
+    held = support(problem, solution.table, solution.empty)
     if held is None:
         return solution.table, False
     return np.where(held, solution.table, 0.0), True
@@ -136,6 +136,7 @@ def _given(evidence: AttributeEvidence, joint: FloatArray) -> Reference:
 def _solve(problem: Problem, solver: Solver) -> Solution:
     """Solve each part by itself: in closed form if it has one, else by the solver."""
     table = np.zeros((problem.prior.size, problem.labels))
+    empty = np.zeros(table.shape, dtype=bool)
     held = without_empty_atoms(problem)
     if not held.size:
         return Solution("closed_form", table, 0, 0.0)
@@ -154,10 +155,11 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
     for atoms, part in zip(parts, divide(problem, parts), strict=True):
         solution = _solve_part(part, solver)
         table[held[atoms]] = solution.table
+        empty[held[atoms]] = False if solution.empty is None else solution.empty
         method = max(method, solution.method, key=get_args(Method).index)
         iterations = max(iterations, solution.iterations)
         least += solution.divergence
-    return Solution(method, table, iterations, least)
+    return Solution(method, table, iterations, least, empty=empty)
 
 
 def _condensed(problem: Problem) -> Problem:

@@ -6,7 +6,7 @@ from typing import Literal, Protocol, Self
 
 import numpy as np
 
-from aegis_advisor.arrays import AtomArray, FloatArray, IntArray, fold
+from aegis_advisor.arrays import AtomArray, BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction.exact import nearest_with_label
@@ -112,6 +112,7 @@ class Solution:
         multipliers: (groups, labels) the logarithms of the multipliers, all margins one after the other; None for a
             closed form.
         gap: how far the inexact counts are from their best fit, measured by the gradient, over the number of records.
+        empty: (atoms, labels) cells that are proven to be empty although no margin of theirs is 0; None if none is.
     """
 
     method: Method
@@ -120,6 +121,7 @@ class Solution:
     divergence: float
     multipliers: FloatArray | None = None
     gap: float = 0.0
+    empty: BoolArray | None = None
 
 
 class Solver(Protocol):

@@ -17,7 +17,7 @@ import numpy as np
 from aegis_advisor.arrays import BoolArray, FloatArray
 from aegis_advisor.reconstruction.equations import Equations, solve_normal_equations
 from aegis_advisor.reconstruction.problem import Problem
-from aegis_advisor.reconstruction.zeros import zeros_of_logarithms, zeros_of_program
+from aegis_advisor.reconstruction.zeros import SMALL, zeros_of_logarithms, zeros_of_program
 
 LARGEST = 500_000
 """The most cells of a table for which the support is determined."""
@@ -28,9 +28,6 @@ LARGEST_PROGRAMME = 600
 CLEAR = 1e3
 """A cell this many times above the residual of its part's equations is not zero."""
 
-SMALL = 1e-3
-"""A cell below this share of its smallest margin may be a zero that the solver has not reached."""
-
 MISSED = 1e-9
 """No table fits if the best one misses a count by more than this share of the largest count of its part."""
 
@@ -40,13 +37,14 @@ LIFTED = 1e-4
 ATTEMPTS, PASSES = 4, 6
 
 
-def support(problem: Problem, table: FloatArray) -> BoolArray | None:
+def support(problem: Problem, table: FloatArray, empty: BoolArray | None = None) -> BoolArray | None:
     """Determine which cells are positive in some table that meets the margins, and so in the reference.
 
     Args:
         problem: with counts that are integers below 2^53.
         table: (atoms, labels) the solver's approximate solution as a hint. The better it fits, the more is decided
             without linear programs, which are for small problems only.
+        empty: (atoms, labels) cells that are proven to be empty, if there are any.
 
     Returns:
         (atoms, labels), or None if the support is not known: no table fits, a margin is not exact, the problem is too
@@ -55,7 +53,7 @@ def support(problem: Problem, table: FloatArray) -> BoolArray | None:
     exact = all(margin.is_exact for margin in problem.margins)
     if not exact or problem.prior.size * problem.labels > LARGEST:
         return None
-    equations = Equations.of(problem)
+    equations = Equations.of(problem, empty)
     if equations is None:
         return None
     held = _decide(equations, table.ravel()[equations.cells])
@@ -94,9 +92,14 @@ def _decide(equations: Equations, table: FloatArray) -> BoolArray | None:
 
 
 def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The best-fitting table (cells,) near the start, and the largest gap to a count in each part (parts,)."""
+    """The best-fitting table (cells,) near the start, and the largest gap to a count in each part (parts,).
+
+    It ends sooner where the table fits well enough that no cell is doubtful.
+    """
     table, gap = start, equations.gap(start)
     for _ in range(PASSES):
+        if _is_clear(equations, table, _missed(equations, gap)):
+            break
         # The relative change that closes the gap with the least `sum change^2 * table`.
         change = equations.transposed @ solve_normal_equations(equations, table, gap)
         nearer = table * np.clip(1.0 + change, 0.1, 10.0)
@@ -104,6 +107,18 @@ def _fitted(equations: Equations, start: FloatArray) -> tuple[FloatArray, FloatA
         if np.abs(left).max(initial=0.0) >= np.abs(gap).max(initial=0.0):
             break
         table, gap = nearer, left
+    return table, _missed(equations, gap)
+
+
+def _missed(equations: Equations, gap: FloatArray) -> FloatArray:
+    """The largest gap (equations,) in each part (parts,), and at least what rounding hides."""
     missed = np.finfo(np.float64).eps * equations.largest_target()
     np.maximum.at(missed, equations.part_of_equation, np.abs(gap))
-    return table, missed
+    return missed
+
+
+def _is_clear(equations: Equations, table: FloatArray, missed: FloatArray) -> bool:
+    """Whether every positive cell (cells,) is clearly above what its part misses (parts,), and the table fits."""
+    held = table > 0
+    above = table[held] > CLEAR * missed[equations.part_of_cell[held]]
+    return bool(above.all() and np.all(missed <= MISSED * equations.largest_target()))

@@ -26,6 +26,10 @@ from scipy.sparse import coo_array, hstack
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray
 from aegis_advisor.reconstruction.equations import Equations, closest_combination
+from aegis_advisor.reconstruction.problem import Problem
+
+SMALL = 1e-3
+"""A cell below this share of its smallest margin may be a zero that the solver has not reached."""
 
 LEAST = 1e-6
 """A cell that has at most this part of a record in every table that fits is zero."""
@@ -89,6 +93,23 @@ LOST, UNKNOWN = 1e-290, 1e-4
 weight."""
 
 ATTEMPTS, REFINEMENTS = 2, 3
+
+
+def proven_zeros(problem: Problem, table: FloatArray, empty: BoolArray | None = None) -> BoolArray:
+    """Which cells (atoms, labels) are proven to be empty in every table that fits, although no margin of theirs is 0.
+
+    Args:
+        problem: with exact margins, whose counts are integers below 2^53.
+        table: (atoms, labels) a solver's approximate solution. It may miss some zeros, fewer if it fits better.
+        empty: (atoms, labels) zeros that are proven already; they are among those returned.
+    """
+    zero = np.zeros(table.size, dtype=bool) if empty is None else empty.flatten()
+    equations = Equations.of(problem, empty)
+    if equations is not None:
+        cells = table.ravel()[equations.cells]
+        suspects = cells <= SMALL * equations.smallest_target()
+        zero[equations.cells] = zeros_of_logarithms(equations, suspects, cells)
+    return zero.reshape(table.shape)
 
 
 def zeros_of_logarithms(equations: Equations, suspects: BoolArray, table: FloatArray) -> BoolArray:

@@ -6,7 +6,8 @@ from aegis_provider.cli.options import DelimiterOption, HtmlOption, MemoryOption
 from aegis_provider.disclosure import EntryError, refuse_small_counts
 from aegis_provider.disclosure import disclose as bound_cells
 from aegis_provider.plan.reading import load_plan
-from aegis_provider.report.disclosure import disclosure_document, disclosure_report
+from aegis_provider.report.disclosure import disclosure_report
+from aegis_provider.report.disclosure_document import disclosure_document
 from aegis_provider.report.text import text_lines
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError

@@ -103,6 +103,9 @@ class LinkedTables:
         cells: How many cells the atoms make with the label values.
         exact: How many cells all tables together determine exactly.
         empty: How many exact cells certainly have no record.
+        by_whole_numbers: How many exact cells follow only because counts are whole numbers.
+        smallest_by_whole_numbers: The smallest of them, even if it is 0; the first if there are several.
+        undecided: Of how many cells it is not known whether they follow for that reason.
         in_tables: How many exact cells above 0 appear in a table as they are.
         smallest: The smallest exact cell above 0.
         below: How many exact cells above 0 are small.
@@ -113,14 +116,16 @@ class LinkedTables:
         largest: The cell with most records among those of `alike` atoms.
         method: How the bounds of the cells were computed.
         programs: How many linear programs were solved for them.
-        complete: Whether the bounds are the tightest that linear programs find. Because counts are whole, a few more
-            cells may still be determined.
+        complete: Whether the bounds are the tightest that linear programs find.
     """
 
     atoms: int
     cells: int
     exact: int
     empty: int
+    by_whole_numbers: int
+    smallest_by_whole_numbers: Cell | None
+    undecided: int
     in_tables: int
     smallest: Cell | None
     below: int

@@ -1,9 +1,8 @@
-"""The report on what counts give away, and the same as JSON: what `aegis disclose` prints and writes."""
+"""The report on what counts give away: what `aegis disclose` prints and draws."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import chain, pairwise
-from typing import Any, Final
+from typing import Final
 
 from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, PublishedTable
 from aegis_provider.report.disclosure_terms import TERMS
@@ -169,6 +168,19 @@ def _linked(disclosure: Disclosure) -> Iterator[Part]:
     yield "cells: each group with each label value; exact: cells determined exactly by all tables combined"
     yield "empty, in a table: exact cells that have no record, or that appear in a table as they are"
     yield "within k: share of the cells that are known to within k records, up or down"
+    yield from _by_whole_numbers(disclosure)
+
+
+def _by_whole_numbers(disclosure: Disclosure) -> Iterator[Part]:
+    """Name the cells that no differences of tables give away, but that have the same count in all whole tables."""
+    linked = [(shown(each.name), each.linked) for each in disclosure.attributes]
+    named = [(name, known.by_whole_numbers, known.smallest_by_whole_numbers) for name, known in linked]
+    if rows := [(name, cells, _count(smallest), _where(smallest)) for name, cells, smallest in named if cells]:
+        note = "exact cells that follow only because counts are whole numbers"
+        yield TextTable(("attribute", "only whole numbers", "smallest", "where"), rows, note)
+    undecided = [f"{known.undecided:,} of {name}" for name, known in linked if known.undecided]
+    if undecided:
+        yield f"Not decided whether they follow because counts are whole numbers: {', '.join(undecided)}"
 
 
 def _linked_row(attribute: AttributeDisclosure, within: Sequence[int]) -> tuple[str | float, ...]:
@@ -284,19 +296,3 @@ def _worst(disclosure: Disclosure, exposure: Callable[[AttributeDisclosure], flo
 def _of_all(disclosure: Disclosure) -> str:
     attributes = len(disclosure.attributes)
     return f" These are the worst {_ROWS} of {attributes}." if attributes > _ROWS else ""
-
-
-def disclosure_document(disclosure: Disclosure) -> dict[str, Any]:
-    """Return the disclosure as JSON values."""
-    attributes = [_attribute_document(each) for each in disclosure.attributes]
-    return {**asdict(disclosure), "attributes": attributes, "small_and_certain": dict(disclosure.small_and_certain)}
-
-
-def _attribute_document(attribute: AttributeDisclosure) -> dict[str, Any]:
-    return {
-        "name": attribute.name,
-        "tables": [asdict(each) for each in attribute.tables],
-        "together": asdict(attribute.linked),
-        "compared": None if attribute.compared is None else asdict(attribute.compared),
-        "given_away": None if attribute.given_away is None else asdict(attribute.given_away),
-    }

@@ -19,6 +19,13 @@ TERMS: Final = (
         "has this count here, because the smallest and the largest count that the sums allow are the same.",
     ),
     Term(
+        "Only whole numbers",
+        "a cell determined exactly that follows only because counts are whole numbers. If each two of three groups "
+        "have one record together, nobody has half a record. Finding such a cell takes a search of whole tables, not "
+        "just differences. The search is not tried where more than 200 cells depend on each other, and it ends with "
+        "the time limit (--seconds). Some cells are then not decided.",
+    ),
+    Term(
         "In no table",
         "no table shows the count, but differences do. Bins of 5 years minus bins of 7 years are bins of fewer people: "
         "each table may be harmless, but both together are not.",

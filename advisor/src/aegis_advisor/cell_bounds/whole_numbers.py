@@ -1,0 +1,264 @@
+"""Cells that are determined only because counts are whole numbers.
+
+A sum of real numbers can be shared out where one of whole numbers cannot: if each two of three cells have one record
+together, each cell has half a record, or there is no table. So all tables of records may have the same count in a cell
+whose bounds differ. Whether some table of whole numbers has another count is decided by branch and bound (Land & Doig
+1960, "An automatic method of solving discrete programming problems"). A box, the bounds of all cells, is narrowed by
+each sum in turn. Then a linear program proves that no table in it fits (`proofs`), or returns one that does. If a cell
+of that table has a fraction, it divides the box into two. Integer programs by HiGHS, through SciPy, find tables that
+this search misses. Nothing depends on a tolerance: a table counts only if its whole numbers have the sums, and a box
+only counts as empty if that is proven in whole numbers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.cell_bounds.linear_programs import BoundSearch, InfeasibleError
+from aegis_advisor.cell_bounds.linear_system import LinearSystem
+from aegis_advisor.cell_bounds.relaxation import FRACTION, GivenUpError, Relaxation
+
+LARGEST = 200
+"""The most cells of a block that is searched; the time can grow exponentially with their number."""
+
+FEW, MANY = 50, 2_000
+"""The most boxes of a search before an integer program is tried, and after it. A time limit would not give the same
+answer twice."""
+
+NODES, GAP = 1_000, 0.5
+"""The most nodes of an integer program, and how far from the best, relative to it, a table may be to end it."""
+
+ROUNDS = 100
+"""How often the bounds of a box are narrowed in turn. Large counts can take as many rounds as there are records."""
+
+Box = tuple[FloatArray, FloatArray]
+"""The least and the most (cells,) that the cells have in a box."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeCells:
+    """What whole numbers say about the cells of a part. Each array is (cells,).
+
+    Attributes:
+        determined: which cells have the same count in all tables of whole numbers, but not in all tables.
+        counts: these counts, 0 for other cells.
+        undecided: of which cells it is not known whether that is so.
+    """
+
+    determined: BoolArray
+    counts: FloatArray
+    undecided: BoolArray
+
+
+def decide(search: BoundSearch, stop: Callable[[], bool]) -> WholeCells:
+    """Decide which cells of a part whole numbers determine, block by block.
+
+    The cells whose bounds are equal are subtracted from the sums. What is left falls into blocks that share no sum.
+
+    Args:
+        search: a search that has ended.
+        stop: called before each linear program; if true, the cells that are left remain undecided.
+
+    Raises:
+        InfeasibleError: no table of whole numbers has these sums.
+    """
+    cells = search.sums.cells.size
+    answer = WholeCells(np.zeros(cells, dtype=bool), np.zeros(cells), np.zeros(cells, dtype=bool))
+    for block in _without_determined(search).parts():
+        at = block.cells
+        boxes = BoxSearch(
+            block,
+            search.whole_least[at] - search.lower[at],
+            search.whole_most[at] - search.lower[at],
+            np.zeros(at.size),
+            block.upper.copy(),
+            stop,
+        )
+        boxes.run()
+        answer.determined[at] = boxes.determined
+        answer.counts[at] = np.where(boxes.determined, search.lower[at] + boxes.lower, 0.0)
+        answer.undecided[at] = ~boxes.determined & ~boxes.varies
+    return answer
+
+
+def _without_determined(search: BoundSearch) -> LinearSystem:
+    """The sums of the cells that are not determined, less the lower bound of each cell.
+
+    A cell without an upper limit is in no sum with one, and can make up for whatever its sums lack. So it limits no
+    other cell, and is left out together with its sums.
+    """
+    sums = search.sums
+    bounded = np.isfinite(search.upper)
+    left = bounded & (search.lower < search.upper)
+    kept = (sums.matrix @ (~bounded).astype(np.float64) == 0) & (sums.matrix @ left.astype(np.float64) > 0)
+    cells = np.flatnonzero(left)
+    fixed = sums.matrix @ np.where(bounded, search.lower, 0.0)
+    matrix = sums.matrix[kept][:, cells]
+    return LinearSystem(
+        cells=cells,
+        matrix=matrix,
+        transposed=matrix.T.tocsr(),
+        least=np.maximum(sums.least - fixed, 0.0)[kept],
+        most=(sums.most - fixed)[kept],
+        upper=(search.upper - search.lower)[cells],
+    )
+
+
+@dataclass(slots=True, eq=False)
+class BoxSearch:
+    """The search for tables of whole numbers that differ in the cells of a block.
+
+    Attributes:
+        sums: the sums of the block, whose cells are all bounded.
+        least: (cells,) the least in any table of whole numbers found so far; infinite if there is none.
+        most: (cells,) the most in any of them; minus infinity if there is none.
+        lower: (cells,) the least in all tables of whole numbers, as far as it is proven.
+        upper: (cells,) the most, likewise.
+        stop: called before each linear program; true if time is up.
+    """
+
+    sums: LinearSystem
+    least: FloatArray
+    most: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    stop: Callable[[], bool]
+
+    @property
+    def determined(self) -> BoolArray:
+        """(cells,) which cells have the same count in all tables of whole numbers."""
+        return np.asarray(self.lower == self.upper)
+
+    @property
+    def _any_found(self) -> bool:
+        return bool(np.isfinite(self.least).all())
+
+    @property
+    def varies(self) -> BoolArray:
+        """(cells,) which cells have different counts in two tables of whole numbers found so far."""
+        return np.asarray(self.least < self.most)
+
+    def run(self) -> None:
+        """Decide about one cell after another, as far as possible.
+
+        Raises:
+            InfeasibleError: there is no table.
+        """
+        if self.varies.all() or self.sums.cells.size > LARGEST:
+            return
+        relaxation = Relaxation(self.sums)
+        try:
+            self._collect(relaxation)
+        except GivenUpError:
+            return
+        for cell in range(self.sums.cells.size):
+            try:
+                if not self.varies[cell]:
+                    self._settle(relaxation, cell)
+            except GivenUpError:
+                continue
+
+    def _collect(self, relaxation: Relaxation) -> None:
+        """Find a table, then tables with much and little in the cells that do not vary yet, as long as this helps."""
+        if not self._any_found and not self._has_table(relaxation, self.lower, self.upper):
+            raise InfeasibleError
+        for sign in (-1.0, 1.0):
+            left = self.sums.cells.size
+            while 0 < (still := int(np.count_nonzero(~self.varies))) < left and not self.stop():
+                left = still
+                self._try_program(self.lower, self.upper, np.where(self.varies, 0.0, sign))
+
+    def _settle(self, relaxation: Relaxation, cell: int) -> None:
+        """Look for a table with more in this cell than all tables found so far, then for one with less."""
+        count = self.least[cell]
+        above, below = self.lower.copy(), self.upper.copy()
+        above[cell], below[cell] = count + 1, count - 1
+        if self._has_table(relaxation, above, self.upper):
+            return
+        self.upper[cell] = count
+        if not self._has_table(relaxation, self.lower, below):
+            self.lower[cell] = count
+
+    def _has_table(self, relaxation: Relaxation, lower: FloatArray, upper: FloatArray) -> bool:
+        """Whether a box has a table of whole numbers, which is then noted.
+
+        Raises:
+            GivenUpError: neither a table nor a proof that there is none was found.
+        """
+        try:
+            return self._divide(relaxation, lower, upper, FEW)
+        except GivenUpError:
+            if self.stop():
+                raise
+        if self._try_program(lower, upper, np.zeros(lower.size)):
+            return True
+        return self._divide(relaxation, lower, upper, MANY)
+
+    def _divide(self, relaxation: Relaxation, lower: FloatArray, upper: FloatArray, most: int) -> bool:
+        """Whether a box has a table, by division into at most so many boxes; raises an error if they do not suffice."""
+        boxes: list[Box] = [(lower, upper)]
+        for _ in range(most):
+            if not boxes:
+                return False
+            box = narrowed(self.sums, *boxes.pop())
+            if box is None:
+                continue
+            if self.stop():
+                raise GivenUpError
+            point = relaxation.table(*box)
+            if point is None:
+                continue
+            fraction = np.abs(point - np.rint(point))
+            if fraction.max(initial=0.0) <= FRACTION:
+                if not self._note(np.rint(point)):
+                    raise GivenUpError
+                return True
+            boxes += _halves(box, int(fraction.argmax()), point)
+        raise GivenUpError
+
+    def _try_program(self, lower: FloatArray, upper: FloatArray, cost: FloatArray) -> bool:
+        """Whether an integer program finds a table in a box; if not, there may still be one."""
+        sums = LinearConstraint(self.sums.matrix, self.sums.least, self.sums.most)
+        optimum = milp(
+            cost,
+            constraints=sums,
+            bounds=Bounds(lower, upper),
+            integrality=np.ones(cost.size, dtype=np.int64),
+            options={"node_limit": NODES, "mip_rel_gap": GAP},
+        )
+        return optimum.x is not None and self._note(np.rint(optimum.x))
+
+    def _note(self, table: FloatArray) -> bool:
+        """Note a table of whole numbers, if it has the sums; otherwise it is only nearly one."""
+        fits = self.sums.admits(table)
+        if fits:
+            self.least = np.minimum(self.least, table)
+            self.most = np.maximum(self.most, table)
+        return fits
+
+
+def narrowed(sums: LinearSystem, lower: FloatArray, upper: FloatArray) -> Box | None:
+    """Narrow a box to what each sum leaves for its cells; None if some cell or sum is left without any count."""
+    members, starts = sums.transposed.indices, sums.transposed.indptr[:-1]
+    for _ in range(ROUNDS):
+        room = sums.most - sums.matrix @ lower
+        need = sums.matrix @ upper - sums.least
+        if np.any(lower > upper) or np.any(room < 0) or np.any(need < 0):
+            return None
+        most = np.minimum(upper, lower + np.minimum.reduceat(room[members], starts))
+        least = np.maximum(lower, upper - np.minimum.reduceat(need[members], starts))
+        if np.array_equal(most, upper) and np.array_equal(least, lower):
+            break
+        lower, upper = least, most
+    return lower, upper
+
+
+def _halves(box: Box, cell: int, point: FloatArray) -> list[Box]:
+    """Divide a box at a cell with a fraction; the half that is nearer to the point comes last."""
+    below, above = box[1].copy(), box[0].copy()
+    below[cell], above[cell] = np.floor(point[cell]), np.ceil(point[cell])
+    halves: list[Box] = [(box[0], below), (above, box[1])]
+    return halves if point[cell] - below[cell] >= above[cell] - point[cell] else halves[::-1]
