@@ -61,7 +61,7 @@ class TestEvidenceTable:
         found = measured(evidence, measure, ["both"], IterativeProportionalFitting(sweeps=1))
         truth = np.stack([TABLE[both.mapping == group].sum(0) for group in range(3)])
         assert found.maskings["both"].utility == measure(truth.astype(float))
-        assert found.maskings["both"].source == "reference"
+        assert found.maskings["both"].source == "counts"
 
     def test_counts_of_a_declared_function_enter_the_reference_utility_only(self, measure):
         best = counted("id-only", TABLE, deterministic=True)

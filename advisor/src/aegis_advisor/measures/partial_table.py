@@ -186,14 +186,18 @@ class PartialTable:
 
 
 def constraining_views(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
-    """Mapping (values,) and counts (groups, labels) of every constraining view, the label's histogram first."""
+    """Mapping (values,) and counts (groups, labels) of every constraining view, the label's histogram first.
+
+    What the views determine together (`KnownSums`) comes last.
+    """
     everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_counts[np.newaxis, :].astype(np.float64)
     constraining = (
         (view.mapping, view.joint.astype(np.float64))
         for view in evidence.maskings
         if view.constrains and view.mapping is not None and view.joint is not None
     )
-    return [everything, *constraining]
+    refined = ((mapping, counts.astype(np.float64)) for mapping, counts in evidence.refined_views)
+    return [everything, *constraining, *refined]
 
 
 def logs(counts: FloatArray) -> FloatArray:
