@@ -25,8 +25,9 @@ View = tuple[IntArray, IntArray]
 LARGEST = 5_000_000
 """The most cells of atoms and labels, times views, that are peeled."""
 
-LARGEST_PART = 500_000
-"""The most groups times atoms of a part whose equations are solved; this takes a fraction of a second."""
+LARGEST_PART = 500_000_000
+"""The most groups times atoms, times the lesser of both, of a part whose equations are solved: some tenths of a
+second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +91,7 @@ class KnownSums:
     @cached_property
     def _is_known(self) -> BoolArray:
         """(atoms,) whether all counts of an atom are known by themselves."""
-        known: BoolArray = np.all(self.cells != UNKNOWN, axis=1)
-        return known
+        return _all_known(self.cells)
 
     def _totals(self, group_of_atom: IntArray, groups: int) -> IntArray | None:
         """The counts (groups, labels) of groups of atoms (atoms,), if all are known."""
@@ -100,7 +100,7 @@ class KnownSums:
         unknown = np.asarray(fold(is_open.astype(np.int64), group_of_atom, groups) > 0)
         if not unknown.any():
             return whole
-        concerned = unknown.any(axis=1)
+        concerned: BoolArray = np.logical_or.reduce(unknown, axis=1)
         totals = fold(np.where(self._is_known[:, np.newaxis], self.cells, 0), group_of_atom, groups)
         left = concerned[group_of_atom] & ~self._is_known
         for part in self.parts:
@@ -142,8 +142,14 @@ def _held(views: Sequence[View], histogram: IntArray | None, values: int) -> Int
     """The values (held,) that can have records: none of their known sums is 0."""
     possible = np.ones(values, dtype=bool) if histogram is None else histogram > 0
     for mapping, counts in views:
-        possible = possible & counts.any(axis=1)[mapping]
+        possible = possible & (counts.sum(axis=1) > 0)[mapping]
     return np.flatnonzero(possible)
+
+
+def _all_known(cells: IntArray) -> BoolArray:
+    """(atoms,) whether all counts (atoms, labels) of an atom are known by themselves."""
+    known: BoolArray = np.logical_and.reduce(cells != UNKNOWN, axis=1)
+    return known
 
 
 def _groups_of_atoms(views: Sequence[View], held: IntArray, atom_of_held: IntArray, atoms: int) -> IntArray:
@@ -180,18 +186,18 @@ def _solve(group_of_atom: IntArray, sums: IntArray, cells: IntArray) -> tuple[Pa
 
     None if the counts contradict each other. Parts that are too large are left out.
     """
-    known = np.asarray(np.all(cells != UNKNOWN, axis=1))
+    known = _all_known(cells)
     left = sums.copy()
     for groups in group_of_atom:
         left -= fold(cells[known], groups[known], len(sums))
     parts = []
     for atoms in _connected(group_of_atom, np.flatnonzero(~known), len(sums)):
         groups, local = np.unique(group_of_atom[:, atoms], return_inverse=True)
-        if groups.size * atoms.size > LARGEST_PART:
+        if groups.size * atoms.size * min(groups.size, atoms.size) > LARGEST_PART:
             continue
         local = local.reshape(len(group_of_atom), atoms.size)
-        indicators = np.zeros((groups.size, atoms.size), dtype=np.int64)
-        indicators[local, np.arange(atoms.size)] = 1
+        indicators = np.zeros((groups.size, atoms.size))
+        indicators[local, np.arange(atoms.size)] = 1.0
         space = RowSpace.of(indicators, left[groups])
         if space is None:
             return None

@@ -26,7 +26,7 @@ class Part:
     def totals(self, group_of_atom: IntArray) -> dict[int, IntArray] | None:
         """The counts (labels,) of groups of atoms (atoms,), where -1 stands for none; None if one is not known."""
         groups, local = np.unique(group_of_atom, return_inverse=True)
-        sets = (local[:, np.newaxis] == np.flatnonzero(groups >= 0)).astype(np.int64)
+        sets = (local[:, np.newaxis] == np.flatnonzero(groups >= 0)).astype(np.float64)
         known, totals = self.space.totals(sets)
         return dict(zip(groups[groups >= 0].tolist(), totals, strict=True)) if known.all() else None
 
@@ -69,7 +69,7 @@ class Part:
         candidates = np.flatnonzero(~whole & (np.abs(np.bincount(piece, vector)) < NEAR))
         if not candidates.size:
             return view
-        known, _ = self.space.totals((piece[:, np.newaxis] == candidates).astype(np.int64))
+        known, _ = self.space.totals((piece[:, np.newaxis] == candidates).astype(np.float64))
         chosen = np.isin(piece, candidates[known])
         return self._numbered(np.where(chosen, self.atoms.size + piece, view))
 

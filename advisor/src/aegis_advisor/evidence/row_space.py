@@ -14,10 +14,14 @@ INDEPENDENT = 1e-9
 NEAR = 1e-6
 """A coefficient this close to a fraction may be that fraction; whole numbers then decide."""
 
+ROUNDING = 1e-10
+"""The relative accuracy of a count that is computed in doubles."""
+
 LARGEST_DENOMINATOR = 60
 """The largest common denominator that is tried. That of runs, trees and two views is 1."""
 
-LARGEST_SUM = float(2**62)
+EXACT = float(2**53)
+"""Sums of whole numbers below this are exact in doubles."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,29 +29,30 @@ class RowSpace:
     """The linear combinations of the indicators of groups with known counts.
 
     Attributes:
-        indicators: (groups, atoms) int64, 1 where an atom is in a group.
+        indicators: (groups, atoms) float64, 1 where an atom is in a group, else 0.
         counts: (groups, labels) int64, the counts of the groups.
         basis: (rank,) independent groups, of which all others are combinations.
         directions: (atoms, rank) float64, an orthonormal basis of the combinations.
         triangle: (rank, rank) float64: `directions @ triangle` is the transposed indicators of the basis.
     """
 
-    indicators: IntArray
+    indicators: FloatArray
     counts: IntArray
     basis: IntArray
     directions: FloatArray
     triangle: FloatArray
 
     @classmethod
-    def of(cls, indicators: IntArray, counts: IntArray) -> Self | None:
+    def of(cls, indicators: FloatArray, counts: IntArray) -> Self | None:
         """Return the combinations of these groups; None if their counts contradict each other."""
-        directions, triangle, order = qr(indicators.T.astype(np.float64), mode="economic", pivoting=True)
+        directions, triangle, order = qr(indicators.T, mode="economic", pivoting=True)
         pivots = np.abs(np.diagonal(triangle))
         rank = int(np.count_nonzero(pivots > INDEPENDENT * pivots[0]))
         basis, others = order[:rank].astype(np.int64), order[rank:]
         square = triangle[:rank, :rank]
         implied = solve_triangular(square, triangle[:rank, rank:]).T @ counts[basis]
-        if np.abs(implied - counts[others]).max(initial=0.0) > NEAR * (1.0 + float(counts.max(initial=0))):
+        rounding = NEAR + ROUNDING * float(counts.max(initial=0))
+        if np.abs(implied - counts[others]).max(initial=0.0) > rounding:
             return None
         return cls(indicators, counts, basis, np.asarray(directions[:, :rank]), np.asarray(square))
 
@@ -62,12 +67,11 @@ class RowSpace:
         The solution is rounded to whole numbers and checked against every sum. No other table has the same sums: the
         atoms' indicators are proven to be independent (`is_regular`).
         """
-        indicators = self.indicators.astype(np.float64)
-        if not self.has_full_rank or not is_regular(indicators.T @ indicators):
+        if not self.has_full_rank or not is_regular(self.indicators.T @ self.indicators):
             return None
         right = self.counts[self.basis].astype(np.float64)
-        table = np.rint(self.directions @ solve_triangular(self.triangle, right, trans="T")).astype(np.int64)
-        return table if np.array_equal(self.indicators @ table, self.counts) else None
+        table = np.rint(self.directions @ solve_triangular(self.triangle, right, trans="T"))
+        return table.astype(np.int64) if np.array_equal(self.indicators @ table, self.counts) else None
 
     def null_vector(self, rng: np.random.Generator) -> FloatArray:
         """(atoms,) a random vector on which every combination is 0; sums over other sets hardly ever are."""
@@ -75,14 +79,14 @@ class RowSpace:
         orthogonal: FloatArray = drawn - self.directions @ (self.directions.T @ drawn)
         return orthogonal
 
-    def totals(self, sets: IntArray) -> tuple[BoolArray, IntArray]:
+    def totals(self, sets: FloatArray) -> tuple[BoolArray, IntArray]:
         """The counts of sets of atoms, if their indicators are combinations of those of the groups.
 
         The coefficients are fractions, found by least squares. The equation
         `denominator * set = sum coefficient * group` is then checked in whole numbers.
 
         Args:
-            sets: (atoms, sets) int64, 1 where an atom is in a set.
+            sets: (atoms, sets) float64, 1 where an atom is in a set, else 0.
 
         Returns:
             (sets,) whether the counts are known, and the counts (sets, labels), 0 where they are not.
@@ -103,15 +107,14 @@ class RowSpace:
             proven[chosen], totals[chosen[holds]] = holds, sums[holds]
         return proven, totals
 
-    def _checked(self, coefficients: FloatArray, denominator: int, sets: IntArray) -> tuple[BoolArray, IntArray]:
+    def _checked(self, coefficients: FloatArray, denominator: int, sets: FloatArray) -> tuple[BoolArray, IntArray]:
         """Whether combinations (basis, sets) are `denominator` times the sets, and the counts that follow."""
         counts = self.counts[self.basis]
-        if np.abs(coefficients).T.sum(axis=1).max(initial=0.0) * float(counts.max(initial=1)) > LARGEST_SUM:
-            return np.zeros(sets.shape[1], dtype=bool), np.zeros((sets.shape[1], counts.shape[1]), dtype=np.int64)
-        whole = coefficients.astype(np.int64)
-        equal = np.all(self.indicators[self.basis].T @ whole == denominator * sets, axis=0)
-        sums = whole.T @ counts
-        return equal & np.all(sums % denominator == 0, axis=1), sums // denominator
+        sizes = np.abs(coefficients).sum(axis=0)
+        exact = sizes * max(float(counts.max(initial=0)), denominator) < EXACT
+        equal = np.all(self.indicators[self.basis].T @ coefficients == denominator * sets, axis=0)
+        sums = np.where(exact, coefficients, 0.0).astype(np.int64).T @ counts
+        return exact & equal & np.all(sums % denominator == 0, axis=1), sums // denominator
 
 
 def is_regular(gram: FloatArray) -> bool:
