@@ -98,19 +98,21 @@ def assess(
         known = []  # unmasked counts are the truth: a view that beats them is not what its provider declares
     reference_utility = measure.best([estimated, *known])
     bound, bound_value = _bound(evidence, reference, measure, [*exact.values(), *refined], estimated)
+    drop_utility = measure(masking_table(evidence, reference, DROP)[0])
+    utilities: dict[str, tuple[float, Source]] = {masking: (utility, "counts") for masking, utility in exact.items()}
+    utilities |= {IDENTITY: (reference_utility, "definition"), DROP: (drop_utility, "definition")}
     maskings: dict[str, MaskingDeviation] = {}
     for used_id in used:
-        if used_id == IDENTITY:
-            maskings[used_id] = MaskingDeviation(reference_utility, 0.0, "definition")
-            continue
-        table, source = masking_table(evidence, reference, used_id)
-        utility = exact[used_id] if source == "counts" and used_id in exact else measure(table)
+        if used_id not in utilities:
+            table, source = masking_table(evidence, reference, used_id)
+            utilities[used_id] = measure(table), source
+        utility, source = utilities[used_id]
         maskings[used_id] = MaskingDeviation(utility, abs(reference_utility - utility), source)
     return AttributeAssessment(
         name=evidence.name,
         knowledge=evidence.knowledge,
         reference_utility=reference_utility,
-        drop_utility=measure(masking_table(evidence, reference, DROP)[0]),
+        drop_utility=drop_utility,
         reference_estimated=measure.depends_on_support and not reference.certificate.support_known,
         bound=bound,
         bound_value=bound_value,
