@@ -70,9 +70,14 @@ def _schema(stored: bytes) -> Document:
     return document
 
 
+_REFINED = "refined_"
+"""The names of the stored tables of what exact views determine together, before their number."""
+
+
 def _pack(place: int, reference: Reference) -> PackedReference:
     arrays: dict[str, NDArray[Any]] = {"atom_of_value": reference.atom_of_value, "joint": reference.joint}
     arrays |= asdict(reference.statistics)
+    arrays |= {f"{_REFINED}{number}": table for number, table in enumerate(reference.refined)}
     packed = {name: pack(array) for name, array in arrays.items()}
     return PackedReference(place, packed, reference.information_bound, reference.certificate, reference.ceilings)
 
@@ -81,8 +86,10 @@ def _unpack(packed: PackedReference) -> Reference:
     arrays: dict[str, NDArray[Any]] = {name: unpack(array) for name, array in packed.arrays.items()}
     atom_of_value = arrays.pop("atom_of_value").astype(np.int32)
     joint = arrays.pop("joint")
+    refined = tuple(arrays.pop(name) for name in packed.arrays if name.startswith(_REFINED))
     statistics = AtomStatistics(**arrays)
-    return Reference(atom_of_value, joint, statistics, packed.information_bound, packed.certificate, packed.ceilings)
+    bound, ceilings = packed.information_bound, packed.ceilings
+    return Reference(atom_of_value, joint, statistics, bound, packed.certificate, ceilings, refined)
 
 
 def compute_advice(given: AdviceInput) -> bytes:

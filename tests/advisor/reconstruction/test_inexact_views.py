@@ -245,13 +245,13 @@ def test_a_ranking_that_hangs_on_a_fit_is_an_estimate_unless_other_counts_determ
     assert basis(unknown(coarse), joint=True) == "estimated"
 
 
-def test_a_fitted_table_that_other_counts_determine_is_what_they_say():
+def test_an_inexact_table_that_other_counts_determine_is_what_they_say():
     rng = np.random.default_rng(12)
     table = random_table(rng, values=12)
     coarse = noisy(rng, "coarse", np.arange(12) // 4, table, 50.0)
     evidence = evidence_of(table, [coarse, mapped("fine", np.arange(12) // 2, table)])
     score = assess(evidence, reconstruct(evidence), INFORMATION, ["coarse"]).maskings["coarse"]
-    assert score.source == "fitted"
+    assert score.source == "counts"
     assert score.utility == pytest.approx(INFORMATION(mapped("x", coarse.mapping, table).joint.astype(float)))
 
 

@@ -2,9 +2,12 @@
 
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 
-from app.services.computation import ReferenceInput, _schema, compute_references
+from aegis_advisor.reconstruction import reconstruct
+from app.services.computation import ReferenceInput, _pack, _schema, _unpack, compute_references
+from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.app.jobs.heavy import heavy_entry
 from tests.app.jobs.shared import shared_entry
 from tests.service import publication
@@ -53,3 +56,13 @@ def test_when_its_seconds_are_over_a_reference_says_that_it_has_not_converged():
     assert not hasty.certificate.converged
     assert hasty.certificate.residual > 1e-9 >= patient.certificate.residual
     assert patient.certificate.converged
+
+
+def test_a_stored_reference_keeps_what_views_determine_together():
+    table = random_table(np.random.default_rng(1), values=12, records=900)
+    bins = [mapped("bins", np.arange(12) // 4, table), mapped("shifted", (np.arange(12) + 2) // 4, table)]
+    reference = reconstruct(evidence_of(table, bins))
+    stored = _unpack(_pack(0, reference))
+    assert len(stored.refined) == len(reference.refined) > 0
+    for ours, theirs in zip(stored.refined, reference.refined, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, inv
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
 from aegis_advisor.cell_bounds.certain_sums import CertainSums, SumLimits
 from aegis_advisor.cell_bounds.linear_programs import BoundSearch, InfeasibleError
 from aegis_advisor.cell_bounds.linear_system import LinearSystem
 from aegis_advisor.cell_bounds.whole_numbers import decide
+from aegis_advisor.evidence.row_space import is_regular
 from aegis_advisor.reconstruction.decomposition import (
     divide,
     essential,
@@ -53,25 +53,13 @@ def proven_table(problem: Problem) -> FloatArray | None:
     """The only table (atoms, labels) that meets the margins, if there is a proof that no other does; else None.
 
     `unique_table` finds it and checks the margins. No other table has the same sums if the atoms' rows `D` of the
-    design are independent. This is proven with an approximate inverse `X` of `G = D D'` (Rump 2010, "Verification
-    methods: rigorous results using floating-point arithmetic"): a matrix `G` with `||I - X G|| < 1` is not singular.
+    design are independent, that is, if `D D'` is regular, which `is_regular` proves.
     """
     table = unique_table(problem)
     if table is None:
         return None
     design = design_of(problem)
-    return table if _is_regular(np.asarray((design @ design.T).todense(), dtype=np.float64)) else None
-
-
-def _is_regular(gram: FloatArray) -> bool:
-    """Whether a matrix (n, n) of whole numbers is proven to be regular, with rounding errors taken into account."""
-    try:
-        inverse = np.asarray(inv(gram))
-    except LinAlgError:
-        return False
-    off = np.abs(np.eye(len(gram)) - inverse @ gram).sum(axis=1).max()
-    rounding = 2 * len(gram) * np.finfo(np.float64).eps * (np.abs(inverse) @ gram).sum(axis=1).max()
-    return bool(off + rounding < 1.0)
+    return table if is_regular(np.asarray((design @ design.T).todense(), dtype=np.float64)) else None
 
 
 @dataclass(slots=True, eq=False)

@@ -1,11 +1,13 @@
 """What is known about an attribute (sizes, histograms, masked views), and about two of them (pair counts)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.evidence.known_sums import KnownSums, View
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation
 
 IDENTITY = "identity"
@@ -134,7 +136,7 @@ class Masking:
         return self.mapping
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class AttributeEvidence:
     """All that is known about one attribute and the label.
 
@@ -200,6 +202,19 @@ class AttributeEvidence:
     def is_drawn(self) -> bool:
         """Whether a traceable masking is random."""
         return any(masking.transition is not None for masking in self.traceable)
+
+    @cached_property
+    def known_sums(self) -> KnownSums | None:
+        """What the mapped views with exact counts determine together; None if there are none, or they disagree."""
+        views = [(one.mapping, one.joint) for one in self.maskings if one.perturbation.is_none]
+        mapped = [(mapping, joint) for mapping, joint in views if mapping is not None and joint is not None]
+        return KnownSums.of(mapped, self.histogram, self.values)
+
+    @property
+    def refined_views(self) -> tuple[View, ...]:
+        """Mapping (values,) and counts of partitions that the exact views determine together but none has by itself."""
+        several = sum(masking.constrains for masking in self.maskings) > 1
+        return self.known_sums.refined_views if several and self.known_sums is not None else ()
 
     @property
     def partitions(self) -> list[IntArray]:

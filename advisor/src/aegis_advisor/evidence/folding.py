@@ -9,11 +9,11 @@ from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
 def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
     """The exact counts (groups, labels) of a deterministic masking, or None if they are not certain.
 
-    They are certain in three cases: they are published, the unmasked counts are published, or every group is a union of
-    groups of one counted, mapped view (possibly of different views for different groups). In the last case the counts
-    of a group are the sum over its union, however well the reconstruction has converged. Counts of a masking that is
-    not a function of the value are not those of a view, and never certain in this sense. Counts with noise, rounding or
-    left-out records are not used.
+    They are certain in four cases: they are published; the unmasked counts are published; every group is a union of
+    groups of one counted, mapped view (possibly of different views for different groups); or the counted, mapped views
+    determine them together (`KnownSums`). In the last two cases they are sums and differences of published counts,
+    however well the reconstruction has converged. Counts of a masking that is not a function of the value are not those
+    of a view, and never certain in this sense. Counts with noise, rounding or left-out records are not used.
     """
     if masking.exact:
         return masking.joint
@@ -21,7 +21,10 @@ def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | No
         return None
     if evidence.joint is not None:
         return fold(evidence.joint, masking.mapping, masking.groups)
-    return _united_counts(evidence, masking.mapping, masking.groups)
+    united = _united_counts(evidence, masking.mapping, masking.groups)
+    if united is not None or evidence.known_sums is None:
+        return united
+    return evidence.known_sums.counts_of(masking.mapping, masking.groups)
 
 
 def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) -> IntArray | None:

@@ -42,20 +42,20 @@ def utility_ceilings(evidence: AttributeEvidence) -> dict[str, float]:
     ceilings = {measure.id: measure.ceiling for measure in MEASURES.values()}
     possible = {measure: one for measure, one in ceilings.items() if rows is not None or not one.needs_rows}
     # Several measures are functions of one score.
-    most = {(one.by_row, one.by_group): 0.0 for one in possible.values()}
-    for by_row, by_group in most:
-        most[by_row, by_group] = _most(evidence, by_row, by_group, known)
+    scores = dict.fromkeys((one.by_row, one.by_group) for one in possible.values())
+    most = dict(zip(scores, _most(evidence, list(scores), known), strict=True))
     return {measure: one.at(most[one.by_row, one.by_group], known) for measure, one in possible.items()}
 
 
-def _most(evidence: AttributeEvidence, by_row: ByRow, by_group: ByGroup, known: PartialTable) -> float:
-    """An upper bound of the score of any table that fits: the lowest of those that the views give."""
-    rows = known.rows
-    singly = None if rows is None else rows.values * by_row(rows, known)
-    least = np.inf
+def _most(evidence: AttributeEvidence, scores: list[tuple[ByRow, ByGroup]], known: PartialTable) -> list[float]:
+    """An upper bound of each score of any table that fits: the lowest of those that the views give."""
+    rows, least = known.rows, [np.inf] * len(scores)
+    if rows is not None:
+        singly = np.column_stack([rows.values * by_row(rows, known) for by_row, _ in scores])
     for mapping, counts in constraining_views(evidence):
-        most = by_group(GroupLimits.of(mapping, counts, rows), known)
-        if rows is not None and singly is not None:
+        limits = GroupLimits.of(mapping, counts, rows)
+        most = np.column_stack([by_group(limits, known) for _, by_group in scores])
+        if rows is not None:
             most = np.minimum(most, fold(singly, mapping[rows.kind_of], counts.shape[0]))
-        least = min(least, float(most.sum()))
+        least = np.minimum(least, most.sum(axis=0)).tolist()
     return least

@@ -4,7 +4,7 @@ Measures of such a table are monotone functions of a score, which is a sum over 
 This module has the limits that bound such scores.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -49,7 +49,8 @@ class RowLimits:
         array given its marginals").
         """
         _, size = np.unique(histogram, return_inverse=True)
-        mappings = [mapping for mapping, _ in constraining_views(evidence)]
+        views = constraining_views(evidence)
+        mappings = [mapping for mapping, _ in views]
         kind_of_value = common_refinement((*mappings, size.astype(np.int64)), evidence.values)
         kinds = int(kind_of_value.max(initial=-1)) + 1
         values = np.bincount(kind_of_value, minlength=kinds).astype(np.float64)
@@ -61,7 +62,7 @@ class RowLimits:
         upper = np.repeat(records[:, np.newaxis], evidence.labels, axis=1)
         rows = cls(member, values, records, np.zeros_like(upper), upper)
         for _ in range(ROUNDS):
-            rows._tighten(evidence)
+            rows._tighten(views)
         return rows
 
     @property
@@ -71,11 +72,11 @@ class RowLimits:
         sums = self.lower.sum(axis=1), self.upper.sum(axis=1)
         return within and bool(np.all((sums[0] <= self.records) & (self.records <= sums[1])))
 
-    def _tighten(self, evidence: AttributeEvidence) -> None:
-        for mapping, counts in constraining_views(evidence):
+    def _tighten(self, views: Sequence[tuple[IntArray, FloatArray]]) -> None:
+        for mapping, counts in views:
             group_of, many = mapping[self.kind_of], self.values[:, np.newaxis]
-            most = counts - fold(many * self.lower, group_of, counts.shape[0])
-            least = counts - fold(many * self.upper, group_of, counts.shape[0])
+            sums = fold(many * np.hstack([self.lower, self.upper]), group_of, counts.shape[0])
+            most, least = (counts - half for half in np.hsplit(sums, 2))
             self._limit(least[group_of] + self.upper, most[group_of] + self.lower)
         records = self.records[:, np.newaxis]
         most = records - self.lower.sum(axis=1, keepdims=True)
@@ -186,14 +187,18 @@ class PartialTable:
 
 
 def constraining_views(evidence: AttributeEvidence) -> list[tuple[IntArray, FloatArray]]:
-    """Mapping (values,) and counts (groups, labels) of every constraining view, the label's histogram first."""
+    """Mapping (values,) and counts (groups, labels) of every constraining view, the label's histogram first.
+
+    What the views determine together (`KnownSums`) comes last.
+    """
     everything = np.zeros(evidence.values, dtype=np.int64), evidence.label_counts[np.newaxis, :].astype(np.float64)
     constraining = (
         (view.mapping, view.joint.astype(np.float64))
         for view in evidence.maskings
         if view.constrains and view.mapping is not None and view.joint is not None
     )
-    return [everything, *constraining]
+    refined = ((mapping, counts.astype(np.float64)) for mapping, counts in evidence.refined_views)
+    return [everything, *constraining, *refined]
 
 
 def logs(counts: FloatArray) -> FloatArray:

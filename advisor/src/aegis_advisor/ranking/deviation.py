@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.arrays import FloatArray
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Knowledge, Masking
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
@@ -25,8 +25,8 @@ class MaskingDeviation:
     Attributes:
         utility: the measure of its table, in the measure's unit.
         deviation: how far the utility is from the reference utility, never negative.
-        source: where the table comes from: its own counts, a fit to counts that are declared inexact, the reference
-            folded by its mapping, or the definition of `identity` or `drop`.
+        source: where the table comes from: its own counts or others that determine it, a fit to counts that are
+            declared inexact, the reference folded by its mapping, or the definition of `identity` or `drop`.
         standard_error: the standard error of the utility, in the same unit; None if it was not asked for, or if the
             measure has none.
         bias: how much the utility exceeds that of the population on average, likewise (`Measure.sampling_bias`).
@@ -46,7 +46,8 @@ class AttributeAssessment:
     Attributes:
         name: the attribute.
         knowledge: how much is known about it unmasked: joint | histogram | no_histogram.
-        reference_utility: rho_ref, the best of the utilities of the reference and of every exact view.
+        reference_utility: rho_ref, the best of the utilities of the reference, of every exact view and, for a monotone
+            measure, of what exact views determine together.
         drop_utility: the measure if the attribute is dropped.
         reference_estimated: whether the measure depends on which cells of the reference are empty while that is only
             approximately known.
@@ -76,10 +77,11 @@ def assess(
 ) -> AttributeAssessment:
     """Measure an attribute and its maskings.
 
-    An exact view is a counted, deterministic masking, or one whose counts follow from others (`exact_counts`). By the
-    data-processing inequality no exact view has more utility than the attribute (for monotone measures), so the
-    reference utility is at least the best utility of these views. Then every exact view loses `|rho_ref - rho|`, and
-    the sign of the difference never changes, whatever the error of the reconstruction.
+    An exact view is a counted, deterministic masking, or one whose counts follow from others (`exact_counts`), or a
+    partition that no masking has but whose counts follow (`Reference.refined`). By the data-processing inequality no
+    exact view has more utility than the attribute (for monotone measures), so the reference utility is at least the
+    best utility of these views. Then every exact view loses `|rho_ref - rho|`, and the sign of the difference never
+    changes, whatever the error of the reconstruction.
 
     Args:
         evidence: the evidence on the attribute.
@@ -93,24 +95,27 @@ def assess(
     """
     exact = exact_utilities(evidence, measure)
     estimated = measure(reference.joint, reference.statistics)
-    known = [*exact.values(), *_other_utilities(evidence, reference, measure)]
+    refined = [measure(table.astype(np.float64)) for table in reference.refined] if measure.monotone else []
+    known = [*exact.values(), *refined, *_other_utilities(evidence, reference, measure)]
     if evidence.joint is not None and measure.monotone:
         known = []  # unmasked counts are the truth: a view that beats them is not what its provider declares
     reference_utility = measure.best([estimated, *known])
-    bound, bound_value = _bound(evidence, reference, measure, list(exact.values()), estimated)
+    bound, bound_value = _bound(evidence, reference, measure, [*exact.values(), *refined], estimated)
+    drop_utility = measure(masking_table(evidence, reference, DROP)[0])
+    utilities: dict[str, tuple[float, Source]] = {masking: (utility, "counts") for masking, utility in exact.items()}
+    utilities |= {IDENTITY: (reference_utility, "definition"), DROP: (drop_utility, "definition")}
     maskings: dict[str, MaskingDeviation] = {}
     for used_id in used:
-        if used_id == IDENTITY:
-            maskings[used_id] = MaskingDeviation(reference_utility, 0.0, "definition")
-            continue
-        table, source = masking_table(evidence, reference, used_id)
-        utility = exact[used_id] if source == "counts" and used_id in exact else measure(table)
+        if used_id not in utilities:
+            table, source = masking_table(evidence, reference, used_id)
+            utilities[used_id] = measure(table), source
+        utility, source = utilities[used_id]
         maskings[used_id] = MaskingDeviation(utility, abs(reference_utility - utility), source)
     return AttributeAssessment(
         name=evidence.name,
         knowledge=evidence.knowledge,
         reference_utility=reference_utility,
-        drop_utility=measure(masking_table(evidence, reference, DROP)[0]),
+        drop_utility=drop_utility,
         reference_estimated=measure.depends_on_support and not reference.certificate.support_known,
         bound=bound,
         bound_value=bound_value,
@@ -158,26 +163,22 @@ def masking_table(evidence: AttributeEvidence, reference: Reference, used_id: st
         known = evidence.knows_label
         return drop_table(evidence) if known else reference.joint.sum(axis=0, keepdims=True), "definition"
     masking = evidence.masking(used_id)
+    if (counts := exact_counts(evidence, masking)) is not None:
+        return counts.astype(np.float64), "counts"
     if masking.is_fitted:
         return _fitted_table(evidence, reference, masking), "fitted"
     if masking.joint is not None:
         return masking.joint.astype(np.float64), "counts"
     if masking.mapping is None:
         raise ValueError(f"neither mapping nor counts of masking {used_id!r} are known")
-    return _folded_table(evidence, reference, masking, masking.mapping), "reference"
+    return reference.fold(masking.mapping, masking.groups), "reference"
 
 
 def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Masking) -> FloatArray:
     """The table of a masking with inexact counts: from the reference fitted to them, or from a fit of its own."""
     if masking.mapping is not None:
-        return _folded_table(evidence, reference, masking, masking.mapping)
+        return reference.fold(masking.mapping, masking.groups)
     return nearest_with_label(masking, evidence) if masking.transition is None else reference.drawn(masking.transition)
-
-
-def _folded_table(evidence: AttributeEvidence, reference: Reference, masking: Masking, mapping: IntArray) -> FloatArray:
-    """The exact counts of a mapping if they are certain, else the reference folded by it."""
-    counts = exact_counts(evidence, masking)
-    return reference.fold(mapping, masking.groups) if counts is None else counts.astype(np.float64)
 
 
 def _bound(

@@ -134,12 +134,12 @@ def influences(
 
 
 def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, used_id: str) -> Influence:
-    table, _ = masking_table(evidence, sample.reference, used_id)
+    table, source = masking_table(evidence, sample.reference, used_id)
     if used_id == DROP:
         return Influence.of(measure, table, np.zeros(sample.table.shape[0], dtype=np.int64))
     masking = evidence.masking(used_id)
     influence = Influence.of(measure, table, None if masking.mapping is None else sample.place(masking.mapping))
-    if not masking.is_fitted or masking.joint is None:
+    if source != "fitted" or masking.joint is None:
         return influence
     _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
     squares = influence.moves**2 / max(evidence.records, 1)

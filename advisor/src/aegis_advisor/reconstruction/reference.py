@@ -86,7 +86,8 @@ def reconstruct(evidence: AttributeEvidence, solver: Solver = SOLVER) -> Referen
     else:
         statistics = AtomStatistics.counted(atom_of_value, atoms, evidence.histogram)
     bound = _information_bound(problem, solution)
-    return Reference(atom_of_value, table, statistics, bound, certificate, utility_ceilings(evidence))
+    refined = tuple(counts[counts.any(axis=1)] for _, counts in evidence.refined_views)
+    return Reference(atom_of_value, table, statistics, bound, certificate, utility_ceilings(evidence), refined)
 
 
 def fit(evidence: AttributeEvidence, solver: Solver = SOLVER) -> tuple[AtomArray, Problem, Solution]:

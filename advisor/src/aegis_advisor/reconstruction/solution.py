@@ -78,6 +78,8 @@ class Reference:
             variant I only, else None, and is valid only if the certificate says converged.
         certificate: how it was found, and how well it fits.
         ceilings: by measure id, in its unit; no table that fits the evidence has more utility (`utility_ceilings`).
+        refined: int64 counts (groups, labels) of partitions of the domain that the exact views determine together, and
+            that tell more than each of them (`KnownSums`).
     """
 
     atom_of_value: AtomArray
@@ -86,6 +88,7 @@ class Reference:
     information_bound: float | None
     certificate: Certificate
     ceilings: Mapping[str, float] = field(default_factory=dict)
+    refined: tuple[IntArray, ...] = ()
 
     def fold(self, mapping: IntArray, groups: int) -> FloatArray:
         """Return the masked table (groups, labels) of a mapping (values,) that splits no atom."""

@@ -1,0 +1,72 @@
+"""Counts that follow from known sums one after the other, without solving equations."""
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, IntArray
+
+UNKNOWN = -1
+"""Stands for a count that is not determined."""
+
+
+def peel(sums_of: IntArray, sums: IntArray) -> IntArray | None:
+    """Determine every cell that is the only unknown one in one of its sums, and so on until no such cell is left.
+
+    The cells of a sum from which nothing is left are 0, since counts are not negative. Each cell is settled once, so
+    the time is proportional to the number of cells in all sums.
+
+    Args:
+        sums_of: (views, cells) the sum that each cell is part of, one of each view.
+        sums: (sums,) int64, the total of the cells of each sum.
+
+    Returns:
+        (cells,) int64 counts, `UNKNOWN` where peeling does not determine them; None if no counts have these sums.
+    """
+    peeling = _Peeling(sums_of, sums)
+    touched = np.arange(sums.size)
+    while touched.size:
+        if not peeling.is_possible(touched):
+            return None
+        touched = peeling.subtract(peeling.settle(touched))
+    return peeling.cells
+
+
+class _Peeling:
+    """What is left of each sum: its total, the number of its unknown cells, and the sum of their indices."""
+
+    def __init__(self, sums_of: IntArray, sums: IntArray) -> None:
+        views, cells = sums_of.shape
+        indices = np.tile(np.arange(cells, dtype=np.float64), views)  # exact: far below 2^53
+        self._sums_of = sums_of
+        self._left = sums.copy()
+        self._open = np.bincount(sums_of.ravel(), minlength=sums.size)
+        self._indices = np.bincount(sums_of.ravel(), indices, minlength=sums.size).astype(np.int64)
+        self.cells: IntArray = np.full(cells, UNKNOWN, dtype=np.int64)
+
+    def settle(self, touched: IntArray) -> IntArray:
+        """Settle what follows from the sums that have changed (touched,), and return the cells that are settled."""
+        alone = touched[self._open[touched] == 1]
+        last = self._indices[alone]
+        self.cells[last] = self._left[alone]  # if two sums disagree, the other one is no longer possible
+        used_up = touched[(self._left[touched] == 0) & (self._open[touched] > 1)]
+        empty = self._unknown_in(used_up) if used_up.size else used_up
+        self.cells[empty] = 0
+        return np.union1d(last, empty)
+
+    def _unknown_in(self, sums: IntArray) -> IntArray:
+        chosen: BoolArray = np.zeros(self._left.size, dtype=bool)
+        chosen[sums] = True
+        return np.flatnonzero(chosen[self._sums_of].any(axis=0) & (self.cells == UNKNOWN))
+
+    def subtract(self, settled: IntArray) -> IntArray:
+        """Take settled cells out of their sums, and return these sums."""
+        # Not by broadcasting: `subtract.at` of NumPy 2.4 then reads past the end of the shorter array.
+        views, concerned = len(self._sums_of), self._sums_of[:, settled].ravel()
+        np.subtract.at(self._left, concerned, np.tile(self.cells[settled], views))
+        np.subtract.at(self._open, concerned, 1)
+        np.subtract.at(self._indices, concerned, np.tile(settled, views))
+        return np.unique(concerned)
+
+    def is_possible(self, sums: IntArray) -> bool:
+        """Whether counts that are not negative can have what is left of these sums."""
+        left = self._left[sums]
+        return bool(np.all(left >= 0) and np.all(left[self._open[sums] == 0] == 0))
