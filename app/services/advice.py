@@ -14,7 +14,7 @@ from app.domain.callers import Caller
 from app.domain.entries import Head
 from app.domain.errors import BudgetSpentError, NotFoundError
 from app.domain.lanes import Lane, WrongLaneError
-from app.services.computation import AdviceInput
+from app.services.advice_input import AdviceInput
 from app.services.configurations import unpack_configurations
 from app.services.costs import advice_cost, lane_of
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places

@@ -11,18 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.atoms import AtomStatistics
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.measures import MEASURES
-from aegis_advisor.ranking import MOST_LISTED, AttributeAssessment, Question, RankedRows, Recommendation, recommend
+from aegis_advisor.ranking import (
+    MOST_LISTED,
+    AttributeAssessment,
+    Question,
+    RankedRows,
+    Recommendation,
+    recommend,
+)
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
-from app.domain.advice import AdviceQuestion, PackedReference
-from app.domain.arrays import pack, unpack
-from app.domain.configurations import PackedConfigurations
-from app.domain.documents import Document, attach, compress, decompress, evidence_of, excerpt, pairs_of
-from app.domain.entries import AttributeOutline, CountTable
+from app.domain.advice import PackedReference
+from app.domain.documents import Document, attach, compress, decompress, evidence_of, excerpt
+from app.domain.entries import CountTable
+from app.services.advice_input import AdviceInput, known_of
 from app.services.coarse_order import Grid, detail_kept, in_contract, order_by_attribute, order_of_all
-from app.services.configurations import unpack_configurations
+from app.services.packed_references import pack_reference
 from app.services.questions import needs_pairs
 from app.services.shares import MEASURE, AttributeShares, attribute_shares, configuration_shares
 
@@ -36,26 +41,14 @@ class ReferenceInput:
     count_tables: tuple[CountTable, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AdviceInput:
-    """The input for computing an advice, restricted to the attributes at `places`."""
-
-    version_id: int
-    question: AdviceQuestion
-    outline: tuple[AttributeOutline, ...]
-    places: tuple[int, ...]
-    schema: bytes
-    count_tables: tuple[CountTable, ...]
-    configurations: PackedConfigurations
-    references: tuple[PackedReference, ...]
-
-
 def compute_references(given: ReferenceInput, seconds: float) -> list[PackedReference]:
     """The references of the attributes at the given places, in order; each computation stops after `seconds`."""
     position: dict[int | None, int] = {place: index for index, place in enumerate(given.places)}
     tables = tuple(replace(t, attribute=position.get(t.attribute)) for t in given.count_tables)
     evidence = evidence_of(attach(excerpt(_schema(given.schema), given.places), tables))
-    return [_pack(place, _reference(known, seconds)) for place, known in zip(given.places, evidence, strict=True)]
+    return [
+        pack_reference(place, _reference(known, seconds)) for place, known in zip(given.places, evidence, strict=True)
+    ]
 
 
 def _reference(evidence: AttributeEvidence, seconds: float) -> Reference:
@@ -70,51 +63,28 @@ def _schema(stored: bytes) -> Document:
     return document
 
 
-_REFINED = "refined_"
-"""The names of the stored tables of what exact views determine together, before their number."""
-
-
-def _pack(place: int, reference: Reference) -> PackedReference:
-    arrays: dict[str, NDArray[Any]] = {"atom_of_value": reference.atom_of_value, "joint": reference.joint}
-    arrays |= asdict(reference.statistics)
-    arrays |= {f"{_REFINED}{number}": table for number, table in enumerate(reference.refined)}
-    packed = {name: pack(array) for name, array in arrays.items()}
-    return PackedReference(place, packed, reference.information_bound, reference.certificate, reference.ceilings)
-
-
-def _unpack(packed: PackedReference) -> Reference:
-    arrays: dict[str, NDArray[Any]] = {name: unpack(array) for name, array in packed.arrays.items()}
-    atom_of_value = arrays.pop("atom_of_value").astype(np.int32)
-    joint = arrays.pop("joint")
-    refined = tuple(arrays.pop(name) for name in packed.arrays if name.startswith(_REFINED))
-    statistics = AtomStatistics(**arrays)
-    bound, ceilings = packed.information_bound, packed.ceilings
-    return Reference(atom_of_value, joint, statistics, bound, packed.certificate, ceilings, refined)
-
-
 def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
-    document = attach(decompress(given.schema), given.count_tables)
-    table = unpack_configurations(given.configurations, given.outline)
+    known, table = known_of(given)
     meeting = table.meeting(given.question.at_least, given.question.at_most)
     kept = np.flatnonzero(meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     codes = table.codes[np.ix_(kept, np.array(given.places))]
     options = [table.options[place] for place in given.places]
-    evidence = evidence_of(document, given.places)
     recommendation = recommend(
-        evidence,
-        [_unpack(reference) for reference in given.references],
+        known.evidence,
+        known.references,
         codes,
         options,
         # The order that others read needs all deviations; a joint measure has them only in its ranking.
         replace(question, limit=None) if is_joint else question,
-        pairs_of(document, given.places) if is_joint else (),
+        known.pairs if is_joint else (),
         table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
+        known.memory,
     )
     ids = [table.ids[place] for place in kept]
-    answer = Answer(recommendation, ids, question, codes, options, evidence)
-    return compress(_result(answer, Grid.of(document["records"])))
+    answer = Answer(recommendation, ids, question, codes, options, known.evidence)
+    return compress(_result(answer, Grid.of(known.records)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from aegis_advisor.reconstruction import reconstruct
-from app.services.computation import ReferenceInput, _pack, _schema, _unpack, compute_references
+from app.services.computation import ReferenceInput, _schema, compute_references
+from app.services.packed_references import pack_reference, unpack_reference
 from tests.advisor.cases import evidence_of, mapped, random_table
 from tests.app.jobs.heavy import heavy_entry
 from tests.app.jobs.shared import shared_entry
@@ -62,7 +63,7 @@ def test_a_stored_reference_keeps_what_views_determine_together():
     table = random_table(np.random.default_rng(1), values=12, records=900)
     bins = [mapped("bins", np.arange(12) // 4, table), mapped("shifted", (np.arange(12) + 2) // 4, table)]
     reference = reconstruct(evidence_of(table, bins))
-    stored = _unpack(_pack(0, reference))
+    stored = unpack_reference(pack_reference(0, reference))
     assert len(stored.refined) == len(reference.refined) > 0
     for ours, theirs in zip(stored.refined, reference.refined, strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -2,6 +2,7 @@
 
 from aegis_advisor.ranking.advice import MOST_LISTED, recommend
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.memory import Memory
 from aegis_advisor.ranking.recommendation import JointAssessment, Question, RankedRows, Recommendation
 from aegis_advisor.ranking.sufficiency import lacks_evidence, lacks_own_reference
 
@@ -9,6 +10,7 @@ __all__ = [
     "MOST_LISTED",
     "AttributeAssessment",
     "JointAssessment",
+    "Memory",
     "Question",
     "RankedRows",
     "Recommendation",

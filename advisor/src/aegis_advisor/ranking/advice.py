@@ -11,18 +11,19 @@ from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
 from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
-from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.deviation import AttributeAssessment
+from aegis_advisor.ranking.memory import Memory
 from aegis_advisor.ranking.order import Ranking, rank
 from aegis_advisor.ranking.recommendation import Question, RankedRows, Recommendation
-from aegis_advisor.ranking.scores import Scores, Selected, lookups, score_by_attribute, score_by_joint_measure
-from aegis_advisor.ranking.standard_errors import (
-    Errors,
-    difference_biases,
-    difference_errors,
-    indistinguishable,
-    standard_errors,
-    utility_errors,
+from aegis_advisor.ranking.scores import (
+    SampledAttribute,
+    Scores,
+    Selected,
+    lookups,
+    score_by_attribute,
+    score_by_joint_measure,
 )
+from aegis_advisor.ranking.standard_errors import indistinguishable, standard_errors
 from aegis_advisor.ranking.sufficiency import (
     RankingBasis,
     joint_ranking_basis,
@@ -43,6 +44,7 @@ def recommend(
     question: Question,
     pairs: Sequence[PairCounts] = (),
     others: Codes | None = None,
+    memory: Memory | None = None,
 ) -> Recommendation:
     """Pick the configuration that loses the least utility.
 
@@ -55,6 +57,7 @@ def recommend(
         pairs: pair counts of the selected attributes; joint measures need them.
         others: codes of configurations that the question excludes. For a joint measure they also show how much utility
             there is to keep.
+        memory: what was measured for other questions about the same evidence and references, and is kept for the next.
 
     Raises:
         UnknownMeasureError: there is no such measure.
@@ -71,7 +74,7 @@ def recommend(
     if codes.shape[0] == 0:
         raise NoConfigurationError
     blocks = CodeBlocks.of(codes, [len(names) for names in options])
-    selected = Selected.all_of(evidence, references, options, blocks)
+    selected = Selected.all_of(evidence, references, options, blocks, memory or Memory())
     weighted = [one for one, weight in zip(selected, question.weights, strict=True) if weight > 0]
     for one in weighted:
         if len(one.used) > 1 and lacks_evidence(one.evidence.flags):
@@ -100,7 +103,7 @@ def recommend(
             standard_error=sampling.errors(sampling.moves, blocks, ranking.order),
             difference_error=sampling.errors(sampling.differences, blocks, ranking.order),
         ),
-        attributes=sampling.described(selected, assessments),
+        attributes=sampling.described(assessments),
         indistinguishable=None if within is None else ranking.in_order(within, MOST_LISTED),
         indistinguishable_count=None if within is None else int(within.sum()),
         joint=None if scores.joint is None else scores.joint.assessment(ranking.best, basis),
@@ -112,15 +115,14 @@ class _Sampling:
     """Sampling errors, since the records are a sample: error vectors (options, n) per attribute.
 
     Attributes:
-        attributes: the errors of each attribute; None if the measure has no standard errors.
-        each: the vectors of the utility of each masking.
-        moves: the same times the weight; None if utilities of configurations are not sums.
+        attributes: how each attribute varies; None if the measure has no standard errors.
+        moves: the vectors of the utility of each masking, times the weight; None if utilities of configurations are not
+            sums.
         differences: the vectors of each deviation minus that of the best, times the weight; None if they are not known.
         biases: per attribute (options,), what chance adds to these differences on average, times the weight.
     """
 
-    attributes: list[Errors] | None = None
-    each: list[FloatArray] | None = None
+    attributes: list[SampledAttribute] | None = None
     moves: list[FloatArray] | None = None
     differences: list[FloatArray] | None = None
     biases: list[FloatArray] | None = None
@@ -143,26 +145,21 @@ class _Sampling:
         """
         if not measure.has_errors:
             return cls()
-        errors = [one.errors(measure, each) for one, each in zip(selected, assessments, strict=True)]
-        each = [utility_errors(one, attribute.options) for one, attribute in zip(errors, selected, strict=True)]
+        attributes = [one.sampling(measure, each) for one, each in zip(selected, assessments, strict=True)]
         if scores.joint is not None:
-            return cls(errors, each)
-        moves = [weight * one for weight, one in zip(question.weights, each, strict=True)]
+            return cls(attributes)
+        moves = [weight * one.moves for weight, one in zip(question.weights, attributes, strict=True)]
         if question.reference == "own":
-            return cls(errors, each, moves)
+            return cls(attributes, moves)
         best = _options(selected, blocks, ranking.best)
-        parts = list(zip(selected, errors, question.weights, best, strict=True))
-        differences = [weight * difference_errors(each, one.options, option) for one, each, weight, option in parts]
-        biases = [weight * difference_biases(each, one.options, option) for one, each, weight, option in parts]
-        return cls(errors, each, moves, differences, biases)
+        against = [one.against(option) for one, option in zip(attributes, best, strict=True)]
+        differences = [weight * vectors for weight, (vectors, _) in zip(question.weights, against, strict=True)]
+        biases = [weight * each for weight, (_, each) in zip(question.weights, against, strict=True)]
+        return cls(attributes, moves, differences, biases)
 
-    def described(
-        self, selected: Sequence[Selected], assessments: Sequence[AttributeAssessment]
-    ) -> tuple[AttributeAssessment, ...]:
+    def described(self, assessments: Sequence[AttributeAssessment]) -> tuple[AttributeAssessment, ...]:
         """The assessments with the errors of each masking's utility, if there are any."""
-        if self.attributes is None or self.each is None:
-            return tuple(assessments)
-        return tuple(map(Selected.with_errors, selected, assessments, self.attributes, self.each))
+        return tuple(assessments if self.attributes is None else (one.assessment for one in self.attributes))
 
     @staticmethod
     def errors(vectors: Sequence[FloatArray] | None, blocks: CodeBlocks, rows: IntArray) -> FloatArray:
@@ -188,7 +185,7 @@ def _rank(
 ) -> Ranking:
     informed = assessments
     if (question.measure, question.reference, question.bias_correction) != (TIE_BREAK.id, "pooled", False):
-        informed = [assess(one.evidence, one.reference, TIE_BREAK, one.used) for one in selected]
+        informed = [one.assess_pooled(TIE_BREAK) for one in selected]
     return rank(
         blocks,
         deviations=scores.deviations,

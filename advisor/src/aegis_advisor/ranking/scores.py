@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from aegis_advisor.measures import Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess
 from aegis_advisor.ranking.influence import Sample, influences
+from aegis_advisor.ranking.memory import Memory
 from aegis_advisor.ranking.own_reference import assess_own
 from aegis_advisor.ranking.recommendation import JointAssessment, Question
-from aegis_advisor.ranking.standard_errors import Errors
+from aegis_advisor.ranking.standard_errors import Errors, difference_biases, difference_errors, utility_errors
 from aegis_advisor.ranking.sufficiency import RankingBasis
 from aegis_advisor.reconstruction import Reference
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,12 +32,14 @@ class Selected:
         reference: its reconstruction.
         options: what its codes stand for.
         used: the options that configurations use, in order.
+        memory: what was measured for other questions.
     """
 
     evidence: AttributeEvidence
     reference: Reference
     options: tuple[str, ...]
     used: tuple[str, ...]
+    memory: Memory
 
     @classmethod
     def all_of(
@@ -43,25 +48,37 @@ class Selected:
         references: Sequence[Reference],
         options: Sequence[tuple[str, ...]],
         blocks: CodeBlocks,
+        memory: Memory,
     ) -> "list[Selected]":
         """Return the selected attributes of a question, in its order."""
-        return [cls(*parts) for parts in zip(evidence, references, options, _used(blocks, options), strict=True)]
+        each = zip(evidence, references, options, _used(blocks, options), strict=True)
+        return [cls(*parts, memory) for parts in each]
 
     def assess(self, measure: Measure, question: Question, *, counts: bool) -> AttributeAssessment:
         """Measure the attribute. If it has no weight, it is only described, and may lack what `own` needs."""
         if question.reference == "own" and counts:
             return assess_own(self.evidence, self.reference, measure, self.used, question.rounding_seed)
-        return assess(self.evidence, self.reference, measure, self.used)
+        return self.assess_pooled(measure)
 
-    def errors(self, measure: Measure, assessment: AttributeAssessment) -> Errors:
-        """The errors of its maskings' utilities, since the records are a sample."""
+    def assess_pooled(self, measure: Measure) -> AttributeAssessment:
+        """Measure the attribute against its pooled reference."""
+        return self._once("assessment", measure, lambda: assess(self.evidence, self.reference, measure, self.used))
+
+    def sampling(self, measure: Measure, assessment: AttributeAssessment) -> "SampledAttribute":
+        """How its maskings' utilities vary, since the records are a sample."""
+        if assessment is not self.assess_pooled(measure):
+            return self._sampling(measure, assessment)
+        return self._once("sampling", measure, lambda: self._sampling(measure, assessment))
+
+    def _sampling(self, measure: Measure, assessment: AttributeAssessment) -> "SampledAttribute":
         sample = Sample.of(self.evidence, self.reference, measure)
-        return Errors.of(
-            measure,
-            sample,
-            influences(self.evidence, sample, measure, self.used, assessment.reference_utility),
-            assessment,
-        )
+        moved = influences(self.evidence, sample, measure, self.used, assessment.reference_utility)
+        errors = Errors.of(measure, sample, moved, assessment)
+        return SampledAttribute.of(errors, self.options, assessment)
+
+    def _once(self, what: str, measure: Measure, compute: Callable[[], T]) -> T:
+        key = what, self.evidence.name, self.options, self.used, measure.id, measure.is_corrected
+        return self.memory.once(key, compute)
 
     def by_code(self, assessment: AttributeAssessment, what: Literal["deviation", "utility"]) -> FloatArray:
         """Deviation or utility by code (options,); NaN for options that no configuration uses."""
@@ -71,20 +88,41 @@ class Selected:
                 table[code] = getattr(assessment.maskings[option], what)
         return table
 
-    def with_errors(self, assessment: AttributeAssessment, errors: Errors, moves: FloatArray) -> AttributeAssessment:
-        """Add the standard error of each masking's utility, and its bias.
 
-        Args:
-            assessment: of the attribute.
-            errors: of the attribute.
-            moves: (options, n) the error vectors of the options' utilities.
-        """
-        lengths = dict(zip(self.options, np.linalg.norm(moves, axis=-1).tolist(), strict=True))
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledAttribute:
+    """How the utilities of an attribute's maskings vary by chance.
+
+    Attributes:
+        errors: the errors of its maskings.
+        options: what its codes stand for.
+        moves: (options, n) the error vectors of the options' utilities.
+        assessment: its assessment with the standard error and the bias of each masking.
+    """
+
+    errors: Errors
+    options: tuple[str, ...]
+    moves: FloatArray
+    assessment: AttributeAssessment
+    _against: dict[str, tuple[FloatArray, FloatArray]]
+
+    @classmethod
+    def of(cls, errors: Errors, options: tuple[str, ...], assessment: AttributeAssessment) -> "SampledAttribute":
+        """Return how the options vary, given their errors and an assessment without any."""
+        moves = utility_errors(errors, options)
+        lengths = dict(zip(options, np.linalg.norm(moves, axis=-1).tolist(), strict=True))
         maskings = {
             one: replace(score, standard_error=lengths[one], bias=errors.influences[one].bias)
             for one, score in assessment.maskings.items()
         }
-        return replace(assessment, maskings=maskings)
+        return cls(errors, options, moves, replace(assessment, maskings=maskings), {})
+
+    def against(self, best: str) -> tuple[FloatArray, FloatArray]:
+        """The error vectors (options, n) of each deviation minus that of the best, and their biases (options,)."""
+        if best not in self._against:
+            differences = difference_errors(self.errors, self.options, best)
+            self._against[best] = differences, difference_biases(self.errors, self.options, best)
+        return self._against[best]
 
 
 def _used(blocks: CodeBlocks, options: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -1,0 +1,78 @@
+"""The input of an answer: packed, as it is loaded and sent to a child process, and unpacked there."""
+
+import pickle
+from collections import OrderedDict
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Self
+
+from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.ranking import Memory
+from aegis_advisor.reconstruction import Reference
+from app.domain.advice import AdviceQuestion, PackedReference
+from app.domain.configurations import ConfigurationTable, PackedConfigurations
+from app.domain.documents import attach, decompress, evidence_of, pairs_of
+from app.domain.entries import AttributeOutline, CountTable
+from app.services.configurations import unpack_configurations
+from app.services.packed_references import unpack_reference
+from app.services.questions import needs_pairs
+
+#: Inputs are kept for the next question if they have at most so many bytes, and so many of them.
+LARGEST_KEPT, MOST_KEPT = 2_000_000, 4
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceInput:
+    """The input for computing an advice, restricted to the attributes at `places`."""
+
+    version_id: int
+    question: AdviceQuestion
+    outline: tuple[AttributeOutline, ...]
+    places: tuple[int, ...]
+    schema: bytes
+    count_tables: tuple[CountTable, ...]
+    configurations: PackedConfigurations
+    references: tuple[PackedReference, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What is known of the attributes that a question selects, unpacked, and what was measured of them."""
+
+    records: int
+    evidence: tuple[AttributeEvidence, ...]
+    references: tuple[Reference, ...]
+    pairs: tuple[PairCounts, ...]
+    memory: Memory
+
+    @classmethod
+    def of(cls, given: AdviceInput) -> Self:
+        """Unpack the input of an answer."""
+        document = attach(decompress(given.schema), given.count_tables)
+        return cls(
+            document["records"],
+            evidence_of(document, given.places),
+            tuple(map(unpack_reference, given.references)),
+            pairs_of(document, given.places) if needs_pairs(given.question, given.outline) else (),
+            Memory(),
+        )
+
+
+_Unpacked = tuple[Known, ConfigurationTable]
+
+_RECENT: OrderedDict[bytes, _Unpacked] = OrderedDict()
+"""The last few inputs, unpacked, since questions about a version often follow each other."""
+
+
+def known_of(given: AdviceInput) -> _Unpacked:
+    """Unpack the input, unless the last questions had the same one: the same bytes, whatever the version's id."""
+    packed = pickle.dumps((given.schema, given.count_tables, given.configurations, given.references, given.places))
+    if len(packed) > LARGEST_KEPT:
+        return Known.of(given), unpack_configurations(given.configurations, given.outline)
+    key = blake2b(packed).digest()
+    if key not in _RECENT:
+        _RECENT[key] = Known.of(given), unpack_configurations(given.configurations, given.outline)
+    _RECENT.move_to_end(key)
+    if len(_RECENT) > MOST_KEPT:
+        _RECENT.popitem(last=False)
+    return _RECENT[key]

@@ -1,0 +1,65 @@
+"""What is kept between questions is what the next question would have unpacked."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.advice import AdviceQuestion
+from app.services import advice_input
+from app.services.advice_input import AdviceInput, known_of
+from app.services.computation import ReferenceInput, compute_references
+from tests.app.jobs.shared import shared_entry
+from tests.service import publication
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch):
+    monkeypatch.setattr(advice_input, "_RECENT", type(advice_input._RECENT)())
+
+
+def given(entry, measure="mutual_information"):
+    content = publication(entry).content
+    places = tuple(range(len(content.outline)))
+    tables = tuple(content.count_tables)
+    references = tuple(compute_references(ReferenceInput(content.schema, places, tables), seconds=60))
+    return AdviceInput(
+        version_id=1,
+        question=AdviceQuestion(measure=measure),
+        outline=content.outline,
+        places=places,
+        schema=content.schema,
+        count_tables=tables,
+        configurations=content.configuration_table,
+        references=references,
+    )
+
+
+def doubled(entry):
+    entry["records"] *= 2
+    entry["label"]["histogram"] = [2 * count for count in entry["label"]["histogram"]]
+    for attribute in entry["attributes"]:
+        attribute["histogram"] = [2 * count for count in attribute["histogram"]]
+        for masking in attribute["maskings"]:
+            masking["joint"] = [[2 * count for count in row] for row in masking["joint"]]
+    return entry
+
+
+def test_the_same_input_is_unpacked_once():
+    one = given(shared_entry(2))
+    assert known_of(one) is known_of(replace(one, question=AdviceQuestion(measure="g3")))
+
+
+def test_other_counts_are_other_inputs_even_under_the_same_id():
+    known, _ = known_of(given(shared_entry(2)))
+    other, _ = known_of(given(doubled(shared_entry(2))))
+    assert other.records == 2 * known.records
+    assert other.evidence[0].histogram.tolist() == (2 * known.evidence[0].histogram).tolist()
+
+
+def test_only_a_few_small_inputs_are_kept(monkeypatch):
+    for attributes in range(1, 8):
+        known_of(given(shared_entry(attributes)))
+    assert len(advice_input._RECENT) == advice_input.MOST_KEPT
+    monkeypatch.setattr(advice_input, "LARGEST_KEPT", 10)
+    one = given(shared_entry(2))
+    assert known_of(one) is not known_of(one)
