@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +12,15 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.joint.design import Design, Masked
 
 PRIMES = 2**31 - 1, 2**31 - 19
-"""Two primes whose products fit 64 bits. The rank modulo a prime is never above the true one. It is below it only if
-the prime divides a certain determinant, by chance about once in 10^9 ranks; both primes, about once in 10^18."""
+"""Two primes, below 2^31 so that products fit 64 bits. The rank modulo a prime is never above the true one. It is below
+it only if the prime divides a certain determinant: by chance about once in 10^9 ranks, and with both primes once in
+10^18."""
 
-MOST_COLUMNS = 96
-"""The most columns that are eliminated in whole numbers, whose digits grow with each (a second for 96 columns)."""
+MOST_COLUMNS = 128
+"""The most columns that are eliminated in whole numbers, whose digits grow with each (2 seconds for 128 columns)."""
 
-MOST_WORK = 2**25
-"""The most work for the configurations of a question, in cubes of their columns: some 10 to 30 seconds."""
+MOST_WORK = 2**31
+"""The most work for the configurations of a question, in units of about 5 nanoseconds."""
 
 Parts = tuple[int, ...]
 """The maskings of some attributes, each by its first column in the design, in ascending order."""
@@ -38,12 +40,12 @@ class WholeNumbers:
     Attributes:
         design: the maskings and their counts.
         places: the attribute and the masking that start at a column of the design.
-        work: how much more work is allowed, in cubes of columns.
+        work: how much more work is allowed.
     """
 
     design: Design
     places: dict[int, tuple[int, Masked]]
-    work: float = MOST_WORK
+    work: int
     _ranks: dict[Parts, int | None] = field(default_factory=dict)
 
     @classmethod
@@ -55,13 +57,13 @@ class WholeNumbers:
             for one, columns in zip(each, places, strict=True)
             if one is not None
         )
-        return cls(design, dict(every))
+        return cls(design, dict(every), MOST_WORK)
 
     def rank(self, parts: Iterable[int]) -> int | None:
         """The rank of `Sxx` of these maskings; None if that would take too much work."""
         key = tuple(sorted(parts))
         if key not in self._ranks:
-            self._ranks[key] = self._rank(key) if self._affords(key, share=0.05) else None
+            self._ranks[key] = self._rank(key) if self._affords(2 * self._size(key) ** 3) else None
         return self._ranks[key]
 
     def trace(self, parts: Iterable[int]) -> tuple[float, int] | None:
@@ -77,22 +79,22 @@ class WholeNumbers:
             ImpossibleCountsError: no table has these counts.
         """
         key = tuple(sorted(parts))
-        if self._size(key) > MOST_COLUMNS or not self._affords(key, share=1.0):
+        size = self._size(key)
+        if size > MOST_COLUMNS or not self._affords(size**4):
             return None
         matrix, labels = self._products(key), self._labels(key)
         left, scale, rank = _eliminate(matrix, labels)
-        # Whole numbers of any length divide to the nearest double only one by one.
-        per_class = [int(-rest) / (scale * int(records)) for rest, records in zip(left, labels[0], strict=True)]
-        trace, most = float(np.sum(per_class)) - 1.0, labels.shape[1] - 1
-        if not -1e-9 <= trace <= most + 1e-9:
+        shares = [Fraction(-rest, scale * int(records)) for rest, records in zip(left, labels[0], strict=True)]
+        trace = sum(shares, Fraction(-1))
+        if not 0 <= trace <= labels.shape[1] - 1:
             raise ImpossibleCountsError
-        return min(max(trace, 0.0), float(most)), rank - 1
+        return float(trace), rank - 1
 
     def _size(self, parts: Parts) -> int:
-        return 1 + sum(self.places[part][1].basis.size for part in parts)
+        """The number of columns, and some for the time that is spent even without any."""
+        return 16 + sum(self.places[part][1].basis.size for part in parts)
 
-    def _affords(self, parts: Parts, share: float) -> bool:
-        cost = share * (self._size(parts) + 16) ** 3  # calls take time even for few columns
+    def _affords(self, cost: int) -> bool:
         affords = cost <= self.work
         self.work -= cost if affords else 0
         return affords
