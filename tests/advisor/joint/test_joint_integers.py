@@ -127,7 +127,7 @@ def test_three_attributes_of_which_one_record_in_a_hundred_is_rare():
         assert (found.dimensions[0], found.utility[0]) == (4, pytest.approx(0.6, rel=1e-12))
 
 
-NEARLY = [(size, step) for size in (12, 20, 28, 36, 44) for step in (1, -1)]
+NEARLY = [(size, step) for size in (12, 24, 36) for step in (1, -1)]
 
 
 @pytest.mark.parametrize(("size", "step"), NEARLY)

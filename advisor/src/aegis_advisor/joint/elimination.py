@@ -49,8 +49,10 @@ class Outcome(NamedTuple):
 _IMPOSSIBLE = Outcome(np.nan, 0, np.inf)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Step:
+_NONE, _NO_PART = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
+
+
+class _Step(NamedTuple):
     """An attribute that a factor was extended by.
 
     Attributes:
@@ -63,8 +65,8 @@ class _Step:
 
     columns: IntArray
     end: int
-    dependent: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    part: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    dependent: IntArray = _NONE
+    part: FloatArray = _NO_PART
     settled: bool = True
 
 
@@ -116,12 +118,14 @@ class Elimination:
         del self.steps[shared:]
         shared = len(self.steps)
         try:
-            sure = self._extend_by_all(chosen[shared:]) and self._is_sure(self._moments())
-            if not sure:
-                del self.steps[shared:]
-                for columns in chosen[shared:]:
-                    self._extend_by_one(columns)
-            return self._result()
+            if self._extend_by_all(chosen[shared:]):
+                moments = self._moments()
+                if self._is_sure(moments):
+                    return self._result(moments)
+            del self.steps[shared:]
+            for columns in chosen[shared:]:
+                self._extend_by_one(columns)
+            return self._result(self._moments())
         except _NoTableError:
             self.steps.clear()  # the factor is incomplete
             return _IMPOSSIBLE
@@ -137,12 +141,11 @@ class Elimination:
         """Whether the dimensions that were kept are independent: ten times our error could not make them depend."""
         return 10 * UNLUCKY * moments.inverse * error(self._size) < 1
 
-    def _result(self) -> Outcome:
+    def _result(self, moments: Moments) -> Outcome:
         """The outcome by the factor if rounding cannot matter, else by whole numbers, as far as these can be had."""
-        size, moments = self._size, self._moments()
-        trace = float(np.trace(moments.labels))
+        size, trace = self._size, float(np.trace(moments.labels))
         if not self._is_sure(moments):
-            return self._exactly(Outcome(trace, size, np.inf))
+            return self._exactly(Outcome(trace, size, np.inf), settled=False)
         if trace > 1 and np.linalg.eigvalsh(moments.labels)[-1] > (1 + NEGLIGIBLE) ** 2:
             raise _NoTableError
         close = CLOSE * max(trace, LEAST)
@@ -151,7 +154,7 @@ class Elimination:
             doubt = self._doubt()
         settled = size >= self.records - 1 or all(step.settled for step in self.steps)
         rounded = Outcome(trace, size, doubt)
-        return rounded if doubt <= close and settled else self._exactly(rounded)
+        return rounded if doubt <= close and settled else self._exactly(rounded, settled=settled)
 
     def _doubt(self) -> float:
         """How far an error `e` of the correlations in norm moves the trace: by `e |G^-1 B|^2`.
@@ -163,8 +166,8 @@ class Elimination:
         inverse, _ = lapack.dtrtrs(self.factor[:size, :size], self.solved[:size, :classes], lower=1, trans=1)
         return error(size) * (1 + float(np.linalg.norm(inverse))) ** 2
 
-    def _exactly(self, rounded: Outcome) -> Outcome:
-        """The outcome by whole numbers: rank and trace, or only the rank, or neither, depending on the work."""
+    def _exactly(self, rounded: Outcome, *, settled: bool) -> Outcome:
+        """The outcome by whole numbers: rank and trace, or only the rank unless settled, depending on the work."""
         parts = [int(step.columns[0]) for step in self.steps if step.columns.size]
         try:
             exact = self.exact.trace(parts)
@@ -172,7 +175,7 @@ class Elimination:
             return _IMPOSSIBLE
         if exact is not None:
             return Outcome(*exact, error(1))
-        rank = self.exact.rank(parts)
+        rank = rounded.rank if settled else self.exact.rank(parts)
         if rank is None:
             return rounded._replace(doubt=np.inf)
         return rounded._replace(rank=rank, doubt=rounded.doubt if rank == rounded.rank else np.inf)
