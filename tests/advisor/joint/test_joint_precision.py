@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
-from aegis_advisor.joint import score_jointly
+from aegis_advisor.joint import integers, score_jointly
 from aegis_advisor.ranking import Question, recommend
 from aegis_advisor.reconstruction import reconstruct
 from tests.advisor.joint.joint_cases import Records, random_codes, random_records, regressed
@@ -103,9 +103,12 @@ def test_a_label_that_is_the_one_record_in_which_two_attributes_differ_is_told(r
 
 
 @pytest.mark.parametrize("records", [10**9, 10**12, 2**52])
-def test_what_doubles_cannot_tell_is_not_called_exact(records):
-    one = Binary((0, 0, 0, records // 2), (1, 1, 0, records // 2), (1, 0, 1, 1))
-    assert one.advice(np.array([[2, 2], [2, 1]])).ranking_basis == "estimated"
+def test_what_doubles_cannot_tell_is_told_by_whole_numbers_or_not_called_exact(records, monkeypatch):
+    one, codes = Binary((0, 0, 0, records // 2), (1, 1, 0, records // 2), (1, 0, 1, 1)), np.array([[2, 2], [2, 1]])
+    told = one.advice(codes)
+    assert (told.ranking_basis, told.ranking.utility[0], told.joint.dimensions) == ("exact", 1.0, 2)
+    monkeypatch.setattr(integers, "MOST_WORK", 0)
+    assert one.advice(codes).ranking_basis == "estimated"
 
 
 @pytest.mark.parametrize("seed", range(60))

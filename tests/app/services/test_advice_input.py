@@ -34,13 +34,9 @@ def given(entry, measure="mutual_information"):
     )
 
 
-def doubled(entry):
-    entry["records"] *= 2
-    entry["label"]["histogram"] = [2 * count for count in entry["label"]["histogram"]]
+def without_histograms(entry):
     for attribute in entry["attributes"]:
-        attribute["histogram"] = [2 * count for count in attribute["histogram"]]
-        for masking in attribute["maskings"]:
-            masking["joint"] = [[2 * count for count in row] for row in masking["joint"]]
+        del attribute["histogram"]
     return entry
 
 
@@ -51,9 +47,9 @@ def test_the_same_input_is_unpacked_once():
 
 def test_other_counts_are_other_inputs_even_under_the_same_id():
     known, _ = known_of(given(shared_entry(2)))
-    other, _ = known_of(given(doubled(shared_entry(2))))
-    assert other.records == 2 * known.records
-    assert other.evidence[0].histogram.tolist() == (2 * known.evidence[0].histogram).tolist()
+    other, _ = known_of(given(without_histograms(shared_entry(2))))
+    assert known.evidence[0].histogram is not None
+    assert other.evidence[0].histogram is None
 
 
 def test_only_a_few_small_inputs_are_kept(monkeypatch):

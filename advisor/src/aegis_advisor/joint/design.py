@@ -98,12 +98,16 @@ class Design:
         labels: (columns, dimensions of the label), the correlations with the label.
         unknown: by two attributes, (options, options) which maskings configurations use together although their pair
             counts are not known.
+        masked: per attribute and code, the masking; None if no configuration uses it or it tells nothing.
+        tables: the pair counts, for what has to be decided exactly.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
     correlations: FloatArray
     labels: FloatArray
     unknown: Mapping[tuple[int, int], BoolArray]
+    masked: tuple[tuple[Masked | None, ...], ...]
+    tables: PairTables
 
     @classmethod
     def of(
@@ -133,7 +137,7 @@ class Design:
             labels[place] = correlation(one.joint, one.basis, label)
         tables = PairTables.of(evidence, pairs)
         correlations, unknown = _correlations(tables, masked, columns, _combinations_used(codes, masked), size)
-        return cls(columns, correlations, labels, unknown)
+        return cls(columns, correlations, labels, unknown, tuple(map(tuple, masked)), tables)
 
     def lacking(self, codes: Codes) -> BoolArray:
         """(configurations,) which configurations use two maskings together whose pair counts are not known."""

@@ -1,0 +1,286 @@
+"""The Cholesky factor of one configuration after another, and what it tells of Pillai's trace and the rank."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from aegis_advisor.arrays import FloatArray, IntArray
+from aegis_advisor.joint.design import Design
+from aegis_advisor.joint.integers import ImpossibleCountsError, WholeNumbers
+from aegis_advisor.joint.rounding import GROWTH, PROBES, UNIT, UNLUCKY, Moments, error
+
+DEPENDENT = 1e-12
+"""A dimension that keeps at most this share of its variance, given those before it, is left out for now. Whether it
+really depends on them is decided by whole numbers (`Elimination`)."""
+
+NEGLIGIBLE = 1e-5
+"""Rounding may leave a dependent dimension this much correlation with dimensions that it does not depend on (about the
+root of `DEPENDENT`), and raise a canonical correlation by this much above 1. Beyond that, no table has these counts."""
+
+CLOSE = 5e-10
+"""Half of what counts as a tie: if rounding may move a trace by more than this share of it, whole numbers decide."""
+
+LEAST = 1e-3
+"""Traces below this are compared like this one."""
+
+TOUCHED = 1e-6
+"""A dimension depends on those that are in the combination that equals it with at least this coefficient."""
+
+FEW = 3
+"""With no more attributes than this, their combinations of maskings recur among configurations."""
+
+
+class _NoTableError(Exception):
+    """No table has these correlations."""
+
+
+class Outcome(NamedTuple):
+    """Trace and rank of a configuration, and how far rounding may have moved the trace; see `Traces`."""
+
+    trace: float
+    rank: int
+    doubt: float
+
+
+_IMPOSSIBLE = Outcome(np.nan, 0, np.inf)
+
+
+_NONE, _NO_PART = np.zeros(0, dtype=np.int64), np.zeros((0, 0))
+
+
+class _Step(NamedTuple):
+    """An attribute that a factor was extended by.
+
+    Attributes:
+        columns: its columns in the design.
+        end: the rows of the factor up to it.
+        dependent: the columns left out.
+        part: the part of these in the factor (`end`, columns left out).
+        settled: whether these are known to depend on the others.
+    """
+
+    columns: IntArray
+    end: int
+    dependent: IntArray = _NONE
+    part: FloatArray = _NO_PART
+    settled: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class Elimination:
+    """The Cholesky factor `L` of the correlations of a configuration, and `L^-1` times those with the label.
+
+    The squares of the latter add up to the trace; each row is what a dimension explains beyond those before it.
+    Dimensions that seem to depend on those before them are left out. Rounding decides nothing for good:
+
+    * Dimensions that were kept are independent if the factor is so well-conditioned that no error could make them
+      depend (`_is_sure`). Otherwise the configuration is computed in whole numbers.
+    * Dimensions that were left out depend on the others if whole numbers say so, or if there are as many others as
+      records, less one.
+    * Whole numbers also yield the trace if rounding may have moved it by more than half of what counts as a tie.
+
+    Attributes:
+        records: the number of records.
+        exact: decides in whole numbers, as far as the work allows.
+        targets: (columns, labels + PROBES) the correlations with the label, then random numbers.
+        factor, solved: `L` and `L^-1` times the targets, with room for the largest configuration.
+        places: the columns of the design that the rows of the factor stand for.
+        steps: the attributes so far.
+    """
+
+    design: Design
+    records: int
+    exact: WholeNumbers
+    targets: FloatArray
+    factor: FloatArray
+    solved: FloatArray
+    places: IntArray
+    steps: list[_Step] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, design: Design, columns: Sequence[tuple[IntArray, ...]], records: int) -> Self:
+        """Return the factor of no attribute yet, of those with these columns by code, in this order."""
+        most = sum(max((each.size for each in of), default=0) for of in columns)
+        probes = np.random.default_rng(0).standard_normal((len(design.labels), PROBES))
+        targets = np.concatenate([design.labels, probes], axis=1)
+        factor, solved = np.zeros((most, most), order="F"), np.zeros((most, targets.shape[1]))
+        return cls(design, records, WholeNumbers.of(design), targets, factor, solved, np.zeros(most, dtype=np.int64))
+
+    def replace(self, chosen: list[IntArray], shared: int) -> Outcome:
+        """Compute trace, rank and doubt of a configuration.
+
+        `chosen` are the columns of each attribute; the first `shared` are those of the configuration before.
+        """
+        del self.steps[shared:]
+        shared = len(self.steps)
+        try:
+            if self._extend_by_all(chosen[shared:]):
+                moments = self._moments()
+                if self._is_sure(moments):
+                    return self._result(moments)
+            del self.steps[shared:]
+            for columns in chosen[shared:]:
+                self._extend_by_one(columns)
+            return self._result(self._moments())
+        except _NoTableError:
+            self.steps.clear()  # the factor is incomplete
+            return _IMPOSSIBLE
+
+    @property
+    def _size(self) -> int:
+        return self.steps[-1].end if self.steps else 0
+
+    def _moments(self) -> Moments:
+        return Moments.of(self.solved[: self._size])
+
+    def _is_sure(self, moments: Moments) -> bool:
+        """Whether the dimensions that were kept are independent: ten times our error could not make them depend."""
+        return 10 * UNLUCKY * moments.inverse * error(self._size) < 1
+
+    def _result(self, moments: Moments) -> Outcome:
+        """The outcome by the factor if rounding cannot matter, else by whole numbers, as far as these can be had."""
+        size, trace = self._size, float(np.trace(moments.labels))
+        if not self._is_sure(moments):
+            return self._exactly(Outcome(trace, size, np.inf), settled=False)
+        if trace > 1 and np.linalg.eigvalsh(moments.labels)[-1] > (1 + NEGLIGIBLE) ** 2:
+            raise _NoTableError
+        close = CLOSE * max(trace, LEAST)
+        doubt = error(size) * (1 + math.sqrt(UNLUCKY * moments.slope)) ** 2
+        if doubt > close:
+            doubt = self._doubt()
+        settled = size >= self.records - 1 or all(step.settled for step in self.steps)
+        rounded = Outcome(trace, size, doubt)
+        return rounded if doubt <= close and settled else self._exactly(rounded, settled=settled)
+
+    def _doubt(self) -> float:
+        """How far an error `e` of the correlations in norm moves the trace: by `e |G^-1 B|^2`.
+
+        This is the term of first order; the others are smaller as long as `_is_sure` holds. `e (1 + |G^-1 B|)^2` covers
+        errors of the correlations with the label and of the sum, too.
+        """
+        size, classes = self._size, self.design.labels.shape[1]
+        inverse, _ = lapack.dtrtrs(self.factor[:size, :size], self.solved[:size, :classes], lower=1, trans=1)
+        return error(size) * (1 + float(np.linalg.norm(inverse))) ** 2
+
+    def _exactly(self, rounded: Outcome, *, settled: bool) -> Outcome:
+        """The outcome by whole numbers: rank and trace, or only the rank unless settled, depending on the work."""
+        parts = [int(step.columns[0]) for step in self.steps if step.columns.size]
+        try:
+            exact = self.exact.trace(parts)
+        except ImpossibleCountsError:
+            return _IMPOSSIBLE
+        if exact is not None:
+            return Outcome(*exact, error(1))
+        rank = rounded.rank if settled else self.exact.rank(parts)
+        if rank is None:
+            return rounded._replace(doubt=np.inf)
+        return rounded._replace(rank=rank, doubt=rounded.doubt if rank == rounded.rank else np.inf)
+
+    def _least(self) -> float:
+        """The least share of its variance by which a dimension differs from one that depends on those before it."""
+        probes = self.solved[: self._size, -PROBES:]
+        inverse = float(np.einsum("ij,ij->", probes, probes)) / PROBES
+        return max(DEPENDENT, 2 * GROWTH * UNIT * inverse)
+
+    def _extend_by_all(self, chosen: Sequence[IntArray]) -> bool:
+        """Extend the factor by several attributes at once; False if some of their dimensions are dependent."""
+        if not chosen:
+            return True
+        fresh, start = np.concatenate(chosen), self._size
+        above, left, targets = self._left_over(fresh)
+        lower, failed = lapack.dpotrf(left, lower=1) if fresh.size else (left, 0)
+        if failed or (fresh.size and np.square(lower.diagonal()).min() <= DEPENDENT):
+            return False
+        self._append(fresh, above, lower, targets)
+        ends = start + np.cumsum([each.size for each in chosen])
+        self.steps += [_Step(columns, end) for columns, end in zip(chosen, ends.tolist(), strict=True)]
+        return True
+
+    def _extend_by_one(self, fresh: IntArray) -> None:
+        """Extend the factor by the independent dimensions of an attribute; the dependent ones must add nothing."""
+        above, left, targets = self._left_over(fresh)
+        least = self._least()
+        factor, order, rank = _pivoted(left, least)
+        kept, rest = order[:rank], order[rank:]
+        part = factor[rank:, :rank]
+        start, classes = self._size, self.design.labels.shape[1]
+        self._append(fresh[kept], above[:, kept], factor[:rank, :rank], targets[kept])
+        _require_nothing(left[np.ix_(rest, rest)] - part @ part.T, least)
+        _require_nothing((targets[rest] - part @ self.solved[start : start + rank])[:, :classes], least)
+        whole = np.concatenate([above[:, rest], part.T])
+        settled = not rest.size or self._depend(fresh, whole)
+        self.steps.append(_Step(fresh, start + rank, fresh[rest], whole, settled))
+
+    def _depend(self, fresh: IntArray, part: FloatArray) -> bool:
+        """Whether the dimensions of `fresh` that were left out, with this part in the factor, depend on the others.
+
+        The combinations that equal them usually touch few attributes, so that whole numbers decide quickly, and once
+        for many configurations: these attributes and `fresh` have no higher rank than the dimensions kept suggest.
+        """
+        size, rank = len(part), len(part) - self._size
+        if size >= self.records - 1:  # more dimensions there cannot be
+            return True
+        weights, _ = lapack.dtrtrs(self.factor[:size, :size], part, lower=1, trans=1)
+        touched = np.abs(weights).max(axis=1) > TOUCHED
+        starts = [0, *(step.end for step in self.steps)]
+        others = [
+            int(step.columns[0])
+            for step, start in zip(self.steps, starts, strict=False)
+            if touched[start : step.end].any()
+        ]
+        if len(others) == sum(step.columns.size > 0 for step in self.steps) > FEW:
+            return False  # nothing would be saved
+        before = self.exact.rank(others) if others else 0
+        after = self.exact.rank([*others, int(fresh[0])])
+        return before is not None and after is not None and after - before <= rank
+
+    def _left_over(self, fresh: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Project new columns (fresh,) of the design onto the factor.
+
+        Returns:
+            Their part in each row of the factor (size, fresh), and the residuals: of their correlations with each
+            other, and of their targets.
+        """
+        size = self._size
+        block = self.design.correlations[np.ix_(np.concatenate([self.places[:size], fresh]), fresh)]
+        targets = self.targets[fresh]
+        if not size or not fresh.size:
+            return block[:size], block[size:], targets
+        above = blas.dtrsm(1.0, self.factor[:size, :size], block[:size], lower=1)
+        dependent = [step for step in self.steps if step.dependent.size]
+        least = self._least() if dependent else DEPENDENT
+        for step in dependent:
+            rest = self.design.correlations[np.ix_(step.dependent, fresh)]
+            _require_nothing(rest - step.part.T @ above[: len(step.part)], least)
+        return above, block[size:] - above.T @ above, targets - above.T @ self.solved[:size]
+
+    def _append(self, fresh: IntArray, above: FloatArray, lower: FloatArray, targets: FloatArray) -> None:
+        """Add new columns to the factor: `above` is their part in its existing rows, `lower` the factor of the rest."""
+        size, end = self._size, self._size + fresh.size
+        if fresh.size:
+            self.factor[size:end, :size] = above.T
+            self.factor[size:end, size:end] = lower
+            self.solved[size:end], _ = lapack.dtrtrs(lower, targets, lower=1)
+            self.places[size:end] = fresh
+
+
+def _pivoted(left: FloatArray, least: float) -> tuple[FloatArray, IntArray, int]:
+    """The pivoted Cholesky factor of residual correlations (n, n), the order of its columns, and how many keep more."""
+    if left.diagonal().max(initial=0.0) <= least:  # the library never compares the first pivot with `tol`
+        return np.zeros(left.shape), np.arange(len(left)), 0
+    factor, pivots, rank, _ = lapack.dpstrf(left, tol=least, lower=1)
+    return np.tril(factor), pivots - 1, rank
+
+
+def _require_nothing(rest: FloatArray, least: float) -> None:
+    """Check that dimensions that keep at most `least` of their variance correlate with nothing beyond the others.
+
+    Raises:
+        _NoTableError: they do.
+    """
+    if np.abs(rest).max(initial=0.0) > max(NEGLIGIBLE, 4 * math.sqrt(least)):
+        raise _NoTableError
