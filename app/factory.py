@@ -11,6 +11,7 @@ from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
 from app.services.advice import AdviceService, AdviceWork
+from app.services.advice_input import RecentInputs
 from app.services.catalogue import CatalogueService
 from app.services.keyring import Keyring
 from app.services.references import ReferenceService
@@ -47,13 +48,14 @@ class Factory:
             self.jobs(),
         )
 
-    def advice_work(self) -> AdviceWork:
-        """The worker's side of advice."""
+    def advice_work(self, recent: RecentInputs) -> AdviceWork:
+        """The worker's side of advice, with the inputs that it keeps."""
         return AdviceWork(
             ContentStore(self._session),
             ReferenceStore(self._session),
             AdviceStore(self._session),
             self.references(),
+            recent,
         )
 
     def references(self) -> ReferenceService:

@@ -16,6 +16,7 @@ from app.domain.errors import InvalidDocumentError
 from app.domain.lanes import Lane, WrongLaneError
 from app.factory import Factory
 from app.process.child import ChildProcess
+from app.services.advice_input import RecentInputs
 from app.services.computation import compute_advice, compute_references
 
 _log = structlog.get_logger(__name__)
@@ -65,6 +66,7 @@ class Tasks:
         self._children = children
         self._seconds = reconstruction_seconds
         self._ceiling = ceiling
+        self._recent = RecentInputs()
 
     def register(self) -> None:
         """Register the tasks with the queue under their names."""
@@ -92,19 +94,20 @@ class Tasks:
         outcome = await _outcome(context, lambda: self._answer(_lane(context), tenant, advice_id))
         async with self._factory() as services:
             if outcome.problem is not None:
-                await services.advice_work().fail(advice_id, outcome.problem)
+                await services.advice_work(self._recent).fail(advice_id, outcome.problem)
             await _end_turn(services.jobs(), tenant, context, outcome)
 
     async def _answer(self, lane: Lane, tenant: str, advice_id: str) -> None:
         start = time.perf_counter()
         async with self._factory() as services:
-            given = await services.advice_work().begin(tenant, lane, advice_id)
+            given = await services.advice_work(self._recent).begin(tenant, lane, advice_id)
         if given is None:
             return
         result = await self._children[lane].run(compute_advice, given)
+        self._recent.keep(given)  # only now is it known to be sound
         elapsed_ms = (time.perf_counter() - start) * 1e3
         async with self._factory() as services:
-            await services.advice_work().succeed(advice_id, result, elapsed_ms)
+            await services.advice_work(self._recent).succeed(advice_id, result, elapsed_ms)
 
     @asynccontextmanager
     async def _factory(self) -> AsyncIterator[Factory]:

@@ -1,5 +1,6 @@
 """Advice: callers ask questions and read answers; workers compute the answers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aegis_advisor import MODEL_VERSION
@@ -11,10 +12,11 @@ from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import Advice, AdviceQuestion, Problem, Status, View
 from app.domain.callers import Caller
-from app.domain.entries import Head
+from app.domain.configurations import PackedConfigurations
+from app.domain.entries import AttributeOutline, Head
 from app.domain.errors import BudgetSpentError, NotFoundError
 from app.domain.lanes import Lane, WrongLaneError
-from app.services.advice_input import AdviceInput
+from app.services.advice_input import AdviceInput, RecentInputs
 from app.services.configurations import unpack_configurations
 from app.services.costs import advice_cost, lane_of
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
@@ -165,11 +167,13 @@ class AdviceWork:
         references: ReferenceStore,
         advice: AdviceStore,
         reconstruction: ReferenceService,
+        recent: RecentInputs,
     ) -> None:
         self._contents = contents
         self._references = references
         self._advice = advice
         self._reconstruction = reconstruction
+        self._recent = recent
 
     async def begin(self, tenant: str, lane: Lane, advice_id: str) -> AdviceInput | None:
         """Mark an advice as running, and return the input of its computation.
@@ -181,21 +185,34 @@ class AdviceWork:
             WrongLaneError: the computation will take too long for its lane.
         """
         advice = await self._advice.find(advice_id)
-        if advice is None or advice.status is Status.SUCCEEDED:
+        if advice is None or advice.status is Status.SUCCEEDED or not await self._contents.pin(advice.version_id):
             return None
+        given = self._recent.find(advice.version_id, advice.question)
+        if given is None:
+            given = await self._load(tenant, lane, advice)
+        else:
+            _refuse_lane(lane, given.question, given.outline, given.places, given.configurations)
+        if given is None:
+            await self._advice.wait(advice_id)
+            return None
+        await self._advice.start(advice_id)
+        return given
+
+    async def _load(self, tenant: str, lane: Lane, advice: Advice) -> AdviceInput | None:
+        """The input for a question; None if it has to wait for references.
+
+        Raises:
+            WrongLaneError: the computation will take too long for its lane.
+        """
         frame = await self._contents.hold(advice.version_id)
         schema = await self._contents.schema(advice.version_id)
         if frame is None or schema is None:
-            return None
+            raise RuntimeError("a version that is held was deleted")
         places = selected_places(advice.question, frame.outline)
         if not await self._reconstruction.ensure(tenant, advice.version_id, frame.outline, places):
-            await self._advice.wait(advice_id)
             return None
         configurations = await self._contents.configuration_table(advice.version_id, frame)
-        cost = advice_cost(advice.question, frame.outline, places, configurations.codes.shape[0])
-        if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:
-            raise WrongLaneError
-        await self._advice.start(advice_id)
+        _refuse_lane(lane, advice.question, frame.outline, places, configurations)
         pairs = needs_pairs(advice.question, frame.outline)
         return AdviceInput(
             version_id=advice.version_id,
@@ -215,3 +232,16 @@ class AdviceWork:
     async def fail(self, advice_id: str, problem: Problem) -> None:
         """Store the reason why there is no answer, and wake the callers that wait for it."""
         await self._advice.fail(advice_id, problem)
+
+
+def _refuse_lane(
+    lane: Lane,
+    question: AdviceQuestion,
+    outline: Sequence[AttributeOutline],
+    places: Sequence[int],
+    configurations: PackedConfigurations,
+) -> None:
+    """Raise WrongLaneError if the computation will take too long for its lane."""
+    cost = advice_cost(question, outline, places, configurations.codes.shape[0])
+    if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:
+        raise WrongLaneError

@@ -2,11 +2,12 @@
 
 import pickle
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Self
 
 from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
 from app.domain.advice import AdviceQuestion, PackedReference
@@ -18,7 +19,7 @@ from app.services.packed_references import unpack_reference
 from app.services.questions import needs_pairs
 
 #: Inputs are kept for the next question if they have at most so many bytes, and so many of them.
-LARGEST_KEPT, MOST_KEPT = 2_000_000, 4
+LARGEST_KEPT, MOST_KEPT = 2_000_000, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,32 @@ class AdviceInput:
     count_tables: tuple[CountTable, ...]
     configurations: PackedConfigurations
     references: tuple[PackedReference, ...]
+
+
+class RecentInputs:
+    """The inputs of the last few answers: versions and their references never change."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, tuple[str, ...] | None], AdviceInput] = OrderedDict()
+
+    def find(self, version_id: int, question: AdviceQuestion) -> AdviceInput | None:
+        """The input for a question, if one about the same attributes of the version was answered lately."""
+        key = version_id, question.attributes
+        if key not in self._kept or MEASURES[question.measure].is_joint:  # pair counts are large, and not kept
+            return None
+        self._kept.move_to_end(key)
+        return replace(self._kept[key], question=question)
+
+    def keep(self, given: AdviceInput) -> None:
+        """Keep an input for later questions, unless it is large."""
+        sizes = [len(table.counts.data) for table in given.count_tables]
+        sizes += [len(array.data) for one in given.references for array in one.arrays.values()]
+        sizes += [len(given.schema), len(given.configurations.ids), len(given.configurations.codes.data)]
+        if sum(sizes) > LARGEST_KEPT or MEASURES[given.question.measure].is_joint:
+            return
+        self._kept[given.version_id, given.question.attributes] = given
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,6 +79,12 @@ class ContentStore:
         held = (await self._session.execute(statement)).first()
         return None if held is None else Frame(tuple(map(_to_outline, held.outline)), held.configuration_ids)
 
+    async def pin(self, version_id: int) -> bool:
+        """Prevent the deletion of a version during the transaction; False if it is deleted."""
+        statement = select(EntryVersionRow.id).where(EntryVersionRow.id == version_id)
+        held = await self._session.execute(statement.with_for_update(read=True, key_share=True))
+        return held.first() is not None
+
     async def lock(self, version_id: int) -> bool:
         """Lock a version exclusively until the transaction ends; False if it is deleted. Others may still read it."""
         statement = select(EntryVersionRow.id).where(EntryVersionRow.id == version_id).with_for_update(key_share=True)

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.advice import AdviceQuestion
 from app.services import advice_input
-from app.services.advice_input import AdviceInput, known_of
+from app.services.advice_input import AdviceInput, RecentInputs, known_of
 from app.services.computation import ReferenceInput, compute_references
 from tests.app.jobs.shared import shared_entry
 from tests.service import publication
@@ -53,9 +53,32 @@ def test_other_counts_are_other_inputs_even_under_the_same_id():
 
 
 def test_only_a_few_small_inputs_are_kept(monkeypatch):
-    for attributes in range(1, 8):
+    for attributes in range(1, advice_input.MOST_KEPT + 3):
         known_of(given(shared_entry(attributes)))
     assert len(advice_input._RECENT) == advice_input.MOST_KEPT
     monkeypatch.setattr(advice_input, "LARGEST_KEPT", 10)
     one = given(shared_entry(2))
     assert known_of(one) is not known_of(one)
+
+
+def test_inputs_are_found_for_other_questions_about_the_same_attributes():
+    recent, one = RecentInputs(), given(shared_entry(2))
+    recent.keep(one)
+    other = AdviceQuestion(measure="g3", weights={"a0": 2.0})
+    assert recent.find(1, other) == replace(one, question=other)
+    assert recent.find(2, other) is None
+    assert recent.find(1, replace(other, attributes=("a0",))) is None
+    assert recent.find(1, AdviceQuestion(measure="joint")) is None
+
+
+def test_inputs_with_pair_counts_large_ones_and_many_are_not_kept(monkeypatch):
+    recent, one = RecentInputs(), given(shared_entry(2))
+    recent.keep(replace(one, question=AdviceQuestion(measure="joint")))
+    assert recent.find(1, one.question) is None
+    for version in range(advice_input.MOST_KEPT + 1):
+        recent.keep(replace(one, version_id=version))
+    assert recent.find(0, one.question) is None
+    assert recent.find(1, one.question) is not None
+    monkeypatch.setattr(advice_input, "LARGEST_KEPT", 10)
+    recent.keep(replace(one, version_id=99))
+    assert recent.find(99, one.question) is None
