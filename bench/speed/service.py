@@ -45,12 +45,13 @@ class Service:
     process: psutil.Process
 
     def usage(self) -> dict[str, Usage]:
-        """Return the usage of the API, of the worker, and of the child process in which each computes."""
+        """Return the usage of the API, of the worker, and of the child processes in which each computes, added up."""
         usage: dict[str, Usage] = {}
         for role in ("api", "worker"):
             (process,) = self._processes(role)
-            (child,) = process.children()
-            usage |= {role: Usage.of(process), f"{role}'s child": Usage.of(child)}
+            children = [Usage.of(child) for child in process.children()]
+            whole = Usage(sum(one.memory for one in children), sum(one.seconds for one in children))
+            usage |= {role: Usage.of(process), f"{role}'s children": whole}
         return usage
 
     def worker_seconds(self) -> float:
