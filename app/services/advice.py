@@ -241,7 +241,11 @@ def _refuse_lane(
     places: Sequence[int],
     configurations: PackedConfigurations,
 ) -> None:
-    """Raise WrongLaneError if the computation will take too long for its lane."""
+    """Refuse a computation that will take too long for its lane.
+
+    Raises:
+        WrongLaneError: it belongs to the lane of the heavy ones.
+    """
     cost = advice_cost(question, outline, places, configurations.codes.shape[0])
     if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:
         raise WrongLaneError

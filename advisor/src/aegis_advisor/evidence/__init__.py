@@ -8,7 +8,6 @@ from aegis_advisor.evidence.attribute import (
     Knowledge,
     Masking,
     MaskingFlags,
-    PairAssociation,
     PairCounts,
 )
 from aegis_advisor.evidence.folding import exact_counts
@@ -23,7 +22,6 @@ __all__ = [
     "Knowledge",
     "Masking",
     "MaskingFlags",
-    "PairAssociation",
     "PairCounts",
     "Perturbation",
     "attribute_evidence",

@@ -278,20 +278,3 @@ class PairCounts:
     attributes: tuple[int, int]
     maskings: tuple[str, str]
     joint: IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class PairAssociation:
-    """How much the combinations of two masked values tell about the label.
-
-    Attributes:
-        attributes: the indices of the two attributes in the evidence.
-        maskings: the id of the masking of each, or `identity`.
-        chi_square: Pearson's statistic of the label against the combinations of the two masked values.
-        combinations: the number of combinations with records.
-    """
-
-    attributes: tuple[int, int]
-    maskings: tuple[str, str]
-    chi_square: float
-    combinations: int
