@@ -8,7 +8,7 @@ import numpy as np
 
 from aegis_provider.control.merging import is_small
 from aegis_provider.counting.counts import Counts, Partition
-from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, PairCounts
+from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, Pair
 
 _Views: TypeAlias = Mapping[tuple[str, str], Partition]
 """The grouping of values by each masking, by attribute and masking id."""
@@ -17,7 +17,7 @@ _Both: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
 """Two attributes, each with a masking."""
 
 
-def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) -> tuple[list[PairCounts], list[str]]:
+def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) -> tuple[list[Pair], list[str]]:
     """Return the `pairs` of the entry `after` merging and leaving out, and the pairs left out as too small, in words.
 
     The counts of every two masked attributes that a configuration uses together are summed from the tables `before`.
@@ -49,7 +49,7 @@ def _views(entry: EntryDocument) -> _Views:
     return views
 
 
-def _by_attributes(pairs: Sequence[PairCounts]) -> dict[tuple[str, str], list[tuple[_Both, Counts]]]:
+def _by_attributes(pairs: Sequence[Pair]) -> dict[tuple[str, str], list[tuple[_Both, Counts]]]:
     """Return the tables of every two attributes, in both orders."""
     tables: dict[tuple[str, str], list[tuple[_Both, Counts]]] = {}
     for pair in pairs:
@@ -93,6 +93,6 @@ def _follows(both: _Both, other: _Both, views: _Views) -> bool:
     return all(views[view].follows_from(views[each]) for view, each in zip(both, other, strict=True))
 
 
-def _table(both: _Both, counts: Counts) -> PairCounts:
+def _table(both: _Both, counts: Counts) -> Pair:
     (first, rows), (second, columns) = both
-    return PairCounts(attributes=[first, second], maskings=[rows, columns], joint=counts.tolist())
+    return Pair(attributes=[first, second], maskings=[rows, columns], joint=counts.tolist())
