@@ -22,7 +22,7 @@ POSITIVE = (0.5, 0.2, 0.05, 0.01)
 #: The tables of each kind, in the order of the property that varies.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "redundant attributes": tuple(f"copies {copies}" for copies in COPIES),
-    "interactions": tuple(f"interaction {share:.0%}" for share in SHARES),
+    "interactions": (*(f"interaction {share:.0%}" for share in SHARES), "interaction with copies", "three together"),
     "near-unique attributes": tuple(f"distinct {share:.0%}" for share in DISTINCT),
     "imbalance": tuple(f"positive {share:.0%}" for share in POSITIVE),
 }
@@ -32,9 +32,11 @@ Numbers = NDArray[np.int64]
 
 
 def studies() -> Iterator[Study]:
-    """Yield four studies of each kind."""
+    """Yield the studies of each kind."""
     yield from map(redundant, COPIES)
     yield from map(interacting, SHARES)
+    yield interacting_with_copies()
+    yield of_three()
     yield from map(near_unique, DISTINCT)
     yield from map(imbalanced, POSITIVE)
 
@@ -68,6 +70,35 @@ def interacting(share: float) -> Study:
     pair = {"first": first, "second": second}
     about = f"two attributes predict only together, in {share:.0%} of the records"
     return _study(f"interaction {share:.0%}", about, {**pair, **_named(others)}, label, pair)
+
+
+def interacting_with_copies(copies: int = 3) -> Study:
+    """Make two pairs of attributes that predict only together, the first pair with noisy copies of one of the two.
+
+    Configurations mask either the pair with its copies or the other pair finely.
+    """
+    rng = np.random.default_rng([SEED, 5])
+    first, second, third, fourth, alone = (_uniform(rng, RECORDS) for _ in range(5))
+    copied = {f"copy{number}": _noisy(rng, first, 0.15) for number in range(1, copies + 1)}
+    score = 1.2 * _exclusive(first, second) + 1.5 * _exclusive(third, fourth) + 0.5 * _scaled(alone)
+    group = {"first": first, "second": second, **copied}
+    about = f"two pairs of attributes predict only together, one of them with {copies} noisy copies"
+    columns = {**group, **_named([third, fourth, alone])}
+    return _study("interaction with copies", about, columns, _drawn(rng, score), group)
+
+
+def of_three() -> Study:
+    """Make three attributes that predict the label only all together, and three that do so each by itself, weakly.
+
+    Configurations mask either the former or the latter finely.
+    """
+    rng = np.random.default_rng([SEED, 6])
+    *three, fourth, fifth, sixth = (_uniform(rng, RECORDS) for _ in range(6))
+    others = [fourth, fifth, sixth]
+    score = 2.5 * np.prod([_sign(each) for each in three], axis=0) + 0.4 * sum(map(_scaled, others))
+    group = {f"together{place}": each for place, each in enumerate(three, start=1)}
+    about = "three attributes predict only all together"
+    return _study("three together", about, {**group, **_named(others)}, _drawn(rng, score), group)
 
 
 def near_unique(share: float) -> Study:
@@ -118,6 +149,16 @@ def _uniform(rng: np.random.Generator, records: int) -> Numbers:
 def _noisy(rng: np.random.Generator, column: Numbers, share: float) -> Numbers:
     """Return the column with that share of its values drawn anew."""
     return np.where(rng.random(column.size) < share, _uniform(rng, column.size), column)
+
+
+def _sign(column: Numbers) -> NDArray[np.float64]:
+    """Return 1 for the upper half of the values, and -1 for the lower."""
+    return np.where(column >= VALUES // 2, 1.0, -1.0)
+
+
+def _exclusive(first: Numbers, second: Numbers) -> NDArray[np.float64]:
+    """Return 1 where just one of the two is in the upper half of the values, and -1 elsewhere."""
+    return -_sign(first) * _sign(second)
 
 
 def _scaled(column: Numbers) -> NDArray[np.float64]:
