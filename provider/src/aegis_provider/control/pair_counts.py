@@ -53,6 +53,8 @@ def _by_attributes(pairs: Sequence[Pair]) -> dict[tuple[str, str], list[tuple[_B
     """Return the tables of every two attributes, in both orders."""
     tables: dict[tuple[str, str], list[tuple[_Both, Counts]]] = {}
     for pair in pairs:
+        if pair.joint is None:
+            continue
         first, second = zip(pair.attributes, pair.maskings, strict=True)
         counts = np.array(pair.joint, dtype=np.int64)
         tables.setdefault((first[0], second[0]), []).append(((first, second), counts))

@@ -52,7 +52,7 @@ def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> It
         for attribute in entry.attributes
     }
     for pair in entry.pairs:
-        if not set(pair.attributes) & set(chosen):
+        if pair.joint is None or not set(pair.attributes) & set(chosen):
             continue
         masked = list(zip(pair.attributes, pair.maskings, strict=True))
         places = _places(*(domains[attribute][masking] for attribute, masking in masked))

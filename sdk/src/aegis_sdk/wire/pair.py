@@ -68,7 +68,7 @@ class Pair(Request):
             if masking == DROP:
                 yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
         if self.joint is None and self.with_label is None:
-            yield (), "Has neither `joint` nor `with_label`; give at least one"
+            yield ("joint",), "There is neither `joint` nor `with_label`; give at least one"
 
 
 def pair_faults(pairs: Sequence[Pair], attributes: Sequence[Attribute]) -> Iterator[Fault]:
