@@ -1,6 +1,7 @@
 """Entries with counts of pairs of attributes: published, read, changed, refused."""
 
 import hashlib
+import json
 
 import pytest
 import rfc8785
@@ -27,6 +28,15 @@ async def test_pairs_without_counts_are_published_as_they_are(shared_api):
     only = associated_entry(name="associations", pairs=associated_entry()["pairs"][-2:])
     head = await publish(shared_api, only)
     assert (await shared_api.get(f"/v1/entries/{head['id']}/summaries")).json() == only
+
+
+async def test_members_that_are_null_stay_null(shared_api):
+    entry = associated_entry(name="nulls")
+    entry["pairs"][0]["with_label"] = None
+    entry["pairs"][-1]["joint"] = None
+    head = await publish(shared_api, entry)
+    assert head["digest"] == f"sha256:{hashlib.sha256(rfc8785.dumps(entry)).hexdigest()}"
+    assert (await shared_api.get(f"/v1/entries/{head['id']}/summaries")).json() == entry
 
 
 async def test_the_schema_names_the_pairs_without_their_counts(shared_api):
@@ -114,6 +124,77 @@ async def test_what_does_not_add_up_is_refused_with_place_and_difference(shared_
         said[fault["pointer"]] = said.get(fault["pointer"], "") + fault["detail"]
     for pointer, words in expected.items():
         assert all(word in said[pointer] for word in words), said
+
+
+def reversed_pairs():
+    """An entry with the pairs without counts first, so that places among the counts differ from those of pairs."""
+    return associated_entry(pairs=associated_entry()["pairs"][::-1])
+
+
+async def test_a_place_is_that_in_the_list_of_the_document(shared_api):
+    entry = reversed_pairs()
+    last = len(entry["pairs"]) - 1
+    assert "joint" not in entry["pairs"][0]
+    entry["pairs"][last]["with_label"]["chi_square"] = 301.0
+    answer = await shared_api.post("/v1/entries", json=entry)
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == [f"/pairs/{last}/with_label/chi_square"]
+    entry["pairs"][last]["joint"][0][0] += 1
+    answer = await shared_api.post("/v1/entries", json=entry)
+    assert {fault["pointer"].split("/")[2] for fault in answer.json()["errors"]} == {str(last)}
+
+
+MALFORMED = {
+    "neither part": ('{"attributes": ["age", "zip"], "maskings": ["age-2", "zip-odd"]}', "/joint"),
+    "both null": (
+        '{"attributes": ["age", "zip"], "maskings": ["age-2", "zip-odd"], "joint": null, "with_label": null}',
+        "/joint",
+    ),
+    "an unknown masking": (
+        '{"attributes": ["age", "zip"], "maskings": ["age-2", "zip-9"], "with_label": %s}',
+        "/maskings/1",
+    ),
+    "a pair named twice": ('{"attributes": ["age", "zip"], "maskings": ["age-4", "zip-3"], "with_label": %s}', ""),
+    "a pair named twice, swapped": (
+        '{"attributes": ["zip", "age"], "maskings": ["zip-3", "age-4"], "with_label": %s}',
+        "",
+    ),
+    "the marker of the storage": (
+        '{"attributes": ["age", "zip"], "maskings": ["age-2", "zip-odd"], "joint": true}',
+        "/joint",
+    ),
+}
+NUMBERS = {
+    "negative": ('{"chi_square": -1, "combinations": 4}', "/chi_square"),
+    "infinite": ('{"chi_square": 1e999, "combinations": 4}', "/chi_square"),
+    "boolean": ('{"chi_square": true, "combinations": 4}', "/chi_square"),
+    "text": ('{"chi_square": "1", "combinations": 4}', "/chi_square"),
+    "no combinations": ('{"chi_square": 1, "combinations": 0}', "/combinations"),
+    "a fraction": ('{"chi_square": 1, "combinations": 1.5}', "/combinations"),
+    "an extra member": ('{"chi_square": 1, "combinations": 4, "p_value": 0.1}', "/p_value"),
+    "no object": ("[1, 4]", ""),
+}
+LABELLED = '{"attributes": ["age", "zip"], "maskings": ["age-2", "zip-odd"], "with_label": %s}'
+MALFORMED |= {name: (LABELLED % told, f"/with_label{path}") for name, (told, path) in NUMBERS.items()}
+
+
+def body_with(pair):
+    """The entry as JSON with one more pair, at place 5, which is given as text."""
+    pair = pair.replace("%s", '{"chi_square": 80.0, "combinations": 12}')
+    return json.dumps(ENTRY | {"pairs": [*ENTRY["pairs"], "PAIR"]}).replace('"PAIR"', pair)
+
+
+@pytest.mark.parametrize(("pair", "path"), MALFORMED.values(), ids=MALFORMED.keys())
+async def test_a_malformed_pair_is_refused_at_its_place(shared_api, pair, path):
+    headers = {"Content-Type": "application/json"}
+    answer = await shared_api.post("/v1/entries", content=body_with(pair), headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == [f"/pairs/5{path}"]
+
+
+async def test_a_number_that_json_does_not_have_is_no_json(shared_api):
+    body = body_with(LABELLED % '{"chi_square": NaN, "combinations": 4}')
+    answer = await shared_api.post("/v1/entries", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
 
 
 async def test_other_measures_do_not_need_the_pairs(api, worker):
