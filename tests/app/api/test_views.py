@@ -8,7 +8,7 @@ import pytest
 
 from aegis_advisor.measures import MEASURES
 from aegis_sdk.wire.examples import EXAMPLE_NOISY_MASKING
-from tests.pairs import paired_entry
+from tests.pairs import associated_entry, paired_entry
 from tests.service import Worker, create_key, example_entry, publish, running_app
 
 pytestmark = pytest.mark.usefixtures("_one_loop")
@@ -104,6 +104,24 @@ async def test_the_limit_does_not_tell_more_of_the_order_of_a_joint_measure(data
     for answer, limit in zip(answers, (4, 0, 1, 2, 3), strict=True):
         assert (answer["configuration"], answer["tied"]) == (whole["configuration"], whole["tied"])
         assert answer["ranking"] == whole["ranking"][:limit]
+
+
+async def test_what_pairs_tell_of_the_label_is_in_no_view_of_others(database_url):
+    entry = associated_entry(visibility="all")
+    secrets = ["with_label", 'chi_square":', *(str(one["with_label"]["chi_square"]) for one in entry["pairs"])]
+    async with guarded(database_url) as (api, worker, keys):
+        path = f"/v1/entries/{(await publish(api, entry, **keys['owner']))['id']}"
+        published = (await api.get(f"{path}/summaries", headers=keys["owner"])).text
+        assert all(secret in published for secret in secrets)
+        for name in ("stranger", "other provider", "consumer"):
+            key = keys[name]
+            reads = [await api.get(where, headers=key) for where in (path, f"{path}/summaries", "/v1/entries")]
+            assert [read.status_code for read in reads] == [200, 403, 200]
+            for measure in ("joint", "joint_interactions"):
+                reads.append(await asked(api, worker, key, path.rsplit("/", 1)[1], measure=measure))
+                assert "joint" not in reads[-1].json()
+            assert not [secret for secret in secrets for read in reads if secret in read.text], name
+            assert all(set(one) == {"attributes", "maskings"} for one in reads[0].json()["schema"]["pairs"])
 
 
 async def test_tenants_that_ask_the_same_share_the_computation_and_nothing_else(database_url):

@@ -16,7 +16,7 @@ from app.domain.arrays import pack, unpack
 from app.domain.documents import attach, decompress
 from app.domain.entries import Audience, Visibility
 from app.services.configurations import unpack_configurations
-from tests.pairs import paired_entry
+from tests.pairs import associated_entry, paired_entry
 from tests.service import example_entry, publication
 
 
@@ -110,12 +110,29 @@ def odd_pairs():
     return document | {"name": "odd-pairs"}
 
 
+def only_associations():
+    """Pairs without any counts."""
+    told = [{name: one[name] for name in one if name != "joint"} for one in associated_entry()["pairs"]]
+    return paired_entry(name="only-associations", pairs=told)
+
+
+def null_members():
+    """Pairs whose missing parts are there as null, turn about."""
+    entry = associated_entry(name="null-members")
+    for place, pair in enumerate(entry["pairs"]):
+        pair["joint" if place % 2 else "with_label"] = None
+    return entry | {"pairs": [pair for pair in entry["pairs"] if pair.get("joint") or pair.get("with_label")]}
+
+
 ENTRIES = [
     example_entry(),
     odd_entry(),
     paired_entry(),
     odd_pairs(),
     paired_entry(name="no-pairs", pairs=[]),
+    associated_entry(name="associated"),
+    only_associations(),
+    null_members(),
 ]
 
 
@@ -184,12 +201,22 @@ async def test_the_counts_of_pairs_are_loaded_only_where_they_are_asked_for(data
     assert found == kinds | {0: {"histogram", "masked_joint"}}
 
 
-@pytest.mark.parametrize(("document", "expected"), [(paired_entry(), True), (paired_entry(pairs=[]), False)])
-async def test_whether_there_are_pairs_is_known(database, document, expected):
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [(paired_entry(), True), (paired_entry(pairs=[]), False), (associated_entry(), True), (only_associations(), False)],
+)
+async def test_whether_there_are_pair_counts_is_known(database, document, expected):
     await stored(database, paired_entry(name="another"))
     version_id, _ = await stored(database, document)
     async with database.transaction() as session:
         assert await ContentStore(session).has_pairs(version_id) is expected
+
+
+async def test_without_pair_counts_there_is_no_table_of_them(database):
+    version_id, _ = await stored(database, only_associations())
+    async with database.transaction() as session:
+        some = await ContentStore(session).count_tables(version_id, [0], pairs=True)
+    assert {table.kind.value for table in some} == {"label_histogram", "histogram", "masked_joint"}
 
 
 async def test_all_pairs_of_a_version_are_one_row(database, database_url):
