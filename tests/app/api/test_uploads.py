@@ -14,7 +14,7 @@ from app.api.uploads import parse_entry, read_publication
 from app.domain.errors import InvalidDocumentError
 from app.services import publications
 from app.services.digests import digest
-from tests.pairs import paired_entry
+from tests.pairs import associated_entry, paired_entry
 from tests.service import example_entry
 
 #: The levels of brackets and braces that the JSON parser accepts.
@@ -31,6 +31,10 @@ PLACES = [
     ("attributes",),
     ("pairs", 0, "joint"),
     ("pairs", 0, "attributes"),
+    ("pairs", 0, "with_label"),
+    ("pairs", 0, "with_label", "chi_square"),
+    ("pairs", 0, "with_label", "combinations"),
+    ("pairs", -1, "joint"),
     ("pairs",),
 ]
 #: Around the ends of int64 and beyond those of uint64, where a parser of machine integers saturates or wraps.
@@ -75,13 +79,13 @@ def same(left, right):
 
 @given(st.sampled_from(PLACES), VALUE, st.sampled_from([(",", ":"), (", ", ": "), ("\r\n,\t", " :\n")]))
 def test_whatever_stands_there_is_read_and_refused_alike(path, value, separators):
-    body = json.dumps(changed(paired_entry(), path, value), separators=separators).encode()
+    body = json.dumps(changed(associated_entry(), path, value), separators=separators).encode()
     read, arrays = read_json(body), parse_entry(body)
     assert same(plain(arrays), read)
     assert faults(arrays) == faults(read)
 
 
-@pytest.mark.parametrize("document", [example_entry(), paired_entry()])
+@pytest.mark.parametrize("document", [example_entry(), paired_entry(), associated_entry()])
 def test_counts_are_arrays_and_the_digest_is_that_of_lists(document):
     arrays = parse_entry(orjson.dumps(document))
     attribute = arrays["attributes"][0]
@@ -103,6 +107,8 @@ def test_counts_are_arrays_and_the_digest_is_that_of_lists(document):
         b'{"attributes": [{"joint": [[ ]]}, {"joint": [-0, 1]}, {"joint": []}, {"histogram": [ 1\t, 2\r\n]}]}',
         b'{"pairs": [{"joint": [[1], [2]], "joint": [[3]]}]}',
         b'{"pairs": [{"joint": [[1, 2, 3, 4], 5]}, {"joint": [[[1, 2], [3, 4]]]}]}',
+        b'{"pairs": [{"with_label": null, "joint": [[1]]}, {"with_label": [1, 2]}, {"with_label": {"joint": [[1]]}}]}',
+        b'{"pairs": [{"with_label": {"chi_square": 1, "chi_square": 2.50, "combinations": 1E2}}]}',
     ],
 )
 def test_what_is_no_entry_is_read_as_ever(body):
@@ -132,6 +138,8 @@ NESTED_PLACES = [
     (b'{"attributes": [{"maskings": [{"joint": %b}]}]}', 5),
     (b'{"attributes": [{"maskings": [{"parameters": {"a": %b}}]}]}', 6),
     (b'{"pairs": [{"joint": %b}]}', 3),
+    (b'{"pairs": [{"with_label": %b}]}', 3),
+    (b'{"pairs": [{"with_label": {"chi_square": %b}}]}', 4),
 ]
 
 

@@ -9,6 +9,7 @@ from app.services import advice_input
 from app.services.advice_input import AdviceInput, RecentInputs, known_of
 from app.services.computation import ReferenceInput, compute_references
 from tests.app.jobs.shared import shared_entry
+from tests.pairs import associated_entry
 from tests.service import publication
 
 
@@ -50,6 +51,16 @@ def test_other_counts_are_other_inputs_even_under_the_same_id():
     other, _ = known_of(given(without_histograms(shared_entry(2))))
     assert known.evidence[0].histogram is not None
     assert other.evidence[0].histogram is None
+
+
+def test_what_pairs_tell_is_known_where_attributes_are_taken_together():
+    entry = associated_entry()
+    known, _ = known_of(given(entry, measure="joint_interactions"))
+    assert [one.chi_square for one in known.associations] == [one["with_label"]["chi_square"] for one in entry["pairs"]]
+    assert len(known.pairs) == sum("joint" in one for one in entry["pairs"])
+    advice_input._RECENT.clear()
+    alone, _ = known_of(given(entry))
+    assert alone.pairs == alone.associations == ()
 
 
 def test_only_a_few_small_inputs_are_kept(monkeypatch):

@@ -40,17 +40,20 @@ async def test_more_maskings_than_are_compared_are_refused(api):
 
 
 def test_more_pair_counts_than_are_compared_or_loaded_are_refused():
-    def entry(pairs):
-        told = dict.fromkeys(range(len(pairs)), PairAssociation((0, 1), ("a", "b"), 1.0, 2))
+    def entry(pairs, told=None):
+        told = range(len(pairs)) if told is None else told
         return replace(
             published_entry(wire.EntryDocument.model_validate(example_entry()), {}),
             pairs=dict(enumerate(pairs)),
-            associations=told,
+            associations=dict.fromkeys(told, PairAssociation((0, 1), ("a", "b"), 1.0, 2)),
         )
 
     small = PairCounts((0, 1), ("a", "b"), np.zeros((1, 1), dtype=np.int64))
     large = PairCounts((0, 1), ("a", "c"), np.broadcast_to(np.int64(0), (1, PAIR_CELLS)))
     assert not list(excess_pairs(entry([small] * PAIR_TABLES))) + list(excess_pairs(entry([large])))
+    assert not list(excess_pairs(entry([], range(PAIR_TABLES))))
+    [fault] = excess_pairs(entry([small], range(1, PAIR_TABLES + 1)))
+    assert (fault.pointer, str(PAIR_TABLES + 1) in fault.detail) == ("/pairs", True)
     for pairs, number in (([small] * (PAIR_TABLES + 1), PAIR_TABLES + 1), ([large, small], PAIR_CELLS + 1)):
         [fault] = excess_pairs(entry(pairs))
         assert fault.pointer == "/pairs"

@@ -130,6 +130,18 @@ def test_noise_is_demanded_of_every_table_that_has_counts():
     assert broken(noisy_entry(), Policy(require_noise=True)) == ()
 
 
+@pytest.mark.parametrize("policy", [Policy(require_noise=True), Policy(max_epsilon=1.0)])
+def test_what_a_pair_tells_of_the_label_is_exact(policy):
+    told = {"attributes": ["a", "b"], "maskings": ["m", "n"], "with_label": {"chi_square": 60.5, "combinations": 3}}
+    counted = entry()["pairs"][0]
+    found = {fault.pointer: fault.detail for fault in broken(noisy_entry(pairs=[told, counted, told]), policy)}
+    assert found.keys() - {"/disclosure_control/epsilon"} == {
+        *("/pairs/0/with_label", "/pairs/1/joint", "/pairs/2/with_label")
+    }
+    assert "60.5" not in " ".join(found.values())
+    assert "leave them out" in found["/pairs/0/with_label"]
+
+
 def test_a_small_number_of_records_left_out_is_a_small_count():
     left_out = [{"id": f"c{number}", "suppressed": number} for number in (0, 4, 5, None)]
     document = noisy_entry(configurations=[*left_out, {"id": "none"}])
