@@ -92,12 +92,17 @@ def test_what_agrees_is_taken(control, declared):
     assert faults(entry(control, **declared)) == {}
 
 
-def test_pair_counts_are_exact():
+COUNTED = {"joint": [[5, 15], [15, 65]]}
+TOLD = {"with_label": {"chi_square": 20.0, "combinations": 4}}
+
+
+@pytest.mark.parametrize("given", [COUNTED, TOLD, COUNTED | TOLD], ids=["counts", "with the label", "both"])
+def test_pairs_are_exact(given):
     document = entry({"rounded_to": 5}, rounded_to=(5, 5))
     other = copy.deepcopy(document["attributes"][0]) | {"name": "zip"}
     document["attributes"].append(other)
     document["configurations"] = [{"id": "c", "maskings": {"age": "drop", "zip": "drop"}}]
-    document["pairs"] = [{"attributes": ["age", "zip"], "maskings": ["age-2", "age-2"], "joint": [[5, 15], [15, 65]]}]
+    document["pairs"] = [{"attributes": ["age", "zip"], "maskings": ["age-2", "age-2"]} | given]
     assert set(faults(document)) == {"/pairs/0"}
 
 
