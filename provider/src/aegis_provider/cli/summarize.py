@@ -34,7 +34,7 @@ def summarize(
     output: Annotated[Path, typer.Option(help="The entry (JSON); read it before you publish it.")],
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
-    pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes, for `joint`.")] = False,  # noqa: FBT002 - a flag
+    pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes (joint measures).")] = False,  # noqa: FBT002 - a flag
     min_cell: Annotated[
         int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
     ] = None,
