@@ -1,5 +1,6 @@
 """An entry with pair counts, counted from fixed records."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,33 @@ def pair(attributes: tuple[str, str], maskings: tuple[str, str]) -> dict[str, An
     """Return the pair counts of two masked attributes."""
     first, second = (masked(name, masking) for name, masking in zip(attributes, maskings, strict=True))
     return {"attributes": list(attributes), "maskings": list(maskings), "joint": counted(first, second)}
+
+
+def with_label(attributes: tuple[str, str], maskings: tuple[str, str]) -> dict[str, Any]:
+    """Return what two masked attributes tell of the label together."""
+    first, second = (masked(name, masking) for name, masking in zip(attributes, maskings, strict=True))
+    names, combination = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
+    table = np.array(counted(combination.reshape(-1), records()["label"]), dtype=np.float64)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / RECORDS
+    return {"chi_square": float(((table - expected) ** 2 / expected).sum()), "combinations": names.shape[1]}
+
+
+def associated_entry(**changes: Any) -> dict[str, Any]:
+    """Return the entry of `paired_entry` with what every two maskings used together tell of the label."""
+    entry = paired_entry()
+    for one in entry["pairs"]:
+        one["with_label"] = with_label(one["attributes"], one["maskings"])
+    given = {frozenset(zip(*which, strict=True)) for which in PAIRED}
+    for one in entry["configurations"]:
+        for both in combinations(
+            [(name, masking) for name, masking in one["maskings"].items() if masking != "drop"], 2
+        ):
+            if frozenset(both) not in given:
+                given.add(frozenset(both))
+                attributes, maskings = zip(*both, strict=True)
+                told = with_label(attributes, maskings)
+                entry["pairs"].append({"attributes": list(attributes), "maskings": list(maskings), "with_label": told})
+    return entry | changes
 
 
 def paired_entry(**changes: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from aegis_sdk.wire import (
     EXAMPLE_DRAWN_MASKING,
     EXAMPLE_ENTRY,
     EXAMPLE_NOISY_MASKING,
-    EXAMPLE_PAIR_COUNTS,
+    EXAMPLE_PAIR,
 )
 from app.api.errors import STATUS
 from app.catalog.tables import Base
@@ -155,7 +155,7 @@ def test_the_errors_are_those_there_are():
 def test_the_examples_of_the_api_are_those_of_the_contract():
     lines = text_of(ROOT / "docs/api.md").splitlines()
     shown = [json.loads("\n".join(lines[b.start : b.stop])) for b in blocks(lines) if b.info == "json"]
-    examples = [EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, EXAMPLE_DRAWN_MASKING, EXAMPLE_PAIR_COUNTS]
+    examples = [EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, EXAMPLE_DRAWN_MASKING, EXAMPLE_PAIR]
     assert shown == [*examples, EXAMPLE_ADVICE_REQUEST]
 
 

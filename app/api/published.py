@@ -1,11 +1,12 @@
 """Conversion of a validated entry into the domain's form: the models become frozen values with arrays."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts, Perturbation
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairAssociation, PairCounts, Perturbation
 from aegis_sdk import wire
 from app.api.mapping import visibility_of
 from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
@@ -24,6 +25,7 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         label=entry.label.name,
         evidence=_evidence(entry),
         pairs=_pairs(entry),
+        associations=_associations(entry),
         masked_records=_masked_records(entry),
         control=DisclosureControl(control.min_cell, control.rounded_to, control.epsilon, control.open_answers),
         configurations=_configurations(entry),
@@ -72,16 +74,27 @@ def _counts(counts: list[int] | list[list[int]] | None) -> NDArray[np.int64] | N
     return None if counts is None else np.asarray(counts, dtype=np.int64)
 
 
-def _pairs(entry: wire.EntryDocument) -> tuple[PairCounts, ...]:
+def _pairs(entry: wire.EntryDocument) -> dict[int, PairCounts]:
+    return {
+        place: PairCounts(attributes, (pair.maskings[0], pair.maskings[1]), np.asarray(pair.joint, dtype=np.int64))
+        for place, (attributes, pair) in enumerate(_placed(entry))
+        if pair.joint is not None
+    }
+
+
+def _associations(entry: wire.EntryDocument) -> dict[int, PairAssociation]:
+    return {
+        place: PairAssociation(attributes, (pair.maskings[0], pair.maskings[1]), known.chi_square, known.combinations)
+        for place, (attributes, pair) in enumerate(_placed(entry))
+        if (known := pair.with_label) is not None
+    }
+
+
+def _placed(entry: wire.EntryDocument) -> Iterator[tuple[tuple[int, int], wire.Pair]]:
+    """Each pair with the places of its attributes."""
     position = {attribute.name: place for place, attribute in enumerate(entry.attributes)}
-    return tuple(
-        PairCounts(
-            (position[pair.attributes[0]], position[pair.attributes[1]]),
-            (pair.maskings[0], pair.maskings[1]),
-            np.asarray(pair.joint, dtype=np.int64),
-        )
-        for pair in entry.pairs
-    )
+    for pair in entry.pairs:
+        yield (position[pair.attributes[0]], position[pair.attributes[1]]), pair
 
 
 def _masked_records(entry: wire.EntryDocument) -> dict[tuple[int, int], int]:

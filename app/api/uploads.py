@@ -104,7 +104,7 @@ def _members_of(model: type[BaseModel], **lists: type[msgspec.Struct]) -> type[m
 # A body can be tens of megabytes, so one pass finds all its long lists of objects.
 _MASKING = _members_of(wire.Masking)
 _ATTRIBUTE = _members_of(wire.Attribute, maskings=_MASKING)
-_ENTRY = _members_of(wire.EntryDocument, attributes=_ATTRIBUTE, pairs=_members_of(wire.PairCounts))
+_ENTRY = _members_of(wire.EntryDocument, attributes=_ATTRIBUTE, pairs=_members_of(wire.Pair))
 _DECODER = msgspec.json.Decoder(_ENTRY)
 
 #: The members of attributes, maskings and pairs that hold counts or indices.

@@ -5,14 +5,14 @@ The provider gets it back as published; the advisor works with the arrays.
 """
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts, attribute_evidence
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts, attribute_evidence
 from app.domain.arrays import unpack
 from app.domain.entries import CountKind, CountTable
 
@@ -61,23 +61,47 @@ def parts_of(document: Document) -> tuple[Document, Document]:
     schema = {name: member for name, member in document.items() if name not in CONFIGURATION_MEMBERS}
     configurations = {name: member for name, member in document.items() if name in CONFIGURATION_MEMBERS}
     # An explicit null is part of what was published, and of its digest.
-    return without_counts(schema, keep_nulls=True), configurations
+    bare = _stripped(schema, lambda name, value: name in _COUNTS and value is not None)
+    if "pairs" in bare:
+        bare["pairs"] = [_marked(pair) for pair in bare["pairs"]]
+    return bare, configurations
 
 
-def without_counts(document: Document, *, keep_nulls: bool = False) -> Document:
-    """The document without any `histogram` or `joint`; with `keep_nulls`, those that are null stay."""
-    bare = ("histogram", "joint")
+_COUNTS = ("histogram", "joint")
+
+_COUNTED = True
+"""Stands for the counts of a pair in a stored schema. Old schemas lack it, but all of their pairs have counts."""
+
+
+def _marked(pair: Document) -> Document:
+    """A pair without its counts."""
+    return pair if pair.get("joint") is None else pair | {"joint": _COUNTED}
+
+
+def is_counted(pair: Document) -> bool:
+    """Whether a stored pair has counts."""
+    return pair.get("joint") is _COUNTED or pair.get("with_label") is None
+
+
+def without_counts(document: Document) -> Document:
+    """The document without any `histogram` or `joint`, and without `with_label`, which gives counts away."""
+    schema = _stripped(document, lambda name, _: name in _COUNTS)
+    if "pairs" in schema:
+        schema["pairs"] = [_without(_without(pair, "joint"), "with_label") for pair in schema["pairs"]]
+    return schema
+
+
+def _stripped(document: Document, leave_out: Callable[[str, Any], bool]) -> Document:
+    """The document without some members of its label, attributes and maskings."""
 
     def strip(part: Mapping[str, Any]) -> Document:
-        return {n: value for n, value in part.items() if n not in bare or (keep_nulls and value is None)}
+        return {name: value for name, value in part.items() if not leave_out(name, value)}
 
     schema = dict(document, label=strip(document["label"]))
     schema["attributes"] = [
         strip(attribute) | ({"maskings": [strip(m) for m in attribute["maskings"]]} if "maskings" in attribute else {})
         for attribute in document["attributes"]
     ]
-    if "pairs" in document:
-        schema["pairs"] = [strip(pair) for pair in document["pairs"]]
     return schema
 
 
@@ -131,7 +155,7 @@ def _attach_pairs(schema: Document, joined: NDArray[np.int64]) -> None:
     """Cut the joined pair counts into tables with the sizes of the domains."""
     sizes = _sizes(schema)
     stop = 0
-    for pair in pairs_in(schema):
+    for pair in filter(is_counted, pairs_in(schema)):
         rows, columns = (sizes[masked] for masked in zip(pair["attributes"], pair["maskings"], strict=True))
         start, stop = stop, stop + rows * columns
         pair["joint"] = joined[start:stop].reshape(rows, columns)
@@ -158,14 +182,28 @@ def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[P
 
     They give each attribute by its position in `places`, as the evidence does.
     """
+    return tuple(
+        PairCounts(attributes, tuple(pair["maskings"]), np.asarray(pair["joint"], dtype=np.int64))
+        for attributes, pair in _placed(document, places)
+        if pair.get("joint") is not None
+    )
+
+
+def associations_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairAssociation, ...]:
+    """What the pairs of a stored document tell of the label together, with attributes as in `pairs_of`."""
+    return tuple(
+        PairAssociation(attributes, tuple(pair["maskings"]), float(known["chi_square"]), known["combinations"])
+        for attributes, pair in _placed(document, places)
+        if (known := pair.get("with_label")) is not None
+    )
+
+
+def _placed(document: Document, places: Sequence[int] | None) -> Iterator[tuple[tuple[int, int], Document]]:
+    """Each pair of chosen attributes with their positions among these."""
     attributes = document["attributes"]
     chosen = range(len(attributes)) if places is None else places
     position = {attributes[place]["name"]: index for index, place in enumerate(chosen)}
-    return tuple(
-        PairCounts(
-            (position[first], position[second]), tuple(pair["maskings"]), np.asarray(pair["joint"], dtype=np.int64)
-        )
-        for pair in pairs_in(document)
-        for first, second in (pair["attributes"],)
-        if first in position and second in position
-    )
+    for pair in pairs_in(document):
+        first, second = pair["attributes"]
+        if first in position and second in position:
+            yield (position[first], position[second]), pair

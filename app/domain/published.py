@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation
 from app.domain.entries import CountKind, Visibility
 
 Path = tuple[str | int, ...]
@@ -89,7 +89,8 @@ class PublishedEntry:
     Attributes:
         label: the name of the label; its counts are in the evidence.
         evidence: what is known of each attribute, at least one.
-        pairs: the joint counts of pairs of masked attributes.
+        pairs: the joint counts of pairs of masked attributes, by their places among the document's pairs.
+        associations: what pairs tell of the label together, likewise.
         masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
         control: the controls declared for all counts.
         document: the document as published, for its digest and its readers; counts are lists or arrays.
@@ -103,7 +104,8 @@ class PublishedEntry:
     visibility: Visibility
     label: str
     evidence: tuple[AttributeEvidence, ...]
-    pairs: tuple[PairCounts, ...]
+    pairs: Mapping[int, PairCounts]
+    associations: Mapping[int, PairAssociation]
     masked_records: Mapping[tuple[int, int], int]
     control: DisclosureControl
     configurations: ConfigurationColumns
@@ -123,5 +125,5 @@ class PublishedEntry:
                 if masking.joint is not None:
                     kind = CountKind.MASKED_JOINT
                     yield CountsInPlace(kind, place, index, masking.joint, masking.perturbation)
-        for index, pair in enumerate(self.pairs):
-            yield CountsInPlace(CountKind.PAIRS, None, None, pair.joint, pair=index)
+        for place, pair in self.pairs.items():
+            yield CountsInPlace(CountKind.PAIRS, None, None, pair.joint, pair=place)

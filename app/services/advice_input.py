@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Self
 
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
 from app.domain.advice import AdviceQuestion, PackedReference
 from app.domain.configurations import ConfigurationTable, PackedConfigurations
-from app.domain.documents import attach, decompress, evidence_of, pairs_of
+from app.domain.documents import associations_of, attach, decompress, evidence_of, pairs_of
 from app.domain.entries import AttributeOutline, CountTable
 from app.services.configurations import unpack_configurations
 from app.services.packed_references import unpack_reference
@@ -70,17 +70,20 @@ class Known:
     evidence: tuple[AttributeEvidence, ...]
     references: tuple[Reference, ...]
     pairs: tuple[PairCounts, ...]
+    associations: tuple[PairAssociation, ...]
     memory: Memory
 
     @classmethod
     def of(cls, given: AdviceInput) -> Self:
         """Unpack the input of an answer."""
         document = attach(decompress(given.schema), given.count_tables)
+        together = needs_pairs(given.question, given.outline)
         return cls(
             document["records"],
             evidence_of(document, given.places),
             tuple(map(unpack_reference, given.references)),
-            pairs_of(document, given.places) if needs_pairs(given.question, given.outline) else (),
+            pairs_of(document, given.places) if together else (),
+            associations_of(document, given.places) if together else (),
             Memory(),
         )
 

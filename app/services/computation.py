@@ -81,6 +81,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         known.pairs if is_joint else (),
         table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
         known.memory,
+        known.associations,
     )
     ids = [table.ids[place] for place in kept]
     answer = Answer(recommendation, ids, question, codes, options, known.evidence)

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from math import comb
 
 from aegis_advisor.atoms import common_refinement
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import AttributeEvidence
 from app.domain.errors import Fault, pointer
+from app.domain.published import PublishedEntry
 
 #: The most pairs of maskings of the same attribute. All pairs are compared; each takes a fraction of a millisecond.
 PAIRS = 50_000
@@ -13,7 +14,7 @@ PAIRS = 50_000
 #: The most probabilities in all transition matrices of an entry; a matrix of 300 x 300 takes half a minute to fit.
 PROBABILITIES = 250_000
 
-#: The most tables of pair counts; any two of the same attributes are compared, to see whether one implies the other.
+#: The most pairs; any two of the same attributes are compared, to see whether the counts of one imply the other's.
 PAIR_TABLES = 50_000
 
 #: The most cells in all pair counts of an entry; they are loaded together, 8 bytes each, besides intermediate data.
@@ -39,11 +40,12 @@ def excess_probabilities(evidence: Sequence[AttributeEvidence]) -> Iterator[Faul
         yield Fault("/attributes", f"The transition matrices have {cells} cells; at most {PROBABILITIES} are accepted")
 
 
-def excess_pairs(pairs: Sequence[PairCounts]) -> Iterator[Fault]:
-    """A fault if the entry has too many tables of pair counts, or too many cells in them."""
-    if len(pairs) > PAIR_TABLES:
-        yield Fault("/pairs", f"There are {len(pairs)} tables of pair counts; at most {PAIR_TABLES} are accepted")
-    cells = sum(pair.joint.size for pair in pairs)
+def excess_pairs(entry: PublishedEntry) -> Iterator[Fault]:
+    """A fault if the entry has too many pairs, or too many cells in their counts."""
+    pairs = len(entry.pairs.keys() | entry.associations.keys())
+    if pairs > PAIR_TABLES:
+        yield Fault("/pairs", f"There are {pairs} pairs; at most {PAIR_TABLES} are accepted")
+    cells = sum(pair.joint.size for pair in entry.pairs.values())
     if cells > PAIR_CELLS:
         detail = f"The pair counts have {cells} cells; at most {PAIR_CELLS} are accepted. Leave out fine maskings"
         yield Fault("/pairs", detail)

@@ -88,6 +88,9 @@ def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
             way = "" if can_declare else ": leave them out"
             detail = f"These counts {lack}, but this service requires noise{way} (aegis summarize --epsilon adds it)"
             yield Fault(pointer(*table.path), detail)
+    for place in entry.associations:
+        detail = "These numbers are exact, but this service requires noise in all counts: leave them out"
+        yield Fault(pointer("pairs", place, "with_label"), detail)
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:

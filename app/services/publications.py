@@ -1,11 +1,13 @@
 """Conversion of a validated entry into what the catalogue stores. Pure but slow, so it runs in a child process."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from aegis_advisor.evidence import AttributeEvidence, MaskingFlags, PairCounts
+from aegis_advisor.evidence.checks import Fault as PairFault
 from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
+from aegis_advisor.joint import find_association_faults
 from app.domain.arrays import pack
 from app.domain.documents import compress, parts_of
 from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline, Publication
@@ -38,8 +40,9 @@ def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
 def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
     """The faults of entries that are too large or inconsistent. Each check relies on the checks before it."""
     evidence, pairs = entry.evidence, entry.pairs
-    excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(pairs))
-    return excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
+    excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(entry))
+    wrong = excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
+    return wrong or association_faults(entry)
 
 
 def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
@@ -54,10 +57,21 @@ def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
     return tuple(Fault(pointer("attributes", *fault.path), fault.detail) for fault in find_label_faults(evidence))
 
 
-def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> tuple[Fault, ...]:
+def pair_faults(evidence: Sequence[AttributeEvidence], pairs: Mapping[int, PairCounts]) -> tuple[Fault, ...]:
     """Every inconsistency of pair counts, each with its JSON Pointer; the evidence must be consistent."""
-    faults = find_pair_faults(evidence, pairs)
-    return tuple(Fault(pointer("pairs", *fault.path), fault.detail) for fault in faults)
+    return _in_document(find_pair_faults(evidence, list(pairs.values())), list(pairs))
+
+
+def association_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """Every inconsistency of what pairs tell of the label; evidence and pair counts must be consistent."""
+    pairs, associations = list(entry.pairs.values()), entry.associations
+    faults = find_association_faults(entry.evidence, pairs, list(associations.values()))
+    return _in_document(faults, list(associations))
+
+
+def _in_document(faults: Sequence[PairFault], places: Sequence[int]) -> tuple[Fault, ...]:
+    """Faults of pairs, whose paths start with an index, with pointers that name the pair's place in the document."""
+    return tuple(Fault(pointer("pairs", places[int(fault.path[0])], *fault.path[1:]), fault.detail) for fault in faults)
 
 
 def _content_of(entry: PublishedEntry) -> Content:
@@ -85,7 +99,7 @@ def packed_tables(entry: PublishedEntry) -> Iterator[CountTable]:
         if table.pair is None:
             yield CountTable(table.kind, table.attribute, table.masking, pack(table.counts))
     if entry.pairs:
-        joined = np.concatenate([pair.joint.ravel() for pair in entry.pairs])
+        joined = np.concatenate([pair.joint.ravel() for pair in entry.pairs.values()])
         yield CountTable(CountKind.PAIRS, None, None, pack(joined))
 
 

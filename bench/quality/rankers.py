@@ -144,7 +144,9 @@ def ask(study: Study, question: Question, knowledge: Knowledge = "counts") -> Re
     """Return the product's answer."""
     table, evidence = study.configurations, known(study.evidence, knowledge)
     pooled = references(study.evidence, knowledge)
-    return recommend(evidence, pooled, table.codes, table.options, question, study.pairs)
+    return recommend(
+        evidence, pooled, table.codes, table.options, question, study.pairs, associations=study.associations
+    )
 
 
 def _by_product(

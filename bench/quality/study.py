@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts
 from aegis_provider import Configuration, Plan, document_of, summarize
 from app.domain.configurations import ConfigurationTable
 from app.domain.documents import evidence_of
@@ -54,6 +54,7 @@ class Study:
         configurations: at most 30 of them.
         pairs: the counts of every two masked attributes that a configuration uses together, except maskings with a
             single masked value, which tell nothing.
+        associations: what these tell of the label together.
         codes: (records, attributes) the index of every value in its attribute's domain.
         classes: (records,) the index of every record's class in the label's domain.
         truths: per attribute (values, labels) the unmasked joint counts, which the advisor must not see.
@@ -63,6 +64,7 @@ class Study:
     evidence: tuple[AttributeEvidence, ...]
     configurations: ConfigurationTable
     pairs: tuple[PairCounts, ...]
+    associations: tuple[PairAssociation, ...]
     codes: IntArray
     classes: IntArray
     truths: tuple[IntArray, ...]
@@ -82,7 +84,8 @@ class Study:
         )
         configurations = _configurations(evidence, plan.configurations)
         pairs = _pair_counts(evidence, configurations, codes)
-        return cls(table, evidence, configurations, pairs, codes, classes, truths)
+        associations = tuple(_association(pair, evidence, codes, classes) for pair in pairs)
+        return cls(table, evidence, configurations, pairs, associations, codes, classes, truths)
 
     @property
     def name(self) -> str:
@@ -175,6 +178,22 @@ def _pair_counts(
             if min(mapping.max(initial=0) for mapping in maps) > 0:
                 pairs.append(PairCounts((first, second), names, _folded(finest, *maps)))
     return tuple(pairs)
+
+
+def _association(
+    pair: PairCounts, evidence: Sequence[AttributeEvidence], codes: IntArray, classes: IntArray
+) -> PairAssociation:
+    """Return Pearson's chi-square of the label and the combinations of two masked values, from the records."""
+    masked = [
+        mapping_of(evidence[place], masking)[codes[:, place]]
+        for place, masking in zip(pair.attributes, pair.maskings, strict=True)
+    ]
+    _, combination = np.unique(masked[0] * (masked[1].max() + 1) + masked[1], return_inverse=True)
+    counts = _crosstab(combination, classes, (int(combination.max()) + 1, int(classes.max()) + 1))
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / classes.size
+    held = expected > 0
+    chi_square = float(np.sum(np.square(counts - expected)[held] / expected[held]))
+    return PairAssociation(pair.attributes, pair.maskings, chi_square, len(counts))
 
 
 def _crosstab(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> IntArray:

@@ -96,12 +96,28 @@ class MissingPairsError(AdvisorError):
         self.missing = missing
 
     def __str__(self) -> str:
+        return (
+            "a joint measure needs the pair counts of maskings that are used together; missing: "
+            f"{self._some()}. Give these or those of finer maskings (`aegis summarize --pairs` writes all that are "
+            "needed)"
+        )
+
+    def _some(self) -> str:
         shown = self.missing[: self.shown]
         some = ", ".join(f"{a!r} of {first!r} with {b!r} of {second!r}" for first, a, second, b in shown)
-        more = f" and {len(self.missing) - self.shown} more" if len(self.missing) > self.shown else ""
+        return some + (f" and {len(self.missing) - self.shown} more" if len(self.missing) > self.shown else "")
+
+
+class MissingAssociationsError(MissingPairsError):
+    """A measure of interactions needs what all maskings used together tell of the label; some of it is missing."""
+
+    code = "missing_associations"
+
+    def __str__(self) -> str:
         return (
-            f"a joint measure needs the pair counts of maskings that are used together; missing: {some}{more}. "
-            "Give these or those of finer maskings (`aegis summarize --pairs` writes all that are needed)"
+            "a measure of interactions needs `with_label` of every two maskings that are used together; missing: "
+            f"{self._some()}. It does not follow from finer maskings (`aegis summarize --pairs` writes all that are "
+            "needed); or ask by `joint`"
         )
 
 

@@ -84,7 +84,7 @@ def _records_of(entry: EntryDocument, shown: set[tuple[str, str]]) -> Iterator[i
             if joint is not None and (attribute.name, masking) in shown:
                 yield from (sum(row) for row in joint)
     for pair in entry.pairs:
-        if shown.issuperset(zip(pair.attributes, pair.maskings, strict=True)):
+        if pair.joint is not None and shown.issuperset(zip(pair.attributes, pair.maskings, strict=True)):
             yield from chain.from_iterable(pair.joint)
 
 

@@ -116,6 +116,7 @@ def test_a_bias_that_is_not_known_is_not_corrected():
         "mutual_information",
         "chi_square",
         "joint",
+        "joint_interactions",
     ]
     with pytest.raises(ValueError, match="g3"):
         MEASURES["g3"].corrected()

@@ -93,7 +93,8 @@ def test_merging_rows_never_improves_what_is_called_monotone(measure):
 
 
 NOT_MONOTONE = [
-    *(measure for measure in MEASURES.values() if not measure.monotone),
+    # Of one attribute, `joint_interactions` is `joint`; only with several is it not monotone.
+    *(measure for measure in MEASURES.values() if not measure.monotone and not measure.sees_interactions),
     *(measure.corrected() for measure in MEASURES.values() if measure.correction),
 ]
 

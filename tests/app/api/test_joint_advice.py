@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.answers import pointers
-from tests.pairs import masked, paired_entry, records
+from tests.pairs import associated_entry, masked, paired_entry, records
 from tests.service import ask, example_entry, publish
 
 
@@ -26,9 +26,35 @@ def trace(maskings):
     return float(np.trace(np.linalg.pinv(y.T @ y) @ (y.T @ projected)))
 
 
-async def answer_to(api, worker, entry, *, bias_correction=False, **question):
+def exclusive_entry(quarter=50):
+    """Two bits, all four combinations equally often, and the label, which is their exclusive or."""
+    records, domain = 4 * quarter, ["0", "1"]
+    half = [2 * quarter, 2 * quarter]
+    attribute = {
+        "type": "string",
+        "domain": domain,
+        "histogram": half,
+        "joint": [[quarter, quarter]] * 2,
+        "maskings": [],
+    }
+    pair = {"attributes": ["a", "b"], "maskings": ["identity", "identity"], "joint": [[quarter, quarter]] * 2}
+    return {
+        "format": 1,
+        "name": "exclusive",
+        "records": records,
+        "label": {"name": "y", "domain": domain, "histogram": half},
+        "attributes": [{"name": name} | attribute for name in ("a", "b")],
+        "pairs": [pair | {"with_label": {"chi_square": records, "combinations": 4}}],
+        "configurations": [
+            {"id": "first", "maskings": {"a": "identity", "b": "drop"}},
+            {"id": "both", "maskings": {"a": "identity", "b": "identity"}},
+        ],
+    }
+
+
+async def answer_to(api, worker, entry, *, measure="joint", bias_correction=False, **question):
     head = await publish(api, entry)
-    asked = await ask(api, head["id"], measure="joint", bias_correction=bias_correction, **question)
+    asked = await ask(api, head["id"], measure=measure, bias_correction=bias_correction, **question)
     assert asked.status_code == 202, asked.text
     await worker.run()
     return (await api.get(asked.headers["Location"])).json()
@@ -52,6 +78,26 @@ async def test_configurations_are_scored_as_their_records_would_be(api, worker, 
     assert (answer["configuration"], found["dimensions"]) == ("c0", np.linalg.matrix_rank(design(best)))
     assert all(row["standard_error"] is row["difference_error"] is None for row in answer["ranking"])
     assert answer["indistinguishable"] is None
+
+
+async def test_interactions_are_added_to_what_the_attributes_tell_alone(api, worker):
+    entry = exclusive_entry()
+    answer = await answer_to(api, worker, entry, measure="joint_interactions")
+    assert answer["status"] == "succeeded", answer["problem"]
+    assert (answer["configuration"], answer["ranking_basis"]) == ("both", "estimated")
+    rows = {row["configuration"]: row["utility"] for row in answer["ranking"]}
+    assert rows["both"] == pytest.approx(1.0)
+    assert answer["joint"]["interactions"] == pytest.approx(1.0)
+    assert rows["first"] == pytest.approx(0.0, abs=1e-9)
+    plain = await answer_to(api, worker, entry | {"name": "plain"}, measure="joint")
+    assert plain["joint"]["interactions"] is None
+
+
+async def test_what_pairs_tell_is_asked_for_by_name(api, worker):
+    answer = await answer_to(api, worker, paired_entry(), measure="joint_interactions")
+    assert (answer["status"], answer["problem"]["code"]) == ("failed", "missing_associations")
+    answer = await answer_to(api, worker, associated_entry(name="told"), measure="joint_interactions")
+    assert answer["status"] == "succeeded", answer["problem"]
 
 
 async def test_an_attribute_of_weight_0_is_left_out(api, worker):

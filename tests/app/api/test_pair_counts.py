@@ -5,7 +5,7 @@ import hashlib
 import pytest
 import rfc8785
 
-from tests.pairs import paired_entry
+from tests.pairs import associated_entry, paired_entry
 from tests.sdk.wire.documents import changed
 from tests.service import ask, publish
 
@@ -19,10 +19,22 @@ async def test_the_summaries_are_the_entry_as_published(shared_api):
     assert (await shared_api.get(f"/v1/entries/{head['id']}/summaries")).json() == entry
 
 
+async def test_pairs_without_counts_are_published_as_they_are(shared_api):
+    entry = associated_entry(name="associated")
+    head = await publish(shared_api, entry)
+    assert head["digest"] == f"sha256:{hashlib.sha256(rfc8785.dumps(entry)).hexdigest()}"
+    assert (await shared_api.get(f"/v1/entries/{head['id']}/summaries")).json() == entry
+    only = associated_entry(name="associations", pairs=associated_entry()["pairs"][-2:])
+    head = await publish(shared_api, only)
+    assert (await shared_api.get(f"/v1/entries/{head['id']}/summaries")).json() == only
+
+
 async def test_the_schema_names_the_pairs_without_their_counts(shared_api):
-    head = await publish(shared_api, paired_entry(name="schema"))
-    schema = (await shared_api.get(f"/v1/entries/{head['id']}")).json()["schema"]
-    assert schema["pairs"] == [{name: pair[name] for name in ("attributes", "maskings")} for pair in ENTRY["pairs"]]
+    for entry in (paired_entry(name="schema"), associated_entry(name="told")):
+        head = await publish(shared_api, entry)
+        schema = (await shared_api.get(f"/v1/entries/{head['id']}")).json()["schema"]
+        named = [{name: pair[name] for name in ("attributes", "maskings")} for pair in entry["pairs"]]
+        assert schema["pairs"] == named
 
 
 @pytest.mark.parametrize("pairs", [ENTRY["pairs"][1:], ENTRY["pairs"][::-1], []], ids=["fewer", "turned", "none"])
@@ -44,10 +56,16 @@ def swapped(index):
     return changed(("pairs", index, "joint"), joint, ENTRY)
 
 
-def noisy():
+def told(part, value, place=0):
+    """An entry whose pairs tell of the label, with one number changed."""
+    return changed(("pairs", place, "with_label", part), value, associated_entry())
+
+
+def noisy(entry=None):
     """The entry with noise declared for a masking that pairs name."""
-    entry = paired_entry()
-    entry["attributes"][0]["maskings"][0]["noise"] = {"kind": "laplace", "scale": 1.0}
+    entry = paired_entry() if entry is None else entry
+    masking = 0 if len(entry["pairs"]) > 1 else 1
+    entry["attributes"][0]["maskings"][masking]["noise"] = {"kind": "laplace", "scale": 1.0}
     return entry
 
 
@@ -63,6 +81,23 @@ REFUSED = {
     ),
     "a coarser table that does not follow": (swapped(1), {"/pairs/1/joint/0/0": ("pair 0", "1 too many")}),
     "inexact": (noisy(), {"/pairs/0/maskings/0": ("'age-4'", "noise"), "/pairs/3/maskings/1": ("'age-4'", "noise")}),
+    "too large a chi-square": (
+        told("chi_square", 301.0),
+        {"/pairs/0/with_label/chi_square": ("301", "between", "300")},
+    ),
+    "a chi-square below that of the two alone": (
+        told("chi_square", 1.0),
+        {"/pairs/0/with_label/chi_square": ("is 1",)},
+    ),
+    "combinations that do not occur": (told("combinations", 13), {"/pairs/0/with_label/combinations": ("13", "12")}),
+    "associations of inexact counts": (
+        noisy(
+            associated_entry(
+                pairs=[one for one in associated_entry()["pairs"] if one["maskings"] == ["age-2", "identity"]]
+            )
+        ),
+        {"/pairs/0/maskings/0": ("'age-2'", "noise")},
+    ),
     "structure": (
         changed(("pairs", 0, "maskings"), ["drop", "zip-3"], ENTRY),
         {"/pairs/0/maskings/0": ("drop",)},

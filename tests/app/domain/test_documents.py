@@ -1,10 +1,11 @@
 """Conversion of stored documents into evidence for some of their attributes."""
 
 import numpy as np
+import orjson
 import pytest
 
-from app.domain.documents import attach, decompress, evidence_of, pairs_of
-from tests.pairs import PAIRED, VALUES, pair, paired_entry
+from app.domain.documents import associations_of, attach, decompress, evidence_of, pairs_of, without_counts
+from tests.pairs import PAIRED, VALUES, associated_entry, pair, paired_entry
 from tests.service import publication
 
 
@@ -33,7 +34,6 @@ def test_positions_are_those_of_the_evidence():
 def test_the_counts_that_were_stored_are_attached_to_their_pairs():
     content = publication(paired_entry()).content
     schema = decompress(content.schema)
-    assert all(set(one) == {"attributes", "maskings"} for one in schema["pairs"])
     attached = attach(schema, content.count_tables)
     assert [one["joint"].tolist() for one in attached["pairs"]] == [one["joint"] for one in paired_entry()["pairs"]]
 
@@ -42,8 +42,35 @@ def test_without_the_counts_of_pairs_the_others_are_attached():
     content = publication(paired_entry()).content
     tables = tuple(table for table in content.count_tables if table.kind.value != "pairs")
     attached = attach(decompress(content.schema), tables)
-    assert all("joint" not in one for one in attached["pairs"])
+    assert not any(isinstance(one["joint"], np.ndarray) for one in attached["pairs"])
     assert attached["attributes"][0]["histogram"].tolist() == paired_entry()["attributes"][0]["histogram"]
+
+
+def test_only_pairs_that_had_counts_get_them_back():
+    entry = associated_entry()
+    entry["pairs"][0]["with_label"] = None
+    entry["pairs"][-1]["joint"] = None
+    content = publication(entry).content
+    attached = attach(decompress(content.schema), content.count_tables)
+    assert orjson.loads(orjson.dumps(attached["pairs"], option=orjson.OPT_SERIALIZE_NUMPY)) == entry["pairs"]
+    assert len(pairs_of(attached)) == len(PAIRED) < len(entry["pairs"])
+    assert [one.chi_square for one in associations_of(attached)] == [
+        one["with_label"]["chi_square"] for one in entry["pairs"][1:]
+    ]
+
+
+def test_schemas_stored_before_pairs_could_lack_counts_are_read():
+    content = publication(paired_entry()).content
+    schema = decompress(content.schema)
+    for one in schema["pairs"]:
+        del one["joint"]
+    attached = attach(schema, content.count_tables)
+    assert [one["joint"].tolist() for one in attached["pairs"]] == [one["joint"] for one in paired_entry()["pairs"]]
+
+
+def test_without_counts_nothing_is_left_of_what_pairs_tell():
+    bare = without_counts(decompress(publication(associated_entry()).content.schema))
+    assert all(set(one) == {"attributes", "maskings"} for one in bare["pairs"])
 
 
 def test_an_entry_without_pairs_has_none():

@@ -5,17 +5,20 @@ import os
 import pickle
 import signal
 import time
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
 import pytest
 
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError, OwnReferenceError, UnknownMeasureError
-from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, Masking, PairAssociation, PairCounts
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import assess
 from aegis_advisor.reconstruction import reconstruct
+from aegis_sdk import wire
 from app.api.bodies import SMALL_BODY
+from app.api.published import published_entry
 from app.api.uploads import read_publication_in
 from app.catalog.stores.advice import AdviceStore
 from app.domain.advice import Problem, Status
@@ -37,11 +40,19 @@ async def test_more_maskings_than_are_compared_are_refused(api):
 
 
 def test_more_pair_counts_than_are_compared_or_loaded_are_refused():
+    def entry(pairs):
+        told = dict.fromkeys(range(len(pairs)), PairAssociation((0, 1), ("a", "b"), 1.0, 2))
+        return replace(
+            published_entry(wire.EntryDocument.model_validate(example_entry()), {}),
+            pairs=dict(enumerate(pairs)),
+            associations=told,
+        )
+
     small = PairCounts((0, 1), ("a", "b"), np.zeros((1, 1), dtype=np.int64))
     large = PairCounts((0, 1), ("a", "c"), np.broadcast_to(np.int64(0), (1, PAIR_CELLS)))
-    assert not list(excess_pairs([small] * PAIR_TABLES)) + list(excess_pairs([large]))
+    assert not list(excess_pairs(entry([small] * PAIR_TABLES))) + list(excess_pairs(entry([large])))
     for pairs, number in (([small] * (PAIR_TABLES + 1), PAIR_TABLES + 1), ([large, small], PAIR_CELLS + 1)):
-        [fault] = excess_pairs(pairs)
+        [fault] = excess_pairs(entry(pairs))
         assert fault.pointer == "/pairs"
         assert str(number) in fault.detail
 

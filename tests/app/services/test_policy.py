@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aegis_advisor.evidence import PairCounts, attribute_evidence
+from aegis_advisor.evidence import PairAssociation, PairCounts, attribute_evidence
 from app.domain.entries import Audience, Visibility
 from app.domain.errors import InvalidDocumentError
 from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
@@ -55,9 +55,16 @@ def published(document):
         visibility=Visibility(Audience.PRIVATE),
         label=document["label"]["name"],
         evidence=tuple(attribute_evidence(attribute, document["label"]) for attribute in document["attributes"]),
-        pairs=tuple(
-            PairCounts((0, 1), tuple(pair["maskings"]), np.array(pair["joint"])) for pair in document.get("pairs", [])
-        ),
+        pairs={
+            place: PairCounts((0, 1), tuple(pair["maskings"]), np.array(pair["joint"]))
+            for place, pair in enumerate(document.get("pairs", []))
+            if "joint" in pair
+        },
+        associations={
+            place: PairAssociation((0, 1), tuple(pair["maskings"]), **pair["with_label"])
+            for place, pair in enumerate(document.get("pairs", []))
+            if "with_label" in pair
+        },
         masked_records={
             (place, index): masking["records"]
             for place, attribute in enumerate(document["attributes"])

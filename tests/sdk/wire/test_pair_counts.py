@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from pydantic import ValidationError
 
-from aegis_sdk.wire import EntryDocument, read_entry
-from tests.pairs import PAIRED, pair, paired_entry
+from aegis_sdk.wire import EntryDocument, NotJsonError, faults_of, read_entry
+from tests.pairs import PAIRED, associated_entry, pair, paired_entry
 from tests.sdk.wire.documents import changed, entry_pointers, without
 
 ENTRY = paired_entry()
@@ -20,6 +21,18 @@ def broken(part, value):
     return changed(("pairs", 0, part), value, ENTRY)
 
 
+WITH_LABEL = {"chi_square": 12.5, "combinations": 12}
+
+
+def without_joint(one):
+    return {name: member for name, member in one.items() if name != "joint"}
+
+
+def told(**changes):
+    """The entry with something else told of the label by its first pair."""
+    return broken("with_label", WITH_LABEL | changes)
+
+
 BROKEN = {
     "no list": (paired({}), ["/pairs"]),
     "null": (paired(None), ["/pairs"]),
@@ -27,6 +40,18 @@ BROKEN = {
     "unknown field": (broken("label", "x"), ["/pairs/0/label"]),
     "no counts": (paired([{"attributes": ["age", "zip"], "maskings": ["age-4", "zip-3"]}]), ["/pairs/0/joint"]),
     "counts null": (broken("joint", None), ["/pairs/0/joint"]),
+    "neither counts nor what it tells": (paired([without_joint(AGE_ZIP)]), ["/pairs/0/joint"]),
+    "a negative chi-square": (told(chi_square=-1.0), ["/pairs/0/with_label/chi_square"]),
+    "a boolean": (told(chi_square=True), ["/pairs/0/with_label/chi_square"]),
+    "text": (told(chi_square="1"), ["/pairs/0/with_label/chi_square"]),
+    "no combinations": (told(combinations=0), ["/pairs/0/with_label/combinations"]),
+    "a fraction of a combination": (told(combinations=1.5), ["/pairs/0/with_label/combinations"]),
+    "nothing told": (broken("with_label", {}), ["/pairs/0/with_label/chi_square", "/pairs/0/with_label/combinations"]),
+    "something else told": (told(lift=2), ["/pairs/0/with_label/lift"]),
+    "what the same pair tells": (
+        paired([*ENTRY["pairs"], without_joint(AGE_ZIP) | {"with_label": WITH_LABEL}]),
+        ["/pairs/5"],
+    ),
     "one attribute": (broken("attributes", ["age"]), ["/pairs/0/attributes"]),
     "three attributes": (broken("attributes", ["age", "zip", "sex"]), ["/pairs/0/attributes"]),
     "no attribute": (broken("attributes", []), ["/pairs/0/attributes"]),
@@ -67,10 +92,21 @@ def test_what_does_not_fit_is_pointed_at(document, expected):
     assert entry_pointers(document) == expected
 
 
+def test_a_chi_square_is_finite():
+    text = json.dumps(told(chi_square=12.5))
+    with pytest.raises(ValidationError) as raised:
+        read_entry(text.replace("12.5", "1e999"))
+    assert [one.pointer for one in faults_of(raised.value)] == ["/pairs/0/with_label/chi_square"]
+    with pytest.raises(NotJsonError):
+        read_entry(text.replace("12.5", "NaN"))
+
+
 SOUND = {
     "pairs": ENTRY,
     "no pairs": paired([]),
     "pairs not mentioned": {name: value for name, value in ENTRY.items() if name != "pairs"},
+    "pairs that tell of the label": associated_entry(),
+    "only what a pair tells": paired([without_joint(AGE_ZIP) | {"with_label": WITH_LABEL}]),
     "the same attributes masked otherwise": paired([pair(*PAIRED[0]), pair(("age", "zip"), ("age-2", "zip-odd"))]),
     "one attribute's masking named like another's": json.loads(json.dumps(ENTRY).replace("zip-3", "age-4")),
 }

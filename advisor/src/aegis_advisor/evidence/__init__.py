@@ -8,9 +8,9 @@ from aegis_advisor.evidence.attribute import (
     Knowledge,
     Masking,
     MaskingFlags,
-    PairCounts,
 )
 from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.evidence.pair import PairAssociation, PairCounts
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence
 
@@ -22,6 +22,7 @@ __all__ = [
     "Knowledge",
     "Masking",
     "MaskingFlags",
+    "PairAssociation",
     "PairCounts",
     "Perturbation",
     "attribute_evidence",

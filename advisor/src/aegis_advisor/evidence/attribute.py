@@ -1,4 +1,4 @@
-"""What is known about an attribute (sizes, histograms, masked views), and about two of them (pair counts)."""
+"""What is known about an attribute: sizes, histograms and masked views."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -263,18 +263,3 @@ class AttributeEvidence:
     def mapping_of(self, masking_id: str) -> IntArray | None:
         """The mapping (values,) of a masking or the identity; None if it is not known."""
         return np.arange(self.values) if masking_id == IDENTITY else self.masking(masking_id).mapping
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairCounts:
-    """Joint counts of two masked attributes.
-
-    Attributes:
-        attributes: the indices of the two attributes in the evidence.
-        maskings: the id of the masking of each, or `identity`.
-        joint: (groups of the first, groups of the second) int64 joint counts of their masked values.
-    """
-
-    attributes: tuple[int, int]
-    maskings: tuple[str, str]
-    joint: IntArray

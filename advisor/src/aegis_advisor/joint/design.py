@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -84,8 +84,13 @@ class Masked:
     joint: IntArray
 
 
-_Combination = tuple[int, int, int, int, Masked, Masked]
-"""Two attributes, a code of each, and the maskings that the codes stand for."""
+class PairPlace(NamedTuple):
+    """Two maskings: two attributes, the first before the second, and a code of each."""
+
+    first: int
+    second: int
+    code: int
+    other: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,8 +141,21 @@ class Design:
         for one, place in _placed(masked, columns):
             labels[place] = correlation(one.joint, one.basis, label)
         tables = PairTables.of(evidence, pairs)
-        correlations, unknown = _correlations(tables, masked, columns, _combinations_used(codes, masked), size)
+        correlations, unknown = _correlations(tables, masked, columns, _used_together(codes, masked), size)
         return cls(columns, correlations, labels, unknown, tuple(map(tuple, masked)), tables)
+
+    def used_together(self, codes: Codes) -> Iterator[PairPlace]:
+        """All pairs of maskings that these configurations use together and that tell something."""
+        return _used_together(codes, self.masked)
+
+    def names(self, pair: PairPlace) -> tuple[int, str, int, str]:
+        """Each attribute of a pair with the id of its masking."""
+        one, two = self.masked[pair.first][pair.code], self.masked[pair.second][pair.other]
+        return pair.first, one.id if one else DROP, pair.second, two.id if two else DROP
+
+    def joint(self, pair: PairPlace) -> IntArray | None:
+        """The pair counts of two maskings; None if they are not known."""
+        return _joint(self.tables, self.masked, pair)
 
     def lacking(self, codes: Codes) -> BoolArray:
         """(configurations,) which configurations use two maskings together whose pair counts are not known."""
@@ -160,15 +178,17 @@ def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
     """
     if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
         return None
-    joint = evidence.joint if option == IDENTITY else _label_counts(evidence, option)
+    joint = label_counts(evidence, option)
     if joint is None:
         raise MissingCountsError(evidence.name, option)
     basis = Basis.of(joint.sum(axis=1))
     return Masked(option, basis, joint) if basis.size > 0 else None
 
 
-def _label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
+def label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
     """The exact joint counts of a masking with the label, even if it is no function of the value; None if not known."""
+    if option == IDENTITY:
+        return evidence.joint
     masking = evidence.masking(option)
     counts = exact_counts(evidence, masking)
     return masking.joint if counts is None and masking.perturbation.is_none else counts
@@ -195,15 +215,16 @@ def _correlations(
     tables: PairTables,
     masked: Sequence[Sequence[Masked | None]],
     columns: tuple[tuple[IntArray, ...], ...],
-    used: Iterable[_Combination],
+    used: Iterable[PairPlace],
     size: int,
 ) -> tuple[FloatArray, dict[tuple[int, int], BoolArray]]:
     """The correlations of maskings that are used together, and which of these have no known pair counts."""
     whole = np.eye(size)
     unknown: dict[tuple[int, int], BoolArray] = {}
-    for first, second, code, other, one, two in used:
-        joint = tables.find(first, one.id, second, two.id)
-        if joint is None:
+    for pair in used:
+        first, second, code, other = pair
+        one, two, joint = masked[first][code], masked[second][other], _joint(tables, masked, pair)
+        if one is None or two is None or joint is None:
             sizes = len(masked[first]), len(masked[second])
             unknown.setdefault((first, second), np.zeros(sizes, dtype=bool))[code, other] = True
             continue
@@ -213,18 +234,22 @@ def _correlations(
     return whole, unknown
 
 
+def _joint(tables: PairTables, masked: Sequence[Sequence[Masked | None]], pair: PairPlace) -> IntArray | None:
+    one, two = masked[pair.first][pair.code], masked[pair.second][pair.other]
+    return None if one is None or two is None else tables.find(pair.first, one.id, pair.second, two.id)
+
+
 def _run(columns: IntArray) -> slice:
     return slice(int(columns[0]), int(columns[-1]) + 1)
 
 
-def _combinations_used(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[_Combination]:
-    """All combinations of two attributes and their codes that a configuration uses together and that tell something."""
+def _used_together(codes: Codes, masked: Sequence[Sequence[Masked | None]]) -> Iterator[PairPlace]:
+    """All pairs of maskings that a configuration uses together and that tell something."""
     wide = codes.T.astype(np.int64, order="C")
     for first, second in combinations(range(len(masked)), 2):
         across = len(masked[second])
         both = np.bincount(wide[first] * across + wide[second], minlength=len(masked[first]) * across)
         for combination in np.flatnonzero(both).tolist():
             code, other = divmod(combination, across)
-            one, two = masked[first][code], masked[second][other]
-            if one is not None and two is not None:
-                yield first, second, code, other, one, two
+            if masked[first][code] is not None and masked[second][other] is not None:
+                yield PairPlace(first, second, code, other)

@@ -1,15 +1,21 @@
 """The joint measure of every configuration, and the highest utility that is known."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
-from aegis_advisor.errors import ContradictoryPairsError, MissingPairsError, TooManyColumnsError
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.errors import (
+    ContradictoryPairsError,
+    MissingAssociationsError,
+    MissingPairsError,
+    TooManyColumnsError,
+)
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.joint.design import Design, known_label
+from aegis_advisor.joint.interactions import Interactions
 from aegis_advisor.joint.trace import Traces, traces
 from aegis_advisor.measures.association import trace_bias
 
@@ -27,12 +33,15 @@ class JointScores:
             attribute, minus those that depend on the others.
         doubt: roughly how far rounding may have moved a utility; infinite if that is not known.
         best_known: the highest utility of these configurations and of others whose counts are known.
+        interactions: (configurations,) how much of the utility is told only by two attributes together; None if that
+            was not asked for.
     """
 
     utility: FloatArray
     dimensions: IntArray
     doubt: float
     best_known: float
+    interactions: FloatArray | None = None
 
 
 def score_jointly(
@@ -43,11 +52,13 @@ def score_jointly(
     *,
     corrected: bool,
     others: Codes | None = None,
+    associations: Sequence[PairAssociation] | None = None,
 ) -> JointScores:
     """Score configurations by Pillai's trace `tr(Sxx^+ Sxy Syy^+ Syx)` of the indicators of masked values and label.
 
     For a single attribute it is chi-square / N. It grows with what an attribute adds to the others, so redundant
-    attributes count once. It does not see what attributes tell only in combination (interactions).
+    attributes count once. It does not see what attributes tell only in combination (interactions): these are added if
+    `associations` are given.
 
     Args:
         evidence: the evidence on the attributes.
@@ -57,10 +68,12 @@ def score_jointly(
         corrected: whether to subtract the bias of the trace (`trace_bias`), which grows with the number of masked
             values.
         others: (others, attributes) configurations whose scores are not returned, but count for `best_known`.
+        associations: what every two maskings used together tell of the label together; None to leave interactions out.
 
     Raises:
         MissingCountsError: a masking that is used has no exact joint counts with the label.
         MissingPairsError: pair counts of maskings that a configuration uses are not known.
+        MissingAssociationsError: what two maskings that a configuration uses tell of the label together is not known.
         ContradictoryPairsError: no table has these pair counts.
         TooManyColumnsError: the maskings have too many dimensions.
     """
@@ -78,9 +91,37 @@ def score_jointly(
     count = len(codes)
     if np.isnan(utility[:count]).any():
         raise ContradictoryPairsError
-    return JointScores(
+    scores = JointScores(
         utility[:count], traced.rank[:count], float(traced.doubt[:count].max()), float(np.nanmax(utility))
     )
+    return scores if associations is None else _with_interactions(scores, design, codes, associations, label)
+
+
+def _with_interactions(
+    scores: JointScores, design: Design, codes: Codes, associations: Sequence[PairAssociation], label: IntArray
+) -> JointScores:
+    """The scores with what is told only by two attributes together.
+
+    Raises:
+        MissingAssociationsError: what two maskings that a configuration uses tell of the label together is not known.
+    """
+    used = list(design.used_together(codes))
+    known = {_named(one): one for one in associations}
+    names = [design.names(pair) for pair in used]
+    if missing := [name for name in names if name not in known]:
+        attributes = [one.name for one in design.tables.evidence]
+        raise MissingAssociationsError([(attributes[at], one, attributes[to], two) for at, one, to, two in missing])
+    interactions = Interactions.of(design, dict(zip(used, map(known.__getitem__, names), strict=True)), label)
+    added = interactions.explained(codes) * (np.count_nonzero(label) - 1 - scores.utility)
+    utility = scores.utility + added
+    best = max(scores.best_known, float(utility.max()))
+    return replace(scores, utility=utility, best_known=best, interactions=added)
+
+
+def _named(association: PairAssociation) -> tuple[int, str, int, str]:
+    """The attributes and maskings of an association, the attribute that comes first in the entry first."""
+    (first, one), (second, two) = sorted(zip(association.attributes, association.maskings, strict=True))
+    return first, one, second, two
 
 
 def _functions(evidence: Sequence[AttributeEvidence], options: Sequence[tuple[str, ...]], codes: Codes) -> Codes:

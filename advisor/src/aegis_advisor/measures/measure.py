@@ -72,6 +72,7 @@ class Measure:
             mislead too much.
         is_joint: whether it measures all attributes of a configuration together; its `function` measures a single
             attribute.
+        sees_interactions: whether it also needs what two masked attributes tell of the label together.
         weighs_values: whether its gradient differs between values of an atom that have different counts.
         is_corrected: whether its bias is subtracted; then neither its ceiling nor its guarantee of exactness holds.
     """
@@ -93,6 +94,7 @@ class Measure:
     depends_on_support: bool = False
     corrected_by_default: bool = False
     is_joint: bool = False
+    sees_interactions: bool = False
     weighs_values: bool = False
     is_corrected: bool = False
 

@@ -1,5 +1,6 @@
 """All measures. To add one, write its function, its gradient and its ceiling, and add a record here."""
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -17,6 +18,35 @@ _DIVERGENCE: Final = (
 )
 _CONVEX: Final = (
     "A convex function of each value's distribution over the labels, averaged: merging values never raises it."
+)
+
+_JOINT = Measure(
+    "joint",
+    None,
+    "higher",
+    monotone=True,
+    reason="Indicators of masked values are sums of indicators of values, so together they never explain more.",
+    formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
+    source="Pillai 1955, Some new test criteria in multivariate analysis",
+    function=association.mean_square_contingency,
+    slopes=association.mean_square_gradient,
+    ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.mean_square_at),
+    scale=association.mean_square_scale,
+    bias=association.mean_square_bias,
+    correction=association.mean_square_adjustment,
+    corrected_by_default=True,
+    is_joint=True,
+)
+
+_JOINT_INTERACTIONS = replace(
+    _JOINT,
+    id="joint_interactions",
+    monotone=False,
+    reason="What may be chance does not count, so merging values can turn an interaction into one that does.",
+    formula="joint, plus shares of what it leaves unexplained: of pairs whose combination explains more than the two "
+    "alone, adj(chi_square_ij / N) > adj(V_ij), by more than chance; a forest of them, those of copies discounted",
+    source="docs/model.md; the forest as in Chow & Liu 1968, the adjustment as in Ezekiel 1930",
+    sees_interactions=True,
 )
 
 _RECORDS: Final = (
@@ -200,23 +230,8 @@ _RECORDS: Final = (
         of_information=information.normalised_of,
         weighs_values=True,
     ),
-    Measure(
-        "joint",
-        None,
-        "higher",
-        monotone=True,
-        reason="Indicators of masked values are sums of indicators of values, so together they never explain more.",
-        formula="tr(Sxx^+ Sxy Syy^+ Syx), indicators x of masked values, y of labels; of one attribute chi_square / N",
-        source="Pillai 1955, Some new test criteria in multivariate analysis",
-        function=association.mean_square_contingency,
-        slopes=association.mean_square_gradient,
-        ceiling=Ceiling(association.contingency_by_row, association.contingency_by_group, association.mean_square_at),
-        scale=association.mean_square_scale,
-        bias=association.mean_square_bias,
-        correction=association.mean_square_adjustment,
-        corrected_by_default=True,
-        is_joint=True,
-    ),
+    _JOINT,
+    _JOINT_INTERACTIONS,
 )
 
 _BY_ID: Final = {measure.id: measure for measure in _RECORDS}

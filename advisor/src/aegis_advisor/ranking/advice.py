@@ -8,7 +8,7 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment
@@ -16,6 +16,7 @@ from aegis_advisor.ranking.memory import Memory
 from aegis_advisor.ranking.order import Ranking, rank
 from aegis_advisor.ranking.recommendation import Question, RankedRows, Recommendation
 from aegis_advisor.ranking.scores import (
+    KnownPairs,
     SampledAttribute,
     Scores,
     Selected,
@@ -45,6 +46,7 @@ def recommend(
     pairs: Sequence[PairCounts] = (),
     others: Codes | None = None,
     memory: Memory | None = None,
+    associations: Sequence[PairAssociation] = (),
 ) -> Recommendation:
     """Pick the configuration that loses the least utility.
 
@@ -58,6 +60,8 @@ def recommend(
         others: codes of configurations that the question excludes. For a joint measure they also show how much utility
             there is to keep.
         memory: what was measured for other questions about the same evidence and references, and is kept for the next.
+        associations: what pairs of the selected attributes tell of the label together; measures of interactions need
+            them.
 
     Raises:
         UnknownMeasureError: there is no such measure.
@@ -67,6 +71,7 @@ def recommend(
         OwnReferenceError: the reference `own` lacks the mapping or the counts of a masking.
         MissingCountsError: a joint measure lacks the joint counts of a masking with the label.
         MissingPairsError: a joint measure lacks pair counts of maskings that a configuration uses.
+        MissingAssociationsError: a measure of interactions lacks what two such maskings tell of the label together.
         ContradictoryPairsError: no table has these pair counts.
         TooManyColumnsError: the maskings used have too many masked values for a joint measure.
     """
@@ -83,7 +88,7 @@ def recommend(
         one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)
     ]
     if measure.is_joint and len(weighted) > 1:
-        scores = score_by_joint_measure(selected, assessments, codes, pairs, others, question)
+        scores = score_by_joint_measure(selected, assessments, codes, KnownPairs(pairs, associations), others, question)
     else:
         scores = score_by_attribute(selected, assessments, blocks, measure, question.weights)
     ranking = _rank(selected, assessments, blocks, scores, question)

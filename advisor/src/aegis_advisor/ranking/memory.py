@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 T = TypeVar("T")
 
 MOST = 2_000
-"""The most results that are kept. Thirteen measures of seven attributes are some four hundred."""
+"""The most results that are kept. Fourteen measures of seven attributes are some four hundred."""
 
 
 class Memory:

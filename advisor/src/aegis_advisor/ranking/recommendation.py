@@ -91,11 +91,14 @@ class JointAssessment:
         lower_bound: a lower bound of the true utility of the unmasked attributes together; None if nothing is certain.
         dimensions: the dimensions of the best configuration: masked values with records, minus one for each attribute,
             minus those that depend on others.
+        interactions: how much of its utility is told only by two attributes together, so that a linear model gains
+            nothing from it; None for a measure that does not see interactions.
     """
 
     reference_utility: float
     lower_bound: float | None
     dimensions: int
+    interactions: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

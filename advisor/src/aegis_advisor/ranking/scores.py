@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
-from aegis_advisor.evidence import AttributeEvidence, PairCounts
+from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.joint import JointScores, score_jointly
 from aegis_advisor.measures import Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
@@ -21,6 +21,7 @@ from aegis_advisor.ranking.sufficiency import RankingBasis
 from aegis_advisor.reconstruction import Reference
 
 T = TypeVar("T")
+Pair = TypeVar("Pair", PairCounts, PairAssociation)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +162,9 @@ class JointOutcome:
     def assessment(self, best: int, basis: RankingBasis) -> JointAssessment:
         """What the measure says about the attributes, given the best configuration and the basis of the ranking."""
         bound = self.certain if basis == "exact" else None
-        return JointAssessment(self.reference_utility, bound, int(self.scores.dimensions[best]))
+        added = self.scores.interactions
+        interactions = None if added is None else float(added[best])
+        return JointAssessment(self.reference_utility, bound, int(self.scores.dimensions[best]), interactions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,11 +219,31 @@ def _unit(evidence: AttributeEvidence, measure: Measure) -> float:
     return float(evidence.records) if grows else 1.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownPairs:
+    """What is known of pairs of masked attributes."""
+
+    counts: Sequence[PairCounts]
+    associations: Sequence[PairAssociation]
+
+    def among(self, places: Sequence[int]) -> "KnownPairs":
+        """What is known of two attributes that are both in `places`, with the attributes renumbered."""
+        position = {place: index for index, place in enumerate(places)}
+
+        def within(pairs: Sequence[Pair]) -> list[Pair]:
+            chosen = (pair for pair in pairs if position.keys() >= set(pair.attributes))
+            return [
+                replace(one, attributes=(position[one.attributes[0]], position[one.attributes[1]])) for one in chosen
+            ]
+
+        return KnownPairs(within(self.counts), within(self.associations))
+
+
 def score_by_joint_measure(
     selected: Sequence[Selected],
     assessments: Sequence[AttributeAssessment],
     codes: Codes,
-    pairs: Sequence[PairCounts],
+    known: KnownPairs,
     others: Codes | None,
     question: Question,
 ) -> Scores:
@@ -235,13 +258,15 @@ def score_by_joint_measure(
     places = np.flatnonzero(question.weights).tolist()
     if np.ptp(question.weights[places]) > 0:
         raise ValueError("a joint measure needs equal weights for all attributes with a weight above 0")
+    measure, known = question.resolve(), known.among(places)
     joint = score_jointly(
         [selected[place].evidence for place in places],
         [selected[place].options for place in places],
         codes[:, places],
-        _among(pairs, places),
-        corrected=question.bias_correction,
+        known.counts,
+        corrected=measure.is_corrected,
         others=None if others is None else others[:, places],
+        associations=known.associations if measure.sees_interactions else None,
     )
     single = [assessments[place] for place in places]
     reference = max([joint.best_known, *(one.reference_utility for one in single)])
@@ -252,16 +277,6 @@ def score_by_joint_measure(
         tolerance=TIE_TOLERANCE * max(abs(reference), LEAST),
         joint=JointOutcome(reference, certain, joint),
     )
-
-
-def _among(pairs: Sequence[PairCounts], places: Sequence[int]) -> list[PairCounts]:
-    """The pair counts of two attributes that are both in `places`, with the attributes renumbered."""
-    position = {place: index for index, place in enumerate(places)}
-    return [
-        PairCounts((position[pair.attributes[0]], position[pair.attributes[1]]), pair.maskings, pair.joint)
-        for pair in pairs
-        if position.keys() >= set(pair.attributes)
-    ]
 
 
 def lookups(

@@ -14,7 +14,7 @@ from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_provider.disclosure.model import Cell, Declared, Kind, LinkedTables, PublishedTable
 from aegis_sdk.reading import some
-from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Label, Masking, Noise, PairCounts
+from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Label, Masking, Noise, Pair
 
 Place: TypeAlias = Callable[..., tuple[str, ...]]
 """Names the place of the cell with these indices."""
@@ -52,14 +52,14 @@ def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> It
         for attribute in entry.attributes
     }
     for pair in entry.pairs:
-        if not set(pair.attributes) & set(chosen):
+        if pair.joint is None or not set(pair.attributes) & set(chosen):
             continue
         masked = list(zip(pair.attributes, pair.maskings, strict=True))
         places = _places(*(domains[attribute][masking] for attribute, masking in masked))
         yield _table("pairs", _name(pair), pair.joint, places, _NOTHING, below)
 
 
-def _name(pair: PairCounts) -> str:
+def _name(pair: Pair) -> str:
     return " x ".join(
         f"{attribute}: {masking}" for attribute, masking in zip(pair.attributes, pair.maskings, strict=True)
     )

@@ -36,12 +36,12 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_HEAD,
     EXAMPLE_MEASURE,
     EXAMPLE_NOISY_MASKING,
-    EXAMPLE_PAIR_COUNTS,
+    EXAMPLE_PAIR,
     EXAMPLE_PROBLEM,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
 from aegis_sdk.wire.members import refuse_repeated_members
-from aegis_sdk.wire.pair import PairCounts
+from aegis_sdk.wire.pair import LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.sizes import ROWS
 from aegis_sdk.wire.values import COUNT_MAX
@@ -58,7 +58,7 @@ __all__ = [
     "EXAMPLE_HEAD",
     "EXAMPLE_MEASURE",
     "EXAMPLE_NOISY_MASKING",
-    "EXAMPLE_PAIR_COUNTS",
+    "EXAMPLE_PAIR",
     "EXAMPLE_PROBLEM",
     "FAULTS_SHOWN",
     "IDENTITY",
@@ -85,6 +85,7 @@ __all__ = [
     "HeadPage",
     "JointAdvice",
     "Label",
+    "LabelAssociation",
     "Masking",
     "MaskingFunction",
     "MaskingScore",
@@ -93,7 +94,7 @@ __all__ = [
     "Misfit",
     "Noise",
     "NotJsonError",
-    "PairCounts",
+    "Pair",
     "PointedFault",
     "Problem",
     "ProblemFault",

@@ -203,6 +203,11 @@ class JointAdvice(Answer):
         description="For the best configuration: masked values that have records, minus one for each attribute, minus "
         "those that depend on others"
     )
+    interactions: float | None = Field(
+        default=None,
+        description="For the best configuration: how much of its utility only pairs of attributes tell together. A "
+        "linear model gains nothing from it. null: the measure does not see interactions",
+    )
 
 
 class Progress(Answer):

@@ -8,7 +8,7 @@ from pydantic import Field
 from aegis_sdk.wire.attribute import TOLERANCE, Attribute, Label, Masking, RoundingBase
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, Location
-from aegis_sdk.wire.pair import PairCounts
+from aegis_sdk.wire.pair import Pair
 from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
 
 LEAST_SCALE = 1.0
@@ -43,7 +43,7 @@ class DisclosureControl(Request):
 
 
 def control_faults(
-    control: DisclosureControl | None, label: Label, attributes: Sequence[Attribute], pairs: Sequence[PairCounts]
+    control: DisclosureControl | None, label: Label, attributes: Sequence[Attribute], pairs: Sequence[Pair]
 ) -> Iterator[Fault]:
     """The faults of tables that do not declare a control applied to all, and of parts that exceed the budget."""
     if control is None:
@@ -94,7 +94,7 @@ def _declaring(label: Label, attributes: Sequence[Attribute]) -> Iterator[tuple[
                 yield ("attributes", place, "maskings", index), masking
 
 
-def _exact(attributes: Sequence[Attribute], pairs: Sequence[PairCounts]) -> Iterator[Location]:
+def _exact(attributes: Sequence[Attribute], pairs: Sequence[Pair]) -> Iterator[Location]:
     """The locations of counts that cannot declare anything, and so are exact."""
     for place, attribute in enumerate(attributes):
         fields = (("histogram", attribute.histogram), ("joint", attribute.joint))

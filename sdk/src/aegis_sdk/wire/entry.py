@@ -21,7 +21,7 @@ from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
 from aegis_sdk.wire.members import refuse_repeated_members
-from aegis_sdk.wire.pair import PairCounts, pair_faults
+from aegis_sdk.wire.pair import Pair, pair_faults
 from aegis_sdk.wire.sizes import size_faults
 from aegis_sdk.wire.values import COUNT_MAX, EntryName, FormatOne, Identifiers, Text, repeats
 from aegis_sdk.wire.visibility import Visibility
@@ -56,10 +56,9 @@ class EntryDocument(Request):
     )
     label: Label = Field(description="The class label")
     attributes: Annotated[list[Attribute], Field(min_length=1), LONG_LIST] = Field(description="The attributes")
-    pairs: Annotated[list[PairCounts], LONG_LIST] = Field(
+    pairs: Annotated[list[Pair], LONG_LIST] = Field(
         default_factory=list,
-        description="Joint counts of pairs of masked attributes, each pair at most once. If one masking is a function "
-        "of another, its counts follow from the other's and can be left out",
+        description="What is known of pairs of masked attributes, each pair at most once",
     )
     configurations: Annotated[list[Configuration], Field(min_length=1), LONG_LIST] | None = Field(
         default=None, description="The configurations as a list; give either this or `configuration_table`"

@@ -53,12 +53,13 @@ EXAMPLE_DRAWN_MASKING: Final[dict[str, Any]] = {
 }
 """A random masking of that entry."""
 
-EXAMPLE_PAIR_COUNTS: Final[dict[str, Any]] = {
+EXAMPLE_PAIR: Final[dict[str, Any]] = {
     "attributes": ["age", "zip"],
     "maskings": ["age-2", "zip-3"],
     "joint": [[8, 7, 5], [22, 38, 20]],
+    "with_label": {"chi_square": 73.5, "combinations": 6},
 }
-"""Counts of the masking `age-2` together with a masking of another attribute, which has three masked values."""
+"""The masking `age-2` together with a masking of another attribute, which has three masked values."""
 
 EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "measure": "mutual_information",

@@ -1,4 +1,4 @@
-"""Joint counts of two masked attributes: what is known of how the attributes depend on each other."""
+"""Two masked attributes: how they depend on each other, and how the label depends on both together."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Self
@@ -7,10 +7,10 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute
 from aegis_sdk.wire.documents import Request
-from aegis_sdk.wire.examples import EXAMPLE_PAIR_COUNTS
+from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.faults import Fault, fault, refuse
 from aegis_sdk.wire.tables import CountTable
-from aegis_sdk.wire.values import Identifiers, repeats
+from aegis_sdk.wire.values import COUNT_MAX, Identifiers, Number, repeats
 
 Sizes = Mapping[str, Mapping[str, int]]
 """The number of masked values by attribute and masking id."""
@@ -27,16 +27,33 @@ def _two(names: list[str]) -> list[str]:
 _Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
 
 
-class PairCounts(Request):
-    """Numbers of records with each pair of masked values of two attributes. They are exact and sum to `records`."""
+class LabelAssociation(Request):
+    """How strongly the label depends on the combination of two masked values, over all records."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PAIR_COUNTS]})
+    chi_square: Number = Field(
+        description="Pearson's chi-square of the table with a row for each combination that occurs and a column for "
+        "each label value; exact"
+    )
+    combinations: int = Field(ge=1, le=COUNT_MAX, description="Number of combinations that occur")
+
+
+class Pair(Request):
+    """What is known of two masked attributes together: their joint counts, what they tell of the label, or both."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_PAIR]})
 
     attributes: _Two = Field(description="Names of the two attributes")
     maskings: _Two = Field(description="The masking of each: an id, or `identity`")
-    joint: CountTable = Field(
+    joint: CountTable | None = Field(
+        default=None,
         description="Counts: a row for each masked value of the first attribute, a column for each of the second, in "
-        "the order of their domains"
+        "the order of their domains. They are exact and sum to `records`. If both maskings are functions of those of "
+        "another pair, the counts follow from that pair's and can be left out",
+    )
+    with_label: LabelAssociation | None = Field(
+        default=None,
+        description="What the two tell of the label together. It follows from no other pair, so each pair of maskings "
+        "that a configuration uses together needs its own; the measure `joint_interactions` takes all of them",
     )
 
     @model_validator(mode="after")
@@ -50,10 +67,12 @@ class PairCounts(Request):
         for side, masking in enumerate(self.maskings):
             if masking == DROP:
                 yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
+        if self.joint is None and self.with_label is None:
+            yield ("joint",), "There is neither `joint` nor `with_label`; give at least one"
 
 
-def pair_faults(pairs: Sequence[PairCounts], attributes: Sequence[Attribute]) -> Iterator[Fault]:
-    """The faults of pair counts that do not fit the attributes of their entry, and of repeated pairs."""
+def pair_faults(pairs: Sequence[Pair], attributes: Sequence[Attribute]) -> Iterator[Fault]:
+    """The faults of pairs that do not fit the attributes of their entry, and of repeated pairs."""
     sizes = _sizes(attributes)
     first: dict[frozenset[tuple[str, str]], int] = {}
     for index, pair in enumerate(pairs):
@@ -72,7 +91,7 @@ def _sizes(attributes: Sequence[Attribute]) -> Sizes:
     }
 
 
-def _unknown_names(pair: PairCounts, sizes: Sizes) -> list[Fault]:
+def _unknown_names(pair: Pair, sizes: Sizes) -> list[Fault]:
     faults: list[Fault] = []
     for side, (attribute, masking) in enumerate(zip(pair.attributes, pair.maskings, strict=True)):
         if attribute not in sizes:
@@ -82,9 +101,11 @@ def _unknown_names(pair: PairCounts, sizes: Sizes) -> list[Fault]:
     return faults
 
 
-def _wrong_sizes(pair: PairCounts, sizes: Sizes) -> Iterator[Fault]:
+def _wrong_sizes(pair: Pair, sizes: Sizes) -> Iterator[Fault]:
     """The faults of a table whose shape is not that of its domains; all its rows are of equal length here."""
     rows, columns = (sizes[name][masking] for name, masking in zip(pair.attributes, pair.maskings, strict=True))
+    if pair.joint is None:
+        return
     if len(pair.joint) != rows:
         yield ("joint",), f"Has {len(pair.joint)} rows, but {pair.attributes[0]!r} has {rows} masked values"
     elif len(pair.joint[0]) != columns:

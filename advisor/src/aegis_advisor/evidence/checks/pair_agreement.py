@@ -9,8 +9,9 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence.attribute import AttributeEvidence, PairCounts
+from aegis_advisor.evidence.attribute import AttributeEvidence
 from aegis_advisor.evidence.checks.tables import Fault, differ, places
+from aegis_advisor.evidence.pair import PairCounts
 
 Group = list[tuple[int, PairCounts]]
 """Tables of the same two attributes, in the same order of attributes, each with its index in the list of pairs."""

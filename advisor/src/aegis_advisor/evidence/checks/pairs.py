@@ -8,7 +8,7 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence
 from aegis_advisor.evidence.checks.pair_agreement import refinement_faults
 from aegis_advisor.evidence.checks.tables import (
     Fault,
@@ -22,6 +22,7 @@ from aegis_advisor.evidence.checks.tables import (
     row_faults,
     total_faults,
 )
+from aegis_advisor.evidence.pair import PairCounts
 
 MOST_FAULTS = 100
 """The most faults returned. All of tens of thousands of tables can be wrong, and no one reads that many."""

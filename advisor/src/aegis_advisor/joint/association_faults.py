@@ -1,0 +1,152 @@
+"""Checks of what two masked attributes tell of the label against what is known of each, and of both."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Self
+
+import numpy as np
+
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.errors import TooManyColumnsError
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts
+from aegis_advisor.evidence.checks import Fault
+from aegis_advisor.joint.design import Design, known_label, label_counts
+from aegis_advisor.joint.pair_tables import PairTables
+from aegis_advisor.joint.trace import traces
+from aegis_advisor.measures.association import mean_square_contingency
+
+SLACK = 1e-9
+"""Relative: chi-square is computed from counts by its provider, and the trace by us."""
+
+MOST_FAULTS = 100
+"""The most faults returned."""
+
+
+def find_association_faults(
+    evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], associations: Sequence[PairAssociation]
+) -> tuple[Fault, ...]:
+    """Find the first 100 associations that no table with the given counts has; paths start at their list.
+
+    With `N` records, Pillai's trace `V` of the two masked attributes and the number `q` of classes less one,
+
+        N V <= chi_square <= N min(q, combinations - 1).
+
+    If the pair counts are not known, `V` is at least the larger trace of one of them, and there are at least as many
+    combinations as masked values of each. The evidence and the pairs must have no faults, and the attributes and
+    maskings must exist.
+    """
+    return tuple(islice(_all_faults(evidence, pairs, associations), MOST_FAULTS))
+
+
+def _all_faults(
+    evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], associations: Sequence[PairAssociation]
+) -> Iterator[Fault]:
+    by_attributes: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for index, one in enumerate(associations):
+        inexact = [*_inexact_faults(evidence, index, one)]
+        yield from inexact
+        if not inexact:
+            by_attributes[tuple(sorted(one.attributes))].append(index)
+    label = next((known.label_counts for known in evidence if known.knows_label), None)
+    for indices in by_attributes.values():
+        group = [associations[index] for index in indices]
+        for index, one, limits in zip(indices, group, _limits(evidence, pairs, group), strict=True):
+            yield from limits.faults(index, one, label)
+
+
+def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, one: PairAssociation) -> Iterator[Fault]:
+    """Faults of associations, which are exact, of maskings with inexact counts: they would give these away."""
+    for side, (attribute, masking) in enumerate(zip(one.attributes, one.maskings, strict=True)):
+        if masking != IDENTITY and not evidence[attribute].masking(masking).perturbation.is_none:
+            detail = (
+                f"the counts of {masking!r} are declared inexact (noise, rounded_to or records), but `with_label` is "
+                "exact and would give away what the declaration hides"
+            )
+            yield Fault((index, "maskings", side), detail)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """What is known of two masked attributes.
+
+    Attributes:
+        trace: at most Pillai's trace of the two.
+        least, most: the limits of the number of combinations that occur; equal if it is known.
+    """
+
+    trace: float
+    least: int
+    most: int
+
+    @classmethod
+    def by_pair(cls, joint: IntArray, trace: float) -> Self:
+        """The limits by pair counts, and the trace by these."""
+        held = int(np.count_nonzero(joint))
+        return cls(trace, held, held)
+
+    @classmethod
+    def by_each(cls, tables: Sequence[IntArray | None]) -> Self:
+        """The limits by the joint counts of each with the label, where these are known."""
+        known = [table for table in tables if table is not None]
+        alone = [mean_square_contingency(table.astype(np.float64), None) for table in known]
+        held_by = [int(np.count_nonzero(table.any(axis=1))) for table in known]
+        most = held_by[0] * held_by[1] if len(held_by) == len(tables) else np.iinfo(np.int64).max
+        return cls(max(alone, default=0.0), max(held_by, default=1), most)
+
+    def faults(self, index: int, one: PairAssociation, label: IntArray | None) -> Iterator[Fault]:
+        """The faults of an association, given the records of each label value, if these are certain."""
+        most = self.most if label is None else min(self.most, int(label.sum()))
+        if not self.least <= one.combinations <= most:
+            told = f"are {most}" if self.least == most else f"are {self.least} to {most}"
+            yield Fault((index, "with_label", "combinations"), f"is {one.combinations}, but by the counts there {told}")
+        elif label is not None:
+            records, classes = int(label.sum()), int(np.count_nonzero(label)) - 1
+            lower, upper = records * self.trace, records * min(classes, one.combinations - 1)
+            if not lower - SLACK * max(lower, 1.0) <= one.chi_square <= upper * (1 + SLACK):
+                detail = f"is {one.chi_square:g}, but by the counts it lies between {lower:g} and {upper:g}"
+                yield Fault((index, "with_label", "chi_square"), detail)
+
+
+def _limits(
+    evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], group: Sequence[PairAssociation]
+) -> list[_Limits]:
+    """The limits of associations of the same two attributes."""
+    both = sorted(group[0].attributes)
+    two = [evidence[place] for place in both]
+    of_both = [pair for pair in pairs if sorted(pair.attributes) == both]
+    counts = [replace(pair, attributes=_renumbered(pair, both[0])) for pair in of_both]
+    names = [one.maskings if one.attributes[0] == both[0] else one.maskings[::-1] for one in group]
+    tables = PairTables.of(two, counts)
+    joints = [tables.find(0, one, 1, other) for one, other in names]
+    single = [[label_counts(known, name) for known, name in zip(two, each, strict=True)] for each in names]
+    known = [
+        joint is not None and all(table is not None for table in each)
+        for joint, each in zip(joints, single, strict=True)
+    ]
+    together = iter(_traces(two, [each for each, is_known in zip(names, known, strict=True) if is_known], counts))
+    return [
+        _Limits.by_pair(joint, next(together)) if is_known and joint is not None else _Limits.by_each(each)
+        for joint, each, is_known in zip(joints, single, known, strict=True)
+    ]
+
+
+def _renumbered(pair: PairCounts, first: int) -> tuple[int, int]:
+    return (0, 1) if pair.attributes[0] == first else (1, 0)
+
+
+def _traces(
+    two: Sequence[AttributeEvidence], names: Sequence[tuple[str, str]], counts: Sequence[PairCounts]
+) -> list[float]:
+    """Pillai's trace of each two maskings; 0, which is always right, if they have too many dimensions."""
+    if not names:
+        return []
+    options = [tuple(dict.fromkeys(each)) for each in zip(*names, strict=True)]
+    codes = np.array([[options[side].index(each[side]) for side in (0, 1)] for each in names])
+    try:
+        design = Design.of(two, options, codes, counts)
+    except TooManyColumnsError:
+        return [0.0] * len(names)
+    traced = traces(design, codes, int(known_label(two).sum())).trace
+    return [0.0 if np.isnan(trace) else float(trace) for trace in traced]

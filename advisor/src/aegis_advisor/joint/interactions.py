@@ -1,0 +1,212 @@
+"""What attributes tell of the label only in combination, from one chi-square for each pair of maskings.
+
+An additive function of two masked values explains Pillai's trace `V_ij` of the label, and any function of them the mean
+square contingency `chi_square_ij / N`. Both are adjusted for chance (`trace_bias`). What lies between them is the gain
+of the pair. It counts only if chance explains it badly, and is then a *share* of what the two leave unexplained.
+
+A configuration adds the shares of its pairs one after another, each of what is left unexplained until then, so that the
+total never exceeds the number of classes less one. Two things would count an interaction twice. Copies: the products of
+the values of `i` and `j` are nearly those of `k` and `l` if `i` tells `k` and `j` tells `l`, so a share is reduced by
+how much they do (`overlap`). And cycles of pairs: as in a dependence tree [@chowliu1968], only a forest counts.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.stats import lognorm
+
+from aegis_advisor.arrays import Codes, FloatArray, IntArray
+from aegis_advisor.errors import ContradictoryPairsError
+from aegis_advisor.evidence import PairAssociation
+from aegis_advisor.joint.design import Design, PairPlace
+from aegis_advisor.joint.trace import traces
+from aegis_advisor.measures.association import trace_bias
+
+SIGNIFICANCE = 0.05
+"""The chance that any gain counts although no pair of the entry's maskings has an interaction."""
+
+LEAST_LEFT = 0.1
+"""A pair with so many combinations that fewer than this share of the records are left to judge them by has no gain."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interactions:
+    """The shares and overlaps of all maskings that are used together.
+
+    Attributes:
+        ends: (pairs, 2) every two attributes.
+        shares: per pair of attributes, (options, options) the share of what two maskings leave unexplained that their
+            combination explains; 0 if that may be chance.
+        overlaps: per pair of attributes, (options, options) how much one masking tells of the other, from 0 to 1.
+    """
+
+    ends: IntArray
+    shares: tuple[FloatArray, ...]
+    overlaps: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(cls, design: Design, known: Mapping[PairPlace, PairAssociation], label: IntArray) -> Self:
+        """Judge all maskings that configurations use together.
+
+        Args:
+            design: their correlations.
+            known: what they tell of the label together.
+            label: (labels,) the records of each label value.
+
+        Raises:
+            ContradictoryPairsError: no table has the pair counts.
+        """
+        ends = np.array(np.triu_indices(len(design.columns), 1)).T
+        number = {(first, second): place for place, (first, second) in enumerate(ends.tolist())}
+        sizes = [(len(design.columns[first]), len(design.columns[second])) for first, second in ends.tolist()]
+        shares, overlaps = [np.zeros(size) for size in sizes], [np.zeros(size) for size in sizes]
+        records, judge = int(label.sum()), Judge(label[label > 0], len(known))
+        additive = _additive(design, list(known), records)
+        for (pair, association), (trace, rank) in zip(known.items(), additive, strict=True):
+            where, cell = number[pair.first, pair.second], (pair.code, pair.other)
+            shares[where][cell] = judge.share(association, design.joint(pair), trace, rank)
+            overlaps[where][cell] = overlap(design, pair, records)
+        return cls(ends, tuple(shares), tuple(overlaps))
+
+    def explained(self, codes: Codes) -> FloatArray:
+        """(configurations,) the share of what each leaves unexplained additively that its interactions explain."""
+        shares, overlaps = self._looked_up(self.shares, codes), self._looked_up(self.overlaps, codes)
+        explained = np.zeros(len(codes))
+        for row in np.flatnonzero(shares.any(axis=1)).tolist():
+            between = np.eye(codes.shape[1])
+            between[tuple(self.ends.T)] = overlaps[row]
+            explained[row] = _by_forest(shares[row], self.ends, np.maximum(between, between.T))
+        return explained
+
+    def _looked_up(self, tables: Sequence[FloatArray], codes: Codes) -> FloatArray:
+        """(configurations, pairs) the cells that stand for the codes of each configuration."""
+        cells = [
+            table[codes[:, first], codes[:, second]]
+            for table, (first, second) in zip(tables, self.ends.tolist(), strict=True)
+        ]
+        return np.array(cells).T if cells else np.zeros((len(codes), 0))
+
+
+def _by_forest(shares: FloatArray, ends: IntArray, overlaps: FloatArray) -> float:
+    """The share that a maximum spanning forest of the pairs explains, each pair of what those before it leave.
+
+    Args:
+        shares: (pairs,).
+        ends: (pairs, 2) their attributes.
+        overlaps: (attributes, attributes) how much each tells of each; 1 on the diagonal.
+    """
+    (first, second), left = ends.T, 1.0
+    tree, shares = np.arange(len(overlaps)), shares.copy()
+    while shares.max(initial=0.0) > 0:
+        best = int(shares.argmax())
+        one, two = ends[best].tolist()
+        left *= 1 - shares[best]
+        tree[tree == tree[two]] = tree[one]
+        straight, crossed = overlaps[first, one] * overlaps[second, two], overlaps[first, two] * overlaps[second, one]
+        shares *= 1 - np.maximum(straight, crossed)
+        shares[tree[first] == tree[second]] = 0.0
+    return 1 - left
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What the shares of all pairs of maskings have in common.
+
+    Attributes:
+        label: (labels,) the records of each label value that occurs.
+        tried: how many pairs of maskings are judged; the more, the likelier one of them looks real by chance.
+    """
+
+    label: IntArray
+    tried: int
+
+    def share(self, known: PairAssociation, joint: IntArray | None, trace: float, rank: int) -> float:
+        """The share of what two maskings leave unexplained that their combination explains; 0 if it may be chance.
+
+        Args:
+            known: what they tell of the label together.
+            joint: their pair counts, of any shape; None if they are not known.
+            trace: Pillai's trace of the two.
+            rank: its rank.
+        """
+        records, classes = float(self.label.sum()), self.label.size - 1
+        size, whole = known.combinations - 1, known.chi_square / records
+        if records - 1 - size < LEAST_LEFT * records or size <= rank or trace >= classes or joint is None:
+            return 0.0
+        together = classes - whole + trace_bias(whole, size, classes, records)
+        alone = classes - trace + trace_bias(trace, rank, classes, records)
+        if self._may_be_chance(whole - trace, size - rank, (classes - whole) / (records - 1 - size), joint[joint > 0]):
+            return 0.0
+        return max(0.0, 1 - together / alone)
+
+    def _may_be_chance(self, explained: float, degrees: int, left: float, combinations: IntArray) -> bool:
+        """Whether a share of the label is explained by so many degrees of freedom too often without any interaction.
+
+        What is explained by each degree is compared with what is `left` for each: by chance alone, their ratio is 1 on
+        average. It is taken as log-normal. Rare labels and small combinations make chi-square vary far more than its
+        usual distribution, and skew it.
+        """
+        if explained <= 0:
+            return True
+        records, classes = float(self.label.sum()), self.label.size - 1
+        others = records - combinations.size
+        variance = 2 * _spread(combinations, self.label) / (classes * degrees) + 2 / (classes * others)
+        sigma = np.sqrt(np.log1p(variance))
+        ratio = explained / degrees / left if left > 0 else np.inf
+        return bool(lognorm.sf(ratio, sigma, scale=np.exp(-(sigma**2) / 2)) * self.tried > SIGNIFICANCE)
+
+
+def _spread(combinations: IntArray, labels: IntArray) -> float:
+    """The variance of chi-square without association, over that of its usual distribution; at least 1.
+
+    Args:
+        combinations: (combinations,) the records of each.
+        labels: (labels,) the records of each, none of them 0.
+
+    The variance is that over all orders of the labels [@dawson1954].
+    """
+    records, rows, columns = float(labels.sum()), combinations.size, labels.size
+    if records <= 3 or rows < 2 or columns < 2:  # noqa: PLR2004 - the formula needs them
+        return 1.0
+    usual = [(size - 1) * (records - size) / (records - 1) for size in (rows, columns)]
+    uneven = [
+        (records * float(np.sum(1 / counts)) - counts.size**2) / (records - 2) for counts in (combinations, labels)
+    ]
+    variance = 2 * records / (records - 3) * (usual[0] - uneven[0]) * (usual[1] - uneven[1])
+    variance += records**2 / (records - 1) * uneven[0] * uneven[1]
+    return max(1.0, variance / (2 * (rows - 1) * (columns - 1)))
+
+
+def overlap(design: Design, pair: PairPlace, records: int) -> float:
+    """How much of the smaller of two maskings the larger explains, on average over its dimensions: from 0 to 1.
+
+    If one is a function of the other, this is 1. It is adjusted for chance like any share that is explained.
+    """
+    rows, columns = design.columns[pair.first][pair.code], design.columns[pair.second][pair.other]
+    square = float(np.sum(np.square(design.correlations[np.ix_(rows, columns)])))
+    small, large = sorted((rows.size, columns.size))
+    return float(np.clip((square - trace_bias(square, large, small, records)) / small, 0.0, 1.0))
+
+
+def _additive(design: Design, used: Sequence[PairPlace], records: int) -> Iterator[tuple[float, int]]:
+    """Yield Pillai's trace and the rank of each two maskings alone.
+
+    Raises:
+        ContradictoryPairsError: no table has the pair counts.
+    """
+    # A further code of each attribute leaves it out.
+    nothing = np.zeros(0, dtype=np.int64)
+    wider = replace(
+        design,
+        columns=tuple((*columns, nothing) for columns in design.columns),
+        masked=tuple((*masked, None) for masked in design.masked),
+    )
+    codes = np.tile([len(columns) for columns in design.columns], (len(used), 1)).astype(np.int64)
+    for row, pair in enumerate(used):
+        codes[row, pair.first], codes[row, pair.second] = pair.code, pair.other
+    traced = traces(wider, codes, records)
+    if np.isnan(traced.trace).any():
+        raise ContradictoryPairsError
+    yield from zip(traced.trace.tolist(), traced.rank.tolist(), strict=True)

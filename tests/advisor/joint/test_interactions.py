@@ -1,0 +1,230 @@
+"""What two attributes tell only together, against the formula written out on records and cases with known answers."""
+
+import numpy as np
+import pytest
+from scipy.stats import lognorm
+
+from aegis_advisor.errors import MissingAssociationsError
+from aegis_advisor.evidence import PairAssociation
+from aegis_advisor.joint import find_association_faults, score_jointly
+from aegis_advisor.joint.interactions import _spread
+from tests.advisor.joint.joint_cases import Records, counts
+
+
+def bits(*columns, classes):
+    """Records whose attributes are shared as they are, in a single masking `v0`."""
+    values = np.stack(columns, axis=1)
+    sizes = [int(column.max()) + 1 for column in columns]
+    return Records(values, np.asarray(classes), [[np.arange(size)] for size in sizes])
+
+
+def combination_counts(records, first, one, second, other):
+    """(combinations, labels) counts of the combinations that occur."""
+    both = np.stack([records.masked(first, one), records.masked(second, other)])
+    _, place = np.unique(both, axis=1, return_inverse=True)
+    place = place.reshape(-1)
+    return counts(place, records.classes, (int(place.max()) + 1, int(records.classes.max()) + 1))
+
+
+def told(records):
+    """What every two maskings tell of the label together, from the records."""
+    found = []
+    for pair in records.pairs():
+        (first, second), (one, other) = pair.attributes, pair.maskings
+        table = combination_counts(records, first, one, second, other).astype(float)
+        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+        held = expected > 0
+        chi_square = float(np.sum((table - expected)[held] ** 2 / expected[held]))
+        found.append(PairAssociation((first, second), (one, other), chi_square, len(table)))
+    return found
+
+
+def score(records, codes, associations=None):
+    known = told(records) if associations is None else associations
+    return score_jointly(
+        records.evidence(), records.options, np.array(codes), records.pairs(), corrected=True, associations=known
+    )
+
+
+def all_shared(records):
+    return [[2] * len(records.mappings)]
+
+
+def drawn(seed, size=1500):
+    """Three attributes of a few values with two maskings each, and a label with an interaction of the first two."""
+    rng = np.random.default_rng(seed)
+    values = np.stack([rng.integers(0, n, size) for n in (4, 3, 4)], axis=1)
+    values[:, 2] = np.where(rng.random(size) < 0.5, values[:, 0], values[:, 2])
+    chance = 0.2 + 0.6 * ((values[:, 0] % 2) ^ (values[:, 1] % 2))
+    classes = (rng.random(size) < chance).astype(int) + (rng.random(size) < 0.1)
+    mappings = [[np.arange(n), rng.permutation(np.arange(n) % 2)] for n in (4, 3, 4)]
+    return Records(values, classes, mappings)
+
+
+def adjusted(value, dimensions, classes, records):
+    return classes - (classes - value) * (records - 1) / (records - 1 - dimensions)
+
+
+def share_by_hand(records, row, first, second, tried):
+    """The share of two maskings of a configuration, from the records and the formula in docs/model.md."""
+    alone = [1] * len(row)
+    alone[first], alone[second] = row[first], row[second]
+    trace, rank = records.trace(alone)
+    names = [records.options[at][row[at]] for at in (first, second)]
+    table = combination_counts(records, first, names[0], second, names[1])
+    n, q, m = table.sum(), np.count_nonzero(table.sum(axis=0)) - 1, len(table)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    whole = float(np.sum(table**2 / np.outer(rows, columns))) - 1
+    degrees = m - 1 - rank
+    if n - m < n / 10 or degrees <= 0:
+        return 0.0
+    ratio = (whole - trace) / degrees / ((q - whole) / (n - m))
+    v = [(k - 1) * (n - k) / (n - 1) for k in (m, columns.size)]
+    w = [(n * np.sum(1 / each) - each.size**2) / (n - 2) for each in (rows, columns)]
+    spread = 2 * n / (n - 3) * (v[0] - w[0]) * (v[1] - w[1]) + n**2 / (n - 1) * w[0] * w[1]
+    variance = 2 * max(1, spread / (2 * (m - 1) * q)) / (q * degrees) + 2 / (q * (n - m))
+    sigma = np.sqrt(np.log(1 + variance))
+    if lognorm(sigma, scale=np.exp(-(sigma**2) / 2)).sf(ratio) * tried > 0.05:
+        return 0.0
+    return 1 - (q - adjusted(whole, m - 1, q, n)) / (q - adjusted(trace, rank, q, n))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pair_adds_its_share_of_what_the_two_leave_unexplained(seed):
+    records = drawn(seed)
+    codes = [[one, other, 1] for one in (2, 3) for other in (2, 3)]
+    scores = score(records, codes)
+    for row, utility, added in zip(codes, scores.utility, scores.interactions, strict=True):
+        trace, rank = records.trace(row)
+        q, n = np.unique(records.classes).size - 1, len(records.classes)
+        joint = adjusted(trace, rank, q, n)
+        share = share_by_hand(records, row, 0, 1, tried=4)
+        assert added == pytest.approx((q - joint) * share, abs=1e-9)
+        assert utility == pytest.approx(joint + added, abs=1e-9)
+    assert scores.interactions.max() > 0.1
+
+
+def test_the_variance_is_that_over_all_orders_of_the_labels():
+    rng = np.random.default_rng(0)
+    column = rng.choice(8, 60, p=rng.dirichlet(np.full(8, 0.7)))
+    labels = (np.arange(60) < 5).astype(int)
+    held = np.unique(column, return_inverse=True)[1]
+    size = int(held.max()) + 1
+
+    def chi_square(order):
+        table = counts(held, order, (size, 2))
+        return 60 * (np.sum(table**2 / np.outer(table.sum(axis=1), table.sum(axis=0))) - 1)
+
+    found = np.var([chi_square(rng.permutation(labels)) for _ in range(20_000)])
+    assert _spread(np.bincount(held), np.bincount(labels)) * 2 * (size - 1) == pytest.approx(found, rel=0.1)
+
+
+class TestAnExclusiveOr:
+    rng = np.random.default_rng(1)
+    first, second, noise = rng.integers(0, 2, (3, 2000))
+    label = first ^ second
+
+    def test_is_seen_whole(self):
+        scores = score(bits(self.first, self.second, classes=self.label), [[2, 2], [2, 1], [1, 1]])
+        assert scores.utility == pytest.approx([1, 0, 0], abs=0.01)
+        assert scores.interactions == pytest.approx([1, 0, 0], abs=0.01)
+
+    def test_of_a_copy_counts_once(self):
+        rng = np.random.default_rng(2)
+        label = self.label ^ (rng.random(2000) < 0.2)
+        alone = score(bits(self.first, self.second, classes=label), [[2, 2]]).utility[0]
+        copied = score(bits(self.first, self.second, self.first, classes=label), [[2, 2, 2]]).utility[0]
+        assert 0.3 < alone < 0.4
+        assert copied == pytest.approx(alone, abs=0.001)
+
+    def test_of_a_finer_copy_counts_once(self):
+        finer = self.first * 2 + self.noise
+        rng = np.random.default_rng(3)
+        label = self.label ^ (rng.random(2000) < 0.2)
+        alone = score(bits(finer, self.second, classes=label), [[2, 2]]).utility[0]
+        assert score(bits(finer, self.second, self.first, classes=label), [[2, 2, 2]]).utility[0] <= alone + 0.005
+
+    def test_that_an_attribute_tells_already_adds_nothing(self):
+        scores = score(bits(self.first, self.second, self.label, classes=self.label), [[2, 2, 2]])
+        assert scores.utility == pytest.approx([1])
+        assert scores.interactions == pytest.approx([0], abs=1e-9)
+
+    def test_of_three_is_not_seen(self):
+        label = self.label ^ self.noise
+        assert score(bits(self.first, self.second, self.noise, classes=label), [[2, 2, 2]]).utility[0] < 0.01
+
+
+def test_noise_adds_next_to_nothing():
+    added = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        columns = [rng.integers(0, n, 500) for n in (12, 6, 5, 4)]
+        records = bits(*columns, classes=rng.integers(0, 2, 500))
+        added.append(score(records, all_shared(records)).interactions[0])
+    assert np.mean(added) <= 0.01
+
+
+def test_as_many_combinations_as_records_say_nothing():
+    rng = np.random.default_rng(4)
+    records = bits(rng.permutation(20).repeat(10), np.tile(np.arange(10), 20), classes=rng.integers(0, 2, 200))
+    assert score(records, all_shared(records)).interactions == pytest.approx([0])
+
+
+def test_the_total_is_never_more_than_there_is_to_explain():
+    rng = np.random.default_rng(5)
+    columns = rng.integers(0, 2, (6, 1000))
+    label = (columns[0] ^ columns[1]) + (columns[2] ^ columns[3]) + (columns[4] ^ columns[5])
+    records = bits(*columns, classes=label)
+    scores = score(records, all_shared(records))
+    assert 0.5 < scores.utility[0] <= 3
+
+
+def test_without_what_a_pair_tells_there_is_no_score():
+    records = drawn(0)
+    with pytest.raises(MissingAssociationsError, match=r"'v0' of 'a0' with 'v0' of 'a1'"):
+        score(records, all_shared(records), associations=told(records)[1:])
+
+
+class TestFaults:
+    records = drawn(1)
+
+    def faults(self, place, **changes):
+        known = told(self.records)
+        one = known[place]
+        fields = {"chi_square": one.chi_square, "combinations": one.combinations} | changes
+        known[place] = PairAssociation(one.attributes, one.maskings, **fields)
+        return find_association_faults(self.records.evidence(), self.records.pairs(), known)
+
+    def test_what_is_true_has_none(self):
+        assert self.faults(0) == ()
+        turned = [
+            PairAssociation(one.attributes[::-1], one.maskings[::-1], one.chi_square, one.combinations)
+            for one in told(self.records)
+        ]
+        assert find_association_faults(self.records.evidence(), self.records.pairs(), turned) == ()
+        assert find_association_faults(self.records.evidence(), [], turned) == ()
+
+    def test_the_limits_are_those_of_the_counts(self):
+        records, row = self.records, [2, 2, 1]
+        n, lower = len(records.classes), len(records.classes) * records.trace(row)[0]
+        assert self.faults(0, chi_square=lower) == ()
+        [fault] = self.faults(0, chi_square=lower * (1 - 1e-6))
+        assert fault.path == (0, "with_label", "chi_square")
+        assert self.faults(0, chi_square=2.0 * n) == ()
+        [fault] = self.faults(0, chi_square=2.0 * n * (1 + 1e-6))
+        assert fault.path == (0, "with_label", "chi_square")
+
+    def test_combinations_are_counted(self):
+        held = told(self.records)[3].combinations
+        for wrong in (held - 1, held + 1):
+            [fault] = self.faults(3, combinations=wrong)
+            assert fault.path == (3, "with_label", "combinations")
+
+    def test_without_pair_counts_each_attribute_limits_them(self):
+        known = told(self.records)[:1]
+        evidence = self.records.evidence()
+        few = [PairAssociation(known[0].attributes, known[0].maskings, known[0].chi_square, 3)]
+        many = [PairAssociation(known[0].attributes, known[0].maskings, known[0].chi_square, 13)]
+        for wrong in (few, many):
+            [fault] = find_association_faults(evidence, [], wrong)
+            assert fault.path == (0, "with_label", "combinations")
