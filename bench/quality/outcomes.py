@@ -23,6 +23,7 @@ SHORT_SPLITS = 2
 IN_FULL = frozenset({"counts", "otherwise", "published", "rivals"})
 
 JOINT = "joint, counts"
+INTERACTIONS = "joint_interactions, counts"
 MUTUAL_INFORMATION = "mutual_information, counts"
 CORRECTED = "mutual_information, bias corrected"
 CHI_SQUARE_CORRECTED = "chi_square, bias corrected"
@@ -30,7 +31,7 @@ G3 = "g3, counts"
 PUBLISHED = "mutual_information, own"
 RANDOM = "random choice"
 VIEW = "sampling in a view"
-LEADING = (JOINT, MUTUAL_INFORMATION, G3, PUBLISHED, "Mascara", VIEW, "mRMR", RANDOM)
+LEADING = (JOINT, INTERACTIONS, MUTUAL_INFORMATION, G3, PUBLISHED, "Mascara", VIEW, "mRMR", RANDOM)
 """Shown in plots."""
 
 LEVELS = (1.0, 2 / 3, 1 / 3)

@@ -101,9 +101,10 @@ class TestSummarizeAndApply:
         code, out, error = aegis(*arguments, "--output", output)
         assert (code, out) == (0, "")
         pairs = json.loads(output.read_text(encoding="utf-8"))["pairs"]
-        assert {sum(map(sum, pair["joint"])) for pair in pairs} == {20_190}
+        assert {sum(map(sum, pair["joint"])) for pair in pairs if "joint" in pair} == {20_190}
+        assert all(pair["with_label"]["chi_square"] > 0 for pair in pairs)
         assert "counting" in error
-        assert error.splitlines()[-1].endswith(f"20190 records, 70 configurations, {len(pairs)} tables of pairs")
+        assert error.splitlines()[-1].endswith(f"20190 records, 70 configurations, {len(pairs)} pairs")
 
     def test_the_example_is_masked(self, aegis, tmp_path):
         output = tmp_path / "masked.csv"
@@ -232,6 +233,15 @@ class TestAdvise:
         assert [CONFIGURATION, f"{best['deviation']:.6f}", f"{best['utility']:.6f}"] in rows
         assert ["age", MASKING, f"{score['deviation']:.6f}", f"{score['utility']:.6f}"] in [row[:4] for row in rows]
 
+    @pytest.mark.parametrize(
+        ("pairs", "measure"), [([], "mutual_information"), ([{"attributes": ["a", "b"]}], "joint")]
+    )
+    def test_without_a_measure_the_entry_decides(self, aegis, service, pairs, measure):
+        plain = head()
+        service.with_entry(plain.model_copy(update={"entry_schema": {**plain.entry_schema, "pairs": pairs}}))
+        aegis("advise", ENTRY_ID)
+        assert [request.body["measure"] for request in writes({"POST"}, service)] == [measure]
+
     def test_progress_is_said_on_a_terminal_whenever_there_is_some(self, aegis, service, measure, monkeypatch):
         answered = Advice.model_validate(EXAMPLE_ADVICE)
         steps = [Progress(done=done, total=9) for done in (0, 2, 2, 9)]
@@ -318,7 +328,7 @@ class TestUsage:
         [
             (["frobnicate"], "No such command 'frobnicate'"),
             (["publish"], "Missing argument 'ENTRY'"),
-            (["advise", "x"], "Missing option '--measure'"),
+            (["advise"], "Missing argument 'ENTRY_ID'"),
             (["publish", "x", "--force"], "No such option"),
         ],
     )

@@ -9,6 +9,7 @@ from aegis_advisor.measures import MEASURES
 from bench.quality.outcomes import (
     CHI_SQUARE_CORRECTED,
     G3,
+    INTERACTIONS,
     JOINT,
     MUTUAL_INFORMATION,
     RANDOM,
@@ -48,7 +49,9 @@ regression is just as blind. At 100 % it is luck that `joint` and mutual informa
 one of the two attributes seems to tell most, and all their picks keep it, and keep the other attribute in detail. With
 the label drawn anew, both lose more on average.
 At 67 % the linear part misleads them: their picks keep the three attributes that determine it, and drop one or both of
-the two.
+the two. `joint_interactions` sees what two attributes tell together, and counts it once where one of them has copies.
+Where three attributes tell only all together, every pair of them tells nothing, so it is as blind as the others: on
+`three together` it must fail.
 """,
     "near-unique attributes": """
 An attribute with nearly one value per record seems to tell much: every group is small, and its shares of the classes
@@ -102,10 +105,21 @@ def _finding(kind: str, chosen: Sequence[Outcome]) -> str:
     worst = ", where it does worst" if kind in FAILING else ""
     compared = "more" if losses[0] > losses[2] else "less"
     corrected = f" Bias-corrected chi-square {_comparison(shown)}." if kind == NEAR_UNIQUE else ""
+    seen = _seen(chosen) if kind == "interactions" else ""
     return (
         f"{TOLD[kind]}: on `{shown.study.name}`{worst}, `joint` loses {joint}, {compared} than a random choice"
-        f" ({chance}). Mutual information loses {information}.{corrected}"
+        f" ({chance}). Mutual information loses {information}.{corrected}{seen}"
     )
+
+
+def _seen(chosen: Sequence[Outcome]) -> str:
+    """Say what `joint_interactions` loses on each of these tables, beside `joint`."""
+    each = [
+        f"{figure_of(float(one.by_id[INTERACTIONS].loss().mean()))} on `{one.study.name}` ("
+        f"{figure_of(float(one.by_id[JOINT].loss().mean()))})"
+        for one in chosen
+    ]
+    return f" `joint_interactions` loses, with what `joint` loses in brackets, {', '.join(each)}."
 
 
 def _comparison(outcome: Outcome) -> str:

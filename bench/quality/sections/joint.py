@@ -1,11 +1,14 @@
 """The section on the joint measure against measures of single attributes, paired over the splits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from bench.quality.losses import Estimate
 from bench.quality.outcomes import (
     CORRECTED,
+    INTERACTIONS,
     JOINT,
     MUTUAL_INFORMATION,
     RANDOM,
@@ -14,11 +17,14 @@ from bench.quality.outcomes import (
     Outcome,
     held_out,
     made_up,
+    real,
     took_part,
 )
 from bench.quality.report import Section, figure_of, table, with_interval
+from bench.quality.training import MODELS
 
 JOINTS = {JOINT: "joint", "joint, not corrected": "joint, not corrected"}
+_TOGETHER = {*JOINTS, INTERACTIONS, "joint_interactions, not corrected"}
 RIVALS = (MUTUAL_INFORMATION, CORRECTED, "Mascara", VIEW, "mRMR", RANDOM)
 SAME = "same pick"
 VERDICTS = ("better", "worse", SAME, "undecided")
@@ -79,8 +85,50 @@ On all tables, against mutual information, plain and bias corrected:
 On all tables, against the measure of single attributes that lost least on that table, which nobody knows in advance:
 
 {table(["table", "best in hindsight", "it loses", *_columns()], [_against_best(each) for each in outcomes])}
+
+`joint_interactions` adds what two attributes tell only together, from a chi-square for each pair of maskings. Against
+`joint`, by model: logistic regression adds up what single attributes tell, so it gains nothing from an interaction.
+
+{table(_interaction_columns(), [_with_interactions(each) for each in outcomes])}
 """
-    return Section("The joint measure", text, findings=[_finding(outcomes)])
+    return Section("The joint measures", text, findings=[_finding(outcomes), _interaction_finding(outcomes)])
+
+
+def _interaction_columns() -> list[str]:
+    by_model = [f"{model}: joint, joint interactions" for model in MODELS]
+    return ["table", "joint loses", "joint interactions loses", "difference", *by_model]
+
+
+def _with_interactions(outcome: Outcome) -> list[str]:
+    joint, added = outcome.by_id[JOINT], outcome.by_id[INTERACTIONS]
+    losses = [figure_of(each.loss().mean()) for each in (joint, added)]
+    by_model = [", ".join(figure_of(each.loss(model=model).mean()) for each in (joint, added)) for model in MODELS]
+    return [outcome.study.name, *losses, str(Difference.of(added, joint)), *by_model]
+
+
+def _interaction_finding(outcomes: Sequence[Outcome]) -> str:
+    """Say where the measure of interactions wins, ties and loses against `joint`, and what both lose on average."""
+    verdicts = {
+        each.study.name: Difference.of(each.by_id[INTERACTIONS], each.by_id[JOINT]).verdict for each in outcomes
+    }
+    listed = "; ".join(
+        f"{verdict} on {sum(each == verdict for each in verdicts.values())}"
+        + ("" if verdict in {SAME, "undecided"} else _named(name for name, each in verdicts.items() if each == verdict))
+        for verdict in VERDICTS
+    )
+    means = [
+        figure_of(float(np.mean([each.by_id[name].loss().mean() for each in real(outcomes)])))
+        for name in (INTERACTIONS, JOINT)
+    ]
+    return (
+        f"Verdicts on the pick of `joint_interactions` compared with that of `joint`, in numbers of tables: {listed}. "
+        f"On the real tables it loses {means[0]} on average, and `joint` {means[1]}."
+    )
+
+
+def _named(names: Iterable[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f" ({listed})" if listed else ""
 
 
 def _opponents(outcomes: Sequence[Outcome]) -> list[str]:
@@ -123,7 +171,7 @@ def _cells(outcome: Outcome, other: Effect) -> list[str]:
 
 def best_other(outcome: Outcome) -> Effect:
     """Return the measure of single attributes, corrected or not, whose pick loses least on average."""
-    others = [one for one in outcome.effects if one.entrant.group in _TOLD_ALL and one.entrant.id not in JOINTS]
+    others = [one for one in outcome.effects if one.entrant.group in _TOLD_ALL and one.entrant.id not in _TOGETHER]
     return min(others, key=lambda effect: float(effect.loss().mean()))
 
 

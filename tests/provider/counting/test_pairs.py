@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import Counter
+from fractions import Fraction
 from functools import partial
 from itertools import combinations, pairwise
 
@@ -79,11 +80,23 @@ def counted(entry, pair):
     return {(row, text): n for row, line in cells for text, n in zip(domains[1], line, strict=True) if n}
 
 
+def exact_chi_square(combinations_of_values, classes):
+    """Pearson's chi-square of the label and the combinations that occur, as a fraction."""
+    n, held = len(classes), Counter(combinations_of_values)
+    labels, cells = Counter(classes), Counter(zip(combinations_of_values, classes, strict=True))
+    return sum(
+        (cells[combination, label] - Fraction(c * y, n)) ** 2 / Fraction(c * y, n)
+        for combination, c in held.items()
+        for label, y in labels.items()
+    )
+
+
 @given(rows, plans())
 def test_what_configurations_use_together_is_written_or_follows_and_nothing_else_is_written(write, records, plan):
     tables, configurations = plan
     records = [*records, records[0]]
-    table = csv_of(write, [*NAMES, "y"], [[*each, place % 2] for place, each in enumerate(records)])
+    classes = [("n", "", "m")[place * place % 3] for place in range(len(records))]
+    table = csv_of(write, [*NAMES, "y"], [[*each, label] for each, label in zip(records, classes, strict=True)])
     entry = summarize(table, load_plan(write("plan.yaml", written_plan(*plan))), name="t", pairs=True)
 
     def masked(name, masking):
@@ -94,9 +107,14 @@ def test_what_configurations_use_together_is_written_or_follows_and_nothing_else
     used = {two for each in shared for two in combinations(each, 2)}
     columns = {two: [masked(*each) for each in two] for two in used}
     telling = {two for two in used if all(len(set(column)) > 1 for column in columns[two])}
-    written = {tuple(zip(each["attributes"], each["maskings"], strict=True)): each for each in entry["pairs"]}
-    assert len(written) == len(entry["pairs"])
-    assert set(written) <= telling
+    every = {tuple(zip(each["attributes"], each["maskings"], strict=True)): each for each in entry["pairs"]}
+    assert len(every) == len(entry["pairs"])
+    assert set(every) == telling
+    for two, pair in every.items():
+        told, both = pair["with_label"], list(zip(*columns[two], strict=True))
+        assert told["combinations"] == len(set(both))
+        assert told["chi_square"] == pytest.approx(float(exact_chi_square(both, classes)), rel=1e-12, abs=1e-300)
+    written = {two: pair for two, pair in every.items() if "joint" in pair}
     alike = {two: [other for other in written if dict(other).keys() == dict(two).keys()] for two in telling}
     for two, pair in written.items():
         assert counted(entry, pair) == Counter(zip(*columns[two], strict=True))
@@ -121,7 +139,11 @@ def test_pairs_of_the_example_are_those_of_its_records(health_table, health_plan
             records[name].map(texts_of(attributes[name], masking))
             for name, masking in zip(pair["attributes"], pair["maskings"], strict=True)
         ]
-        assert counted(entry, pair) == Counter(zip(*masked, strict=True))
+        both = list(zip(*masked, strict=True))
+        assert "joint" not in pair or counted(entry, pair) == Counter(both)
+        label = records[entry["label"]["name"]].tolist()
+        assert pair["with_label"]["combinations"] == len(set(both))
+        assert pair["with_label"]["chi_square"] == pytest.approx(float(exact_chi_square(both, label)), rel=1e-12)
 
 
 def texts_of(attribute, masking):
@@ -150,12 +172,13 @@ def pairs_of_numbers(load, write, columns, attributes, configurations, **options
     path = write("t.csv", "")
     pd.DataFrame(columns).assign(y=np.arange(len(columns["a"])) % 2).to_csv(path, index=False)
     entry = summarize(path, load(attributes, configurations), name="t", pairs=True, **options)
-    return {tuple(each["maskings"]): each["joint"] for each in entry["pairs"]}
+    return {tuple(each["maskings"]): each["joint"] for each in entry["pairs"] if "joint" in each}
 
 
 def test_texts_of_one_number_are_one_value(write, plan_of):
     path = write("t.csv", "a,b,y\n1.0,p,n\n1.00,q,m\n2.5,q,m\n,q,m\n")
     [pair] = summarize(path, plan_of("{a: {}, b: {}}"), name="t", pairs=True)["pairs"]
+    assert pair.pop("with_label") == {"chi_square": 4.0, "combinations": 4}
     assert pair == {"attributes": ["a", "b"], "maskings": ["identity"] * 2, "joint": [[0, 1], [1, 1], [0, 1]]}
 
 

@@ -34,7 +34,7 @@ def summarize(
     output: Annotated[Path, typer.Option(help="The entry (JSON); read it before you publish it.")],
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
-    pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes, for `joint`.")] = False,  # noqa: FBT002 - a flag
+    pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes (joint measures).")] = False,  # noqa: FBT002 - a flag
     min_cell: Annotated[
         int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
     ] = None,
@@ -132,7 +132,7 @@ def _result(prepared: PreparedEntry) -> dict[str, Any]:
 
 def _report(output: Path, prepared: PreparedEntry) -> None:
     entry = prepared.entry
-    counted = f", {len(entry.pairs)} tables of pairs" if "pairs" in entry.model_fields_set else ""
+    counted = f", {len(entry.pairs)} pairs" if "pairs" in entry.model_fields_set else ""
     say(f"{output}: {entry.records} records, {len(entry.configurations or [])} configurations{counted}")
     for line in _changes_in_words(prepared.controlled):
         typer.echo(line)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from aegis_provider.control.merging import is_small
 from aegis_provider.counting.counts import Counts, Partition
-from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, Pair
+from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, LabelAssociation, Pair
 
 _Views: TypeAlias = Mapping[tuple[str, str], Partition]
 """The grouping of values by each masking, by attribute and masking id."""
@@ -21,21 +21,32 @@ def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) ->
     """Return the `pairs` of the entry `after` merging and leaving out, and the pairs left out as too small, in words.
 
     The counts of every two masked attributes that a configuration uses together are summed from the tables `before`.
-    Tables with a nonzero count below `least` are left out, and so are those that follow from another table.
+    Tables with a nonzero count below `least` are left out, and so are those that follow from another table. What two
+    maskings tell of the label stays only if both are as before and their counts are known and large: chi-square says
+    something of every count.
     """
     old, new = _views(before), _views(after)
     tables = _by_attributes(before.pairs)
+    told = {_both(pair): pair.with_label for pair in before.pairs}
     pairs, small = [], []
     for names in combinations([each.name for each in after.attributes], 2):
         large: dict[_Both, Counts] = {}
         for both in _used_together(after.configurations or [], names, new):
-            counts = _folded(both, tables.get(names, []), old, new)
-            if counts is not None and is_small(counts, least).any():
+            folded = _folded(both, tables.get(names, []), old, new)
+            if folded is not None and is_small(folded, least).any():
                 small.append(" and ".join(f"{name} ({masking})" for name, masking in both))
-            elif counts is not None:
-                large[both] = counts
-        pairs += [_table(both, large[both]) for both in _needed(list(large), new)]
+            elif folded is not None:
+                large[both] = folded
+        needed = list(_needed(list(large), new))
+        for both, counts in large.items():
+            label = told.get(both) if all(_is_same(old[each], new[each]) for each in both) else None
+            if label is not None or both in needed:
+                pairs.append(_pair(both, counts if both in needed else None, label))
     return pairs, small
+
+
+def _is_same(before: Partition, after: Partition) -> bool:
+    return before.size == after.size and np.array_equal(before.groups, after.groups)
 
 
 def _views(entry: EntryDocument) -> _Views:
@@ -55,7 +66,7 @@ def _by_attributes(pairs: Sequence[Pair]) -> dict[tuple[str, str], list[tuple[_B
     for pair in pairs:
         if pair.joint is None:
             continue
-        first, second = zip(pair.attributes, pair.maskings, strict=True)
+        first, second = _both(pair)
         counts = np.array(pair.joint, dtype=np.int64)
         tables.setdefault((first[0], second[0]), []).append(((first, second), counts))
         tables.setdefault((second[0], first[0]), []).append(((second, first), counts.T))
@@ -95,6 +106,13 @@ def _follows(both: _Both, other: _Both, views: _Views) -> bool:
     return all(views[view].follows_from(views[each]) for view, each in zip(both, other, strict=True))
 
 
-def _table(both: _Both, counts: Counts) -> Pair:
+def _both(pair: Pair) -> _Both:
+    (first, second), (rows, columns) = pair.attributes, pair.maskings
+    return (first, rows), (second, columns)
+
+
+def _pair(both: _Both, counts: Counts | None, label: LabelAssociation | None) -> Pair:
     (first, rows), (second, columns) = both
-    return Pair(attributes=[first, second], maskings=[rows, columns], joint=counts.tolist())
+    known: dict[str, Any] = {} if counts is None else {"joint": counts.tolist()}
+    known |= {} if label is None else {"with_label": label}
+    return Pair(attributes=[first, second], maskings=[rows, columns], **known)

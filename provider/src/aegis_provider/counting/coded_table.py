@@ -8,11 +8,13 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
-from aegis_provider.counting.counts import Counts, Partition
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Partition
+from aegis_provider.counting.pair_cells import PairCells
 from aegis_provider.errors import TableError
+from aegis_provider.table import Table
 from aegis_provider.table.engine import Engine, Expression, counts_of_sets
-from aegis_provider.table.values import MISSING
+from aegis_provider.table.values import MISSING, Domain
 
 # Every lookup has its own buffers, and all lookups of a step are open at once.
 _LOOKUPS_PER_STEP = 60
@@ -20,25 +22,30 @@ _LOOKUPS_PER_STEP = 60
 # Counting more pairs at once would keep too many groups in memory.
 _PAIRS_PER_READING = 30
 
+# The number of the label among the columns, above those of all attributes.
+_LABEL = 1_000_000
+
 Grouped: TypeAlias = tuple[int, int]
 """The place of an attribute in the plan, and the place of one of its partitions among those given for it."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedTable:
-    """A temporary table `rows` with a column of codes for each partition of the chosen attributes.
+    """A temporary table `rows` with a column of codes for each partition of the chosen attributes, and for the label.
 
-    `partitions`: partitions of an attribute's values, by its place in the plan. `name`: the table's, for messages.
+    `partitions`: partitions of an attribute's values, by its place in the plan. `labels`: the size of the label's
+    domain. `name`: the table's, for messages.
     """
 
     engine: Engine
     rows: Expression
     partitions: Mapping[int, Sequence[Partition]]
+    labels: int
     records: int
     name: str
 
     @classmethod
-    def of(cls, counted: CountedTable, partitions: Mapping[int, Sequence[Partition]]) -> "CodedTable":
+    def of(cls, counted: CountedTable, label: str, partitions: Mapping[int, Sequence[Partition]]) -> "CodedTable":
         """Read the table once, and keep for each record the groups of its values of these attributes.
 
         DuckDB writes to disk whatever exceeds the memory limit.
@@ -46,17 +53,20 @@ class CodedTable:
         Raises:
             TableError: The table cannot be read.
         """
-        table, attributes = counted.table, list(partitions)
-        names = [counted.attributes[each].attribute.name for each in attributes]
-        keys = table.keys(names)
-        rows = keys.select(**{f"t{place}": keys[f"v{n}"] for n, place in enumerate(attributes)})
-        for start in range(0, len(attributes), _LOOKUPS_PER_STEP):
-            now = attributes[start : start + _LOOKUPS_PER_STEP]
-            rows = table.engine.keep(_looked_up(counted, rows, {each: partitions[each] for each in now}))
-        return cls(table.engine, rows, partitions, counted.records, table.name)
+        table, labels = counted.table, len(counted.label)
+        columns = [
+            _Column(each, counted.attributes[each].attribute.name, counted.attributes[each].domain, of)
+            for each, of in partitions.items()
+        ]
+        columns.append(_Column(_LABEL, label, counted.label, [Partition.identity(labels)]))
+        keys = table.keys([column.name for column in columns])
+        rows = keys.select(**{column.key: keys[f"v{n}"] for n, column in enumerate(columns)})
+        for start in range(0, len(columns), _LOOKUPS_PER_STEP):
+            rows = table.engine.keep(_looked_up(table, rows, columns[start : start + _LOOKUPS_PER_STEP]))
+        return cls(table.engine, rows, partitions, labels, counted.records, table.name)
 
-    def counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[Counts]:
-        """Yield for each pair (groups of the first, groups of the second) how many records are in both groups.
+    def counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[PairCells]:
+        """Yield for each pair how many records are in each two groups, by label value.
 
         Raises:
             TableError: The records are not those that were counted.
@@ -64,52 +74,74 @@ class CodedTable:
         for start in range(0, len(pairs), _PAIRS_PER_READING):
             yield from self._counts(pairs[start : start + _PAIRS_PER_READING])
 
-    def _counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[Counts]:
-        sets = [(_column(*first), _column(*second)) for first, second in pairs]
-        used = self.rows.select(*dict.fromkeys(name for both in sets for name in both))
+    def _counts(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> Iterator[PairCells]:
+        sets = [(_code(*first), f"{_code(*second)}_label") for first, second in pairs]
+        used = self.rows.select(**self._codes(pairs))
         grouped = self.engine.fetch(counts_of_sets(self.engine, used, sets, lambda _name, key: key))
         place, n = (grouped[name].to_numpy() for name in ("place", "n"))
         if grouped["first"].null_count or grouped["second"].null_count or int(n.sum()) != len(pairs) * self.records:
             raise TableError(f"{self.name}: changed while it was read; summarize again")
         first, second = (grouped[name].to_numpy() for name in ("first", "second"))
-        for which, pair in enumerate(pairs):
+        for which, ((attribute, one), (other, two)) in enumerate(pairs):
             mine = place == which
-            counts = np.zeros([self.partitions[attribute][each].size for attribute, each in pair], dtype=np.int64)
-            counts[first[mine], second[mine]] = n[mine]
-            yield counts
+            sizes = self.partitions[attribute][one].size, self.partitions[other][two].size
+            groups, labels = np.divmod(second[mine].astype(np.intp), self.labels)
+            yield PairCells(
+                first[mine].astype(np.intp), groups, labels, n[mine].astype(np.int64), (*sizes, self.labels)
+            )
+
+    def _codes(self, pairs: Sequence[tuple[Grouped, Grouped]]) -> dict[str, Expression]:
+        """Return the code of each first group, and of each second group together with the label."""
+        label = self.rows[_code(_LABEL, 0)].cast("int64")
+        codes = {_code(*first): self.rows[_code(*first)].cast("int64") for first, _ in pairs}
+        both = {f"{_code(*second)}_label": self.rows[_code(*second)] * self.labels + label for _, second in pairs}
+        return codes | both
 
 
-def _column(attribute: int, partition: int) -> str:
-    return f"k{attribute}_{partition}"
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column to code: its number here, its name and domain, and the partitions of its values."""
+
+    number: int
+    name: str
+    domain: Domain
+    partitions: Sequence[Partition]
+
+    @property
+    def key(self) -> str:
+        return f"t{self.number}"
 
 
-def _looked_up(counted: CountedTable, rows: Expression, now: Mapping[int, Sequence[Partition]]) -> Expression:
-    """Return the rows with the codes of these attributes instead of their keys."""
+def _code(number: int, partition: int) -> str:
+    return f"k{number}_{partition}"
+
+
+def _looked_up(table: Table, rows: Expression, now: Sequence[_Column]) -> Expression:
+    """Return the rows with the codes of these columns instead of their keys."""
     codes = {}
     joined = rows
-    for attribute, partitions in now.items():
-        known = counted.attributes[attribute]
-        lookup = ibis.memtable(_lookup(counted, known, partitions, attribute))
-        joined = joined.left_join(lookup, joined[f"t{attribute}"] == lookup[f"key{attribute}"])
-    for attribute, partitions in now.items():
-        missing = counted.attributes[attribute].domain.places.get(MISSING)
-        for n, partition in enumerate(partitions):
-            name = _column(attribute, n)
+    for column in now:
+        lookup = ibis.memtable(_lookup(table, column))
+        joined = joined.left_join(lookup, joined[column.key] == lookup[f"key{column.number}"])
+    for column in now:
+        missing = column.domain.places.get(MISSING)
+        for n, partition in enumerate(column.partitions):
+            name = _code(column.number, n)
             instead = None if missing is None else int(partition.groups[missing])
             of_missing = ibis.literal(instead, "int32")
-            codes[name] = joined[f"t{attribute}"].isnull().ifelse(of_missing, joined[name])
-    keep = [name for name in rows.columns if name not in {f"t{attribute}" for attribute in now}]
+            codes[name] = joined[column.key].isnull().ifelse(of_missing, joined[name])
+    keep = [name for name in rows.columns if name not in {column.key for column in now}]
     return joined.select(*keep, **codes)
 
 
-def _lookup(
-    counted: CountedTable, attribute: CountedAttribute, partitions: Sequence[Partition], place: int
-) -> pa.Table:
-    """Return a table with a row for each key of the attribute and its groups."""
-    reading = counted.table.readings[counted.table.columns.index(attribute.attribute.name)]
-    texts = [text for text in attribute.domain.places if text != MISSING]
-    values = np.array([attribute.domain.places[text] for text in texts], dtype=np.intp)
+def _lookup(table: Table, column: _Column) -> pa.Table:
+    """Return a table with a row for each key of the column and its groups."""
+    reading = table.readings[table.columns.index(column.name)]
+    texts = [text for text in column.domain.places if text != MISSING]
+    values = np.array([column.domain.places[text] for text in texts], dtype=np.intp)
     kind = ibis.dtype(reading.type).to_pyarrow()
     keys = pa.array([reading.key_of(text) for text in texts], kind)
-    groups = {_column(place, n): pa.array(each.groups[values], pa.int32()) for n, each in enumerate(partitions)}
-    return pa.table({f"key{place}": keys, **groups})
+    groups = {
+        _code(column.number, n): pa.array(each.groups[values], pa.int32()) for n, each in enumerate(column.partitions)
+    }
+    return pa.table({f"key{column.number}": keys, **groups})

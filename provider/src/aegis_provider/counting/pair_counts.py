@@ -1,4 +1,4 @@
-"""Joint counts of pairs of masked attributes: selecting those that determine all others, and counting them."""
+"""Pairs of masked attributes: selecting those whose joint counts determine all others, and counting them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.counted_table import CountedTable
-from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
+from aegis_provider.counting.counts import Partition, Places, common_refinement
+from aegis_provider.counting.pair_cells import PairCells
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 
@@ -21,14 +22,22 @@ Views: TypeAlias = Mapping[str, Partition]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two attributes by their places in the plan, ascending, and the masking id of each."""
+    """Two attributes by their places in the plan, ascending, and the masking id of each.
+
+    `finer`: the masking ids of the pair whose joint counts determine those of this one: its own if there is no other.
+    """
 
     attributes: tuple[int, int]
     maskings: tuple[str, str]
+    finer: tuple[str, str]
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether no other pair determines its joint counts."""
+        return self.finer == self.maskings
 
 
 _Viewed: TypeAlias = tuple[str | None, str | None]
-_Key: TypeAlias = tuple[tuple[int, int], _Viewed]
 
 # Up to this many cells, the atoms are counted together, and the tables are computed from them.
 _FEW_CELLS = 4096
@@ -68,27 +77,29 @@ class _Table:
 
 
 def count_pairs(
-    counted: CountedTable, views: Sequence[Views], pairs: Sequence[Pair], progress: Progress
-) -> list[Counts]:
-    """Return the joint counts of each pair, (masked values of the first, masked values of the second).
+    counted: CountedTable, label: str, views: Sequence[Views], pairs: Sequence[Pair], progress: Progress
+) -> Iterator[tuple[Pair, PairCells]]:
+    """Yield the counts of each pair with the label, those of the same two attributes one after another.
 
-    The engine counts in one reading of the table, whatever the number of pairs. Memory holds the requested tables.
+    The engine counts in one reading of the table, whatever the number of pairs. Memory holds the counts of two
+    attributes.
 
     Raises:
         TableError: The table is not the one that was counted.
     """
     codings = _codings(views, pairs)
-    tables = [
-        table for _, each in groupby(pairs, lambda pair: pair.attributes) for table in _tables(codings, list(each))
-    ]
-    joints = {}
-    for table, counts in zip(tables, _counted(counted, codings, tables), strict=True):
-        joints[table.attributes, table.views] = counts
-        progress(len(joints) * counted.records // len(tables), counted.records)
-    return [_counts_of(pair, joints, codings) for pair in pairs]
+    by_attributes = {both: list(each) for both, each in groupby(pairs, lambda pair: pair.attributes)}
+    tables = {both: _tables(codings, [one for one in each if one.is_needed]) for both, each in by_attributes.items()}
+    counts = _counted(counted, label, codings, [table for each in tables.values() for table in each])
+    for done, (both, each) in enumerate(by_attributes.items(), start=1):
+        cells = {table.views: next(counts) for table in tables[both]}
+        yield from ((pair, _cells_of(pair, cells, codings)) for pair in each)
+        progress(done * counted.records // len(by_attributes), counted.records)
 
 
-def _counted(counted: CountedTable, codings: Mapping[int, _Coding], tables: Sequence[_Table]) -> Iterator[Counts]:
+def _counted(
+    counted: CountedTable, label: str, codings: Mapping[int, _Coding], tables: Sequence[_Table]
+) -> Iterator[PairCells]:
     """Yield the counts of each table in turn."""
     used: dict[int, list[str | None]] = {place: [] for place in codings}
     pairs = []
@@ -100,7 +111,7 @@ def _counted(counted: CountedTable, codings: Mapping[int, _Coding], tables: Sequ
             both.append((place, used[place].index(view)))
         pairs.append((both[0], both[1]))
     partitions = {place: [codings[place].of_values(view) for view in each] for place, each in used.items()}
-    yield from CodedTable.of(counted, partitions).counts(pairs)
+    yield from CodedTable.of(counted, label, partitions).counts(pairs)
 
 
 def _codings(views: Sequence[Views], pairs: Iterable[Pair]) -> dict[int, _Coding]:
@@ -125,23 +136,24 @@ def _tables(codings: Mapping[int, _Coding], pairs: Sequence[Pair]) -> list[_Tabl
     return [_Table(both, views) for views in counted]
 
 
-def _counts_of(pair: Pair, joints: Mapping[_Key, Counts], codings: Mapping[int, _Coding]) -> Counts:
-    """Return the table of the pair as it was counted, or fold it from the table of the atoms."""
-    if (pair.attributes, pair.maskings) in joints:
-        return joints[pair.attributes, pair.maskings]
-    atoms = joints[pair.attributes, (None, None)]
-    rows, columns = (codings[place].views[name] for place, name in zip(pair.attributes, pair.maskings, strict=True))
-    folded = np.zeros((rows.size, columns.size), dtype=np.int64)
-    np.add.at(folded, np.ix_(rows.groups, columns.groups), atoms)
-    return folded
+def _cells_of(pair: Pair, counted: Mapping[_Viewed, PairCells], codings: Mapping[int, _Coding]) -> PairCells:
+    """Return the counts of the pair, folded from those of the atoms or of the finer pair."""
+    source: _Viewed = (None, None) if (None, None) in counted else pair.finer
+    if pair.maskings == source:
+        return counted[source]
+    (rows, row_sizes), (columns, column_sizes) = (
+        (codings[place].views[name].per_group_of(codings[place].views[finer]), codings[place].views[name].size)
+        for place, name, finer in zip(pair.attributes, pair.maskings, source, strict=True)
+    )
+    return counted[source].fold(rows, columns, (row_sizes, column_sizes))
 
 
-def pairs_to_count(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
-    """Yield the pairs of views that some configuration uses together, without those computable from another of them.
+def pairs_used(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
+    """Yield the pairs of views that some configuration uses together, each with the pair that determines its counts.
 
     A table of two attributes can be computed from another if, on both sides, its masking is a function of the other's:
     it is the other table, folded. Of tables that can be computed from each other, the first in the order of `views`
-    stays.
+    is needed.
 
     `views`: the views of interest of each attribute; other maskings count as unused.
     """
@@ -150,8 +162,9 @@ def pairs_to_count(plan: Plan, views: Sequence[Views]) -> Iterator[Pair]:
     ids = [list(each) for each in views]
     for first, second in combinations(range(len(views)), 2):
         used = _used_together(chosen[:, first], chosen[:, second])
-        for row, column in used[_needed(follows[first], follows[second], used)]:
-            yield Pair((first, second), (ids[first][row], ids[second][column]))
+        finer = _finer(follows[first], follows[second], used)
+        names = [(ids[first][row], ids[second][column]) for row, column in used]
+        yield from (Pair((first, second), name, names[place]) for name, place in zip(names, finer, strict=True))
 
 
 def _choices(plan: Plan, views: Sequence[Views]) -> Places:
@@ -178,10 +191,11 @@ def _used_together(first: Places, second: Places) -> Places:
     return np.stack(np.divmod(pairs, max(width, 1)), axis=1)
 
 
-def _needed(first: NDArray[np.bool_], second: NDArray[np.bool_], used: Places) -> NDArray[np.bool_]:
-    """Return (pairs,) whether no other pair makes this one superfluous."""
+def _finer(first: NDArray[np.bool_], second: NDArray[np.bool_], used: Places) -> Places:
+    """Return (pairs,) the place of the needed pair that each follows from: its own if no other makes it superfluous."""
     rows, columns = used.T
     follows = first[np.ix_(rows, rows)] & second[np.ix_(columns, columns)]
     earlier = np.tri(len(used), k=-1, dtype=np.bool_)
-    superfluous: NDArray[np.bool_] = np.any(follows & (~follows.T | earlier), axis=1)
-    return ~superfluous
+    needed = ~np.any(follows & (~follows.T | earlier), axis=1)
+    sources: Places = np.argmax(follows & needed, axis=1) if len(used) else np.zeros(0, dtype=np.intp)
+    return np.where(needed, np.arange(len(used)), sources)

@@ -1,12 +1,14 @@
 """The `pairs` of an entry: joint counts of pairs of masked attributes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from math import prod
 from typing import Any
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Partition
-from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_to_count
+from aegis_provider.counting.pair_cells import PairCells
+from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_used
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
 from aegis_provider.progress import Progress
@@ -22,7 +24,8 @@ def pair_tables(
 
     Each is a table of two (masked) attributes that a configuration releases together. It tells nothing that the masked
     table of this configuration would not tell, except that it also counts the records which that table leaves out.
-    Redundant tables are omitted: those that another one implies, and those of a masking with one masked value.
+    Redundant tables are omitted: those that another one implies, and those of a masking with one masked value. What
+    the two tell of the label together follows from no other pair, so it is there for each.
 
     Args:
         counted: The table.
@@ -34,17 +37,19 @@ def pair_tables(
         TableError: There are more cells than an entry can hold, or the table has changed.
     """
     views = [_views(plan, each, domains) for each, domains in zip(counted.attributes, masked, strict=True)]
-    pairs = list(pairs_to_count(plan, views))
-    _refuse_too_many_cells(counted, views, pairs)
-    joints = count_pairs(counted, views, pairs, progress) if pairs else []
-    return [
-        {
-            "attributes": [plan.attributes[place].name for place in pair.attributes],
-            "maskings": list(pair.maskings),
-            "joint": joint.tolist(),
-        }
-        for pair, joint in zip(pairs, joints, strict=True)
-    ]
+    pairs = list(pairs_used(plan, views))
+    _refuse_too_many_cells(counted, views, [pair for pair in pairs if pair.is_needed])
+    cells = count_pairs(counted, plan.label, views, pairs, progress) if pairs else ()
+    return [_published(plan, pair, each) for pair, each in cells]
+
+
+def _published(plan: Plan, pair: Pair, cells: PairCells) -> dict[str, Any]:
+    names = {
+        "attributes": [plan.attributes[place].name for place in pair.attributes],
+        "maskings": list(pair.maskings),
+    }
+    joint = {"joint": cells.joint().tolist()} if pair.is_needed else {}
+    return {**names, **joint, "with_label": asdict(cells.with_label())}
 
 
 def refuse_uncountable(plan: Plan) -> None:

@@ -84,6 +84,10 @@ def disclose(
         histogram=label_table(entry.label, below),
         attributes=tuple(disclosed),
         pairs=tuple(pair_tables(entry, [each.name for each in chosen], below)),
+        associations=sum(
+            pair.with_label is not None and not {each.name for each in chosen}.isdisjoint(pair.attributes)
+            for pair in entry.pairs
+        ),
     )
 
 

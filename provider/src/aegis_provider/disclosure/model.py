@@ -220,6 +220,7 @@ class Disclosure:
         histogram: The label's histogram.
         attributes: What each attribute gives away.
         pairs: The pair counts of these attributes, each table by itself.
+        associations: How many pairs of these attributes say what they tell of the label together; it is not examined.
     """
 
     entry: str
@@ -231,6 +232,7 @@ class Disclosure:
     histogram: PublishedTable
     attributes: tuple[AttributeDisclosure, ...]
     pairs: tuple[PublishedTable, ...]
+    associations: int
 
     @property
     def small_and_certain(self) -> Mapping[str, int]:

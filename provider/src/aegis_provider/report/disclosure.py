@@ -275,6 +275,11 @@ def _tables(disclosure: Disclosure, *, in_full: bool) -> Iterator[Part]:
     yield TextTable(header, rows, more, most=None if in_full else _TABLES)
     if disclosure.pairs:
         yield "each table of pairs is examined on its own: what it says together with other tables is not computed"
+    if disclosure.associations:
+        yield (
+            f"{disclosure.associations} pairs say what they tell of the label together (with_label), which is not used "
+            "here: a chi-square depends on the counts of both attributes and the label, and narrows them down"
+        )
 
 
 def _order(table: PublishedTable) -> float:

@@ -23,8 +23,13 @@ _MOST_NAMES = 3
 def advise(
     entry_id: EntryIdArgument,
     measure: Annotated[
-        str, typer.Option(help="For example mutual_information, chi_square, joint or g3; GET /v1/measures lists all.")
-    ],
+        str | None,
+        typer.Option(
+            help="For example mutual_information, chi_square, joint or g3; GET /v1/measures lists all. By default "
+            "joint, or mutual_information if the entry has no counts of pairs.",
+            show_default=False,
+        ),
+    ] = None,
     require: RequireOption = None,
     weights: WeightsOption = None,
     limit: Annotated[int, typer.Option(min=0, help="Number of ranking rows.")] = 20,
@@ -32,7 +37,7 @@ def advise(
         bool | None,
         typer.Option(
             "--bias-correction/--no-bias-correction",
-            help="Subtract the measure's bias in small samples, or not. By default, only joint is corrected.",
+            help="Subtract the measure's bias in small samples, or not. By default, only joint measures are corrected.",
             show_default=False,
         ),
     ] = None,
@@ -44,7 +49,7 @@ def advise(
         say(f"asking about {entry_id} ...")
         advice = client.advise(
             entry_id,
-            measure,
+            measure or _usual_measure(client, entry_id),
             weights=weighted or None,
             require=required or None,
             limit=limit,
@@ -56,6 +61,11 @@ def advise(
             return
         schema = client.entry(entry_id, advice.entry.version).entry_schema
     typer.echo("\n".join(report(advice, schema)))
+
+
+def _usual_measure(client: Client, entry_id: str) -> str:
+    """The measure that lost least in the evaluation, of those that the entry has the counts for."""
+    return "joint" if client.entry(entry_id).entry_schema.get("pairs") else "mutual_information"
 
 
 def _progress_said() -> Callable[[AdviceHead], None]:
@@ -101,6 +111,8 @@ def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     """The lines of a full answer: utilities and deviations."""
     if advice.joint is not None:
         yield f"utility of all attributes together, as far as known: {advice.joint.reference_utility:.6f}"
+        if advice.joint.interactions is not None:
+            yield f"of the best, only pairs of attributes tell {advice.joint.interactions:.6f} together"
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_of(schema, advice.configuration))
     by_attribute = "" if advice.joint is None else ", for each attribute alone"

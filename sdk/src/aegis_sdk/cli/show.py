@@ -69,7 +69,7 @@ def _head(outline: EntryOutline) -> Iterator[str]:
     keywords = f"keywords {some(outline.keywords, _VALUES)}; " if outline.keywords else ""
     licence = f"licence {shown(outline.license)}; " if outline.license else ""
     yield f"  {keywords}{licence}visible to {seen_by(outline.visibility)}"
-    pairs = f", {outline.pairs} tables of pairs of attributes" if outline.pairs else ""
+    pairs = f", {outline.pairs} pairs of masked attributes" if outline.pairs else ""
     yield f"  {outline.records} records, {outline.configurations} configurations{pairs}"
 
 

@@ -1,0 +1,85 @@
+"""Counts of two groupings and the label together, and what they tell: joint counts, and the association with the label.
+
+They stay here: an entry has no count of three columns.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counts import Counts, Places
+
+# Up to this many cells, a table with empty cells is faster than a search for those that are not.
+_MANY_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class LabelAssociation:
+    """Pearson's chi-square of the label and the combinations that occur, and how many of these there are."""
+
+    chi_square: float
+    combinations: int
+
+
+@dataclass(frozen=True, eq=False)
+class PairCells:
+    """The combinations of two groups and a label value that occur.
+
+    Attributes:
+        first: (cells,) the group by the first grouping.
+        second: (cells,) the group by the second.
+        label: (cells,) the place of the label value.
+        counts: (cells,) how many records have the combination; combinations may repeat, to be added up.
+        shape: the sizes of the groupings and of the label's domain.
+    """
+
+    first: Places
+    second: Places
+    label: Places
+    counts: Counts
+    shape: tuple[int, int, int]
+
+    def fold(self, rows: Places, columns: Places, shape: tuple[int, int]) -> "PairCells":
+        """Return the counts of coarser groupings, given the coarser group of each group, and their sizes."""
+        return PairCells(rows[self.first], columns[self.second], self.label, self.counts, (*shape, self.shape[2]))
+
+    def joint(self) -> Counts:
+        """Return (groups, groups) the joint counts of the two."""
+        cells = self.first * self.shape[1] + self.second
+        counts = np.zeros(self.shape[0] * self.shape[1], dtype=np.int64)
+        np.add.at(counts, cells, self.counts)
+        return counts.reshape(self.shape[:2])
+
+    def with_label(self) -> LabelAssociation:
+        """Return what the two tell of the label together.
+
+        A cell with `n` records, where `c` and `y` are the records of its combination and of its label value, adds
+        `(n N - c y)^2 / (N c y)`. Cells without records add `c / N` times the records of all label values that their
+        combination lacks. No difference of rounded numbers is taken.
+        """
+        combination, label, counts = self._summed()
+        of_label = np.bincount(label, counts, self.shape[2])
+        of_combination = np.bincount(combination, counts)
+        records, size = float(counts.sum()), of_combination.size
+        expected = of_combination[combination] * of_label[label]
+        chi_square = float(np.sum(np.square(counts * records - expected) / expected) / records)
+        lacking = records - np.bincount(combination, of_label[label])
+        chi_square += float(np.sum(of_combination * lacking)) / records
+        most = records * min(int(np.count_nonzero(of_label)) - 1, size - 1)
+        return LabelAssociation(min(chi_square, most), size)
+
+    def _summed(self) -> tuple[Places, Places, NDArray[np.float64]]:
+        """Return each combination that occurs, numbered from 0, with each of its label values, and the records."""
+        labels = self.shape[2]
+        cells = (self.first * self.shape[1] + self.second) * labels + self.label
+        if prod(self.shape) <= _MANY_CELLS:
+            table = np.bincount(cells, self.counts, prod(self.shape))
+            cells = np.flatnonzero(table)
+            counts = table[cells]
+        else:
+            cells, place = np.unique(cells, return_inverse=True)
+            counts = np.bincount(place, self.counts)
+        _, combination = np.unique(cells // labels, return_inverse=True)
+        return combination, cells % labels, counts.astype(np.float64)
