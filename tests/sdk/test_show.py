@@ -12,6 +12,7 @@ from aegis_provider import load_plan
 from aegis_sdk.reading import shown, some
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EXAMPLE_DRAWN_MASKING, EXAMPLE_ENTRY, EXAMPLE_NOISY_MASKING, Masking
+from tests.pairs import associated_entry, paired_entry
 from tests.provider.documents import summarize
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health"
@@ -33,6 +34,28 @@ def written(path, entry):
 def line_of(out, start):
     (line,) = [each for each in out.splitlines() if each.strip().startswith(start)]
     return line
+
+
+def only(part):
+    """An entry whose pairs have only this part."""
+    pairs = [pair for pair in associated_entry()["pairs"] if part in pair]
+    named = ("attributes", "maskings", part)
+    return paired_entry(pairs=[{name: pair[name] for name in named} for pair in pairs])
+
+
+PAIRS = {
+    "none": (paired_entry(pairs=[]), 0, ""),
+    "counts": (only("joint"), 5, ", 5 pairs of masked attributes"),
+    "with the label": (only("with_label"), 8, ", 8 pairs of masked attributes"),
+    "both": (associated_entry(), 8, ", 8 pairs of masked attributes"),
+}
+
+
+@pytest.mark.parametrize(("entry", "number", "words"), PAIRS.values(), ids=PAIRS.keys())
+def test_pairs_are_counted_whatever_they_have(aegis, tmp_path, entry, number, words):
+    path = written(tmp_path / "entry.json", entry)
+    assert f"300 records, 4 configurations{words}\n" in aegis("show", path)[1]
+    assert json.loads(aegis("show", path, "--json")[1])["pairs"] == number
 
 
 class TestTheExample:
