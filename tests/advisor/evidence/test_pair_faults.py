@@ -89,8 +89,8 @@ FAULTS = {
             pair(("zip-2", "age-1"), [[4], [6]], attributes=(1, 0)),
         ],
         [
-            ((1, "joint", 0), "adds up to 4, but pair 0 counts 5 (1 too few)"),
-            ((1, "joint", 1), "adds up to 6, but pair 0 counts 5 (1 too many)"),
+            ((1, "joint", 0), "adds up to 4, but the pair of 'age-2' and 'zip-2' counts 5 (1 too few)"),
+            ((1, "joint", 1), "adds up to 6, but the pair of 'age-2' and 'zip-2' counts 5 (1 too many)"),
         ],
     ),
     "a margin that a coarser masking tells": (
@@ -123,19 +123,43 @@ FAULTS = {
     "a table that does not follow from a finer one": (
         [pair(("counted", "again"), [[2, 3], [2, 3]], attributes=(1, 0)), SOUND],
         [
-            ((1, "joint", 0, 0), "is 4, but pair 0, which determines it, adds up to 3 (1 too many)"),
-            ((1, "joint", 0, 1), "is 2, but pair 0, which determines it, adds up to 3 (1 too few)"),
-            ((1, "joint", 1, 0), "is 1, but pair 0, which determines it, adds up to 2 (1 too few)"),
-            ((1, "joint", 1, 1), "is 3, but pair 0, which determines it, adds up to 2 (1 too many)"),
+            (
+                (1, "joint", 0, 0),
+                "is 4, but the pair of 'again' and 'counted', which determines it, adds up to 3 (1 too many)",
+            ),
+            (
+                (1, "joint", 0, 1),
+                "is 2, but the pair of 'again' and 'counted', which determines it, adds up to 3 (1 too few)",
+            ),
+            (
+                (1, "joint", 1, 0),
+                "is 1, but the pair of 'again' and 'counted', which determines it, adds up to 2 (1 too few)",
+            ),
+            (
+                (1, "joint", 1, 1),
+                "is 3, but the pair of 'again' and 'counted', which determines it, adds up to 2 (1 too many)",
+            ),
         ],
     ),
     "a table that does not follow, the other attribute first": (
         [SOUND, pair(("counted", "again"), [[2, 3], [2, 3]], attributes=(1, 0))],
         [
-            ((1, "joint", 0, 0), "is 2, but pair 0, which determines it, adds up to 1 (1 too many)"),
-            ((1, "joint", 1, 0), "is 2, but pair 0, which determines it, adds up to 3 (1 too few)"),
-            ((1, "joint", 0, 1), "is 3, but pair 0, which determines it, adds up to 4 (1 too few)"),
-            ((1, "joint", 1, 1), "is 3, but pair 0, which determines it, adds up to 2 (1 too many)"),
+            (
+                (1, "joint", 0, 0),
+                "is 2, but the pair of 'age-2' and 'counted', which determines it, adds up to 1 (1 too many)",
+            ),
+            (
+                (1, "joint", 1, 0),
+                "is 2, but the pair of 'age-2' and 'counted', which determines it, adds up to 3 (1 too few)",
+            ),
+            (
+                (1, "joint", 0, 1),
+                "is 3, but the pair of 'age-2' and 'counted', which determines it, adds up to 4 (1 too few)",
+            ),
+            (
+                (1, "joint", 1, 1),
+                "is 3, but the pair of 'age-2' and 'counted', which determines it, adds up to 2 (1 too many)",
+            ),
         ],
     ),
     "noise": ([pair(("noisy", "zip-2"), [[1, 5], [2, 2]])], [((0, "maskings", 0), f"the counts of 'noisy' {HIDDEN}")]),
@@ -166,8 +190,14 @@ def test_a_margin_that_a_pair_of_a_finer_masking_tells():
     pairs = [pair(("age-2", "zip-3"), [[4, 1, 1, 0], [1, 1, 2, 0]]), pair(("age-1", "zip-2"), [[6, 4]])]
     found = find_pair_faults([AGE, bare], pairs)
     assert [(fault.path, fault.detail) for fault in found] == [
-        ((1, "joint"), "masked value 0 of 'zip-2' adds up to 6, but pair 0 counts 5 (1 too many)"),
-        ((1, "joint"), "masked value 1 of 'zip-2' adds up to 4, but pair 0 counts 5 (1 too few)"),
+        (
+            (1, "joint"),
+            "masked value 0 of 'zip-2' adds up to 6, but the pair of 'age-2' and 'zip-3' counts 5 (1 too many)",
+        ),
+        (
+            (1, "joint"),
+            "masked value 1 of 'zip-2' adds up to 4, but the pair of 'age-2' and 'zip-3' counts 5 (1 too few)",
+        ),
     ]
 
 

@@ -1,11 +1,13 @@
 """What two attributes tell only together, against the formula written out on records and cases with known answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import lognorm
 
 from aegis_advisor.errors import MissingAssociationsError
-from aegis_advisor.evidence import PairAssociation
+from aegis_advisor.evidence import PairAssociation, Perturbation
 from aegis_advisor.joint import find_association_faults, score_jointly
 from aegis_advisor.joint.interactions import _spread
 from tests.advisor.joint.joint_cases import Records, counts
@@ -219,6 +221,11 @@ class TestFaults:
         for wrong in (held - 1, held + 1):
             [fault] = self.faults(3, combinations=wrong)
             assert fault.path == (3, "with_label", "combinations")
+
+    def test_nothing_exact_may_be_told_of_a_label_with_noise(self):
+        noisy = [replace(one, label_perturbation=Perturbation(noise_scale=2.0)) for one in self.records.evidence()]
+        faults = find_association_faults(noisy, [], told(self.records))
+        assert {fault.path[1:] for fault in faults} == {("with_label",)}
 
     def test_without_pair_counts_each_attribute_limits_them(self):
         known = told(self.records)[:1]

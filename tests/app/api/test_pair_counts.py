@@ -89,7 +89,7 @@ REFUSED = {
         changed(("pairs", 0, "joint", 0), [FIRST[0] + 1, FIRST[1] - 1, FIRST[2]], ENTRY),
         {"/pairs/0/joint": ("column 0", "'zip-3'", "1 too many")},
     ),
-    "a coarser table that does not follow": (swapped(1), {"/pairs/1/joint/0/0": ("pair 0", "1 too many")}),
+    "a coarser table that does not follow": (swapped(1), {"/pairs/1/joint/0/0": ("pair of 'age-4'", "1 too many")}),
     "inexact": (noisy(), {"/pairs/0/maskings/0": ("'age-4'", "noise"), "/pairs/3/maskings/1": ("'age-4'", "noise")}),
     "too large a chi-square": (
         told("chi_square", 301.0),

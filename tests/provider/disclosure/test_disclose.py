@@ -338,9 +338,9 @@ def test_the_health_example_beside_its_table(health_table, health_plan):
     entry = document(summarize(health_table, health_plan, name="health", pairs=True))
     disclosed = disclose(entry, ["visits", "chronic_diseases"], table=health_table, plan=health_plan)
     assert [each.name for each in disclosed.attributes] == ["visits", "chronic_diseases"]
-    assert len(disclosed.pairs) == sum(
-        bool({"visits", "chronic_diseases"} & set(each.attributes)) for each in entry.pairs
-    )
+    theirs = [each for each in entry.pairs if not {"visits", "chronic_diseases"}.isdisjoint(each.attributes)]
+    assert len(disclosed.pairs) == sum(each.joint is not None for each in theirs) == 51
+    assert disclosed.associations == len(theirs) == 84
     for each in disclosed.attributes:
         linked = each.linked
         # Overlapping bins of one order determine everything between two cuts, whatever the width of the bins.

@@ -35,3 +35,8 @@ class PairAssociation:
     maskings: tuple[str, str]
     chi_square: float
     combinations: int
+
+
+def named(pair: PairCounts) -> str:
+    """Name a pair in a fault: its place is not that in the document, where pairs may lack counts."""
+    return f"the pair of {pair.maskings[0]!r} and {pair.maskings[1]!r}"

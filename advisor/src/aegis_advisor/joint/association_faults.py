@@ -57,7 +57,10 @@ def _all_faults(
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, one: PairAssociation) -> Iterator[Fault]:
-    """Faults of associations, which are exact, of maskings with inexact counts: they would give these away."""
+    """Faults of associations, which are exact, of a masking or label whose inexact counts they would give away."""
+    if not evidence[0].label_perturbation.is_none:
+        detail = "the label's counts are declared inexact, but this is exact and would give away what that hides"
+        yield Fault((index, "with_label"), detail)
     for side, (attribute, masking) in enumerate(zip(one.attributes, one.maskings, strict=True)):
         if masking != IDENTITY and not evidence[attribute].masking(masking).perturbation.is_none:
             detail = (

@@ -57,7 +57,8 @@ class PairCells:
 
         A cell with `n` records, where `c` and `y` are the records of its combination and of its label value, adds
         `(n N - c y)^2 / (N c y)`. Cells without records add `c / N` times the records of all label values that their
-        combination lacks. No difference of rounded numbers is taken.
+        combination lacks. Up to 94 million records, whose square a float holds exactly, no difference of rounded
+        numbers is taken; with more, the relative error is about 1e-16 times the root of the records.
         """
         combination, label, counts = self._summed()
         of_label = np.bincount(label, counts, self.shape[2])

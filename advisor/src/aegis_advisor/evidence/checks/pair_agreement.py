@@ -11,7 +11,7 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence.attribute import AttributeEvidence
 from aegis_advisor.evidence.checks.tables import Fault, differ, places
-from aegis_advisor.evidence.pair import PairCounts
+from aegis_advisor.evidence.pair import PairCounts, named
 
 Group = list[tuple[int, PairCounts]]
 """Tables of the same two attributes, in the same order of attributes, each with its index in the list of pairs."""
@@ -108,7 +108,7 @@ def _table_faults(
     ours: tuple[int, PairCounts], theirs: tuple[int, PairCounts], nesting: tuple[_Nesting, _Nesting], *, turned: bool
 ) -> Iterator[Fault]:
     """Faults of cells of one table that differ from the sums of the other, which refines it."""
-    (index, table), (other, finer) = ours, theirs
+    (index, table), (_, finer) = ours, theirs
     rows, columns = (one.outer[finer.maskings[side], table.maskings[side]] for side, one in enumerate(nesting))
     cells = (rows[:, np.newaxis] * table.joint.shape[1] + columns).ravel()
     # The total is a count, so these sums are exact in doubles, and several times faster than sparse products.
@@ -116,5 +116,5 @@ def _table_faults(
     expected = sums.astype(np.int64).reshape(table.joint.shape)
     for place in places(table.joint != expected):
         here, there = int(table.joint[place]), int(expected[place])
-        detail = differ("is", here, f"pair {other}, which determines it, adds up to", there)
+        detail = differ("is", here, f"{named(finer)}, which determines it, adds up to", there)
         yield Fault((index, "joint", *(place[::-1] if turned else place)), detail)

@@ -22,7 +22,7 @@ from aegis_advisor.evidence.checks.tables import (
     row_faults,
     total_faults,
 )
-from aegis_advisor.evidence.pair import PairCounts
+from aegis_advisor.evidence.pair import PairCounts, named
 
 MOST_FAULTS = 100
 """The most faults returned. All of tens of thousands of tables can be wrong, and no one reads that many."""
@@ -118,7 +118,7 @@ def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Itera
     yield from wrong
     if not wrong:
         for axis, side in enumerate(sides):
-            margins.learn(side, MaskedMargin(pair.joint.sum(axis=1 - axis), f"pair {index} counts"))
+            margins.learn(side, MaskedMargin(pair.joint.sum(axis=1 - axis), f"{named(pair)} counts"))
 
 
 def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
