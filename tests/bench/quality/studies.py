@@ -1,8 +1,11 @@
 """Small studies with random maskings, and brute force over their records."""
 
+from collections import Counter
+from itertools import combinations, product
+
 import numpy as np
 
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairCounts
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairAssociation, PairCounts
 from app.domain.configurations import ConfigurationTable
 from bench.quality.study import Study, Table
 
@@ -28,7 +31,11 @@ def random_study(seed, *, records=300, values=(9, 6, 4), labels=3, configuration
         table=table,
         evidence=evidence,
         configurations=ConfigurationTable(tuple(f"c{at}" for at in range(configurations)), options, chosen, {}),
-        pairs=_pairs(evidence, codes),
+        pairs=tuple(PairCounts(*named, _counted(rows, columns)) for *named, rows, columns in _pairs(evidence, codes)),
+        associations=tuple(
+            PairAssociation(*named, *_association(list(zip(rows.tolist(), columns.tolist(), strict=True)), classes))
+            for *named, rows, columns in _pairs(evidence, codes)
+        ),
         codes=codes,
         classes=classes,
         truths=tuple(counted(codes[:, at], classes, (size, labels)) for at, size in enumerate(values)),
@@ -53,15 +60,26 @@ def _evidence(rng, name, column, values, classes, labels):
 
 
 def _pairs(evidence, codes):
-    """Count the pairs of every two maskings, including `identity`."""
-    pairs = []
-    for first in range(len(evidence)):
-        for second in range(first + 1, len(evidence)):
-            for one, rows in _masked(evidence[first], codes[:, first]).items():
-                for other, columns in _masked(evidence[second], codes[:, second]).items():
-                    table = counted(rows, columns, (int(rows.max()) + 1, int(columns.max()) + 1))
-                    pairs.append(PairCounts((first, second), (one, other), table))
-    return tuple(pairs)
+    """Yield the attributes, maskings and masked values of every two maskings, including `identity`."""
+    for first, second in combinations(range(len(evidence)), 2):
+        for one, rows in _masked(evidence[first], codes[:, first]).items():
+            for other, columns in _masked(evidence[second], codes[:, second]).items():
+                yield (first, second), (one, other), rows, columns
+
+
+def _counted(rows, columns):
+    return counted(rows, columns, (int(rows.max()) + 1, int(columns.max()) + 1))
+
+
+def _association(combined, classes):
+    """Pearson's chi-square of the label and these combinations, one for each record, and how many differ."""
+    together, records = Counter(zip(combined, classes.tolist(), strict=True)), len(combined)
+    rows, columns = Counter(combined), Counter(classes.tolist())
+    chi_square = 0.0
+    for combination, label in product(rows, columns):
+        expected = rows[combination] * columns[label] / records
+        chi_square += (together[combination, label] - expected) ** 2 / expected
+    return chi_square, len(rows)
 
 
 def _masked(evidence, column):
