@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 from pydantic import ValidationError
+from uvicorn.loops.auto import auto_loop_factory
 
 from app import log
 from app.catalog import migrations
@@ -98,7 +99,8 @@ def worker(data_dir: DataDir = None) -> None:
     url = settings.database_url or running_url(settings.data_dir)
     if url is None:
         _fail(f"no database: set AEGIS_DATABASE_URL, or start `aegis-server serve --data-dir {settings.data_dir}`")
-    asyncio.run(run_worker(settings.model_copy(update={"database_url": url})))
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the API has it
+        runner.run(run_worker(settings.model_copy(update={"database_url": url})))
 
 
 @cli.command()

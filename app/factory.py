@@ -14,6 +14,7 @@ from app.services.advice import AdviceService, AdviceWork
 from app.services.advice_input import RecentInputs
 from app.services.catalogue import CatalogueService
 from app.services.keyring import Keyring
+from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
 
 
@@ -37,8 +38,8 @@ class Factory:
         """The service for entries."""
         return CatalogueService(EntryStore(self._session), ContentStore(self._session), self.jobs())
 
-    def advice(self) -> AdviceService:
-        """The service for questions and answers."""
+    def advice(self, recent: RecentVersions) -> AdviceService:
+        """The service for questions and answers, with the versions that it keeps."""
         return AdviceService(
             EntryStore(self._session),
             ContentStore(self._session),
@@ -46,6 +47,7 @@ class Factory:
             QuestionStore(self._session),
             self.references(),
             self.jobs(),
+            recent,
         )
 
     def advice_work(self, recent: RecentInputs) -> AdviceWork:

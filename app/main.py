@@ -25,6 +25,7 @@ from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
 from app.services.keyring import Keyring
 from app.services.policy import Policy
+from app.services.recent_versions import RecentVersions
 from app.settings import Settings
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -118,6 +119,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 announcements=announcements,
                 checking=checking,
                 making=making,
+                recent=RecentVersions(),
                 max_body_bytes=settings.max_body_bytes,
                 question_budget=settings.question_budget,
                 tenant_jobs=settings.tenant_jobs,

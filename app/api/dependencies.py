@@ -23,6 +23,7 @@ from app.factory import Factory
 from app.process.child import ChildProcess
 from app.services.catalogue import require_publisher
 from app.services.policy import Policy
+from app.services.recent_versions import RecentVersions
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class State:
         announcements: tell which advice has been answered.
         checking: the child processes that check entries.
         making: the child process that makes large answers.
+        recent: what is known of the versions that were asked about lately.
         max_body_bytes: how large an entry may be.
         question_budget: how many questions a tenant with the coarse view may ask about a version.
         tenant_jobs: how many jobs of a tenant may run at the same time.
@@ -47,6 +49,7 @@ class State:
     announcements: Announcements
     checking: Mapping[Lane, ChildProcess]
     making: ChildProcess
+    recent: RecentVersions
     max_body_bytes: int
     question_budget: int
     tenant_jobs: int

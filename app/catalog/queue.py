@@ -12,12 +12,13 @@ from typing import Any
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
-from sqlalchemy import delete, select, text
+from psycopg import AsyncConnection
+from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.catalog.session import CONNECT_TIMEOUT, driver_connection
-from app.catalog.tables import WaitingJobRow
+from app.catalog.session import COMMIT_SOON, CONNECT_TIMEOUT, driver_connection
+from app.catalog.tables import Base, WaitingJobRow
 from app.domain.lanes import Lane
 
 REFERENCE_TASK = "reference"
@@ -36,19 +37,34 @@ _GIVE_UP = text("UPDATE procrastinate_jobs SET queueing_lock = NULL WHERE queuei
 
 # Whoever lets a tenant's jobs go on holds this lock until the commit, so that together they keep to the ceiling.
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('turns of ' || :tenant, 0))")
-_RUNNING = text(
-    "SELECT count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing') AND queue_name = :lane "
-    "AND args ->> 'tenant' = :tenant AND id <> :ended"
+_NEXT = text(
+    "WITH running AS (SELECT count(*) AS jobs FROM procrastinate_jobs WHERE status IN ('todo', 'doing') "
+    "AND queue_name = :lane AND args ->> 'tenant' = :tenant AND id <> :ended), "
+    "head AS (SELECT id FROM waiting_job WHERE tenant = :tenant AND lane = :lane ORDER BY rank, id "
+    "LIMIT greatest(0, :ceiling - (SELECT jobs FROM running))) "
+    "DELETE FROM waiting_job AS line USING head, running WHERE line.id = head.id "
+    "RETURNING line.id, line.task, line.arguments, line.claim, line.rank, running.jobs AS running"
 )
+_LINE_UP = insert(Base.metadata.tables[WaitingJobRow.__tablename__]).on_conflict_do_nothing()
 
 
 def queue_app(database_url: str) -> App:
     """Procrastinate on `database_url`. Only workers open it, since enqueueing uses the session's connection."""
     return App(
         connector=PsycopgConnector(
-            conninfo=database_url, kwargs={"connect_timeout": CONNECT_TIMEOUT}, min_size=1, max_size=4
+            conninfo=database_url,
+            kwargs={"connect_timeout": CONNECT_TIMEOUT},
+            configure=_without_delay,
+            min_size=1,
+            max_size=4,
         )
     )
+
+
+async def _without_delay(connection: AsyncConnection[Any]) -> None:
+    """Procrastinate sends single statements, which need no transaction; a lost commit only repeats a job."""
+    await connection.set_autocommit(True)
+    await connection.execute(COMMIT_SOON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,25 +128,18 @@ class JobQueue:
         """Add jobs to the tenant's line, but those whose claim is there already, and let it go on."""
         waiting = [{"tenant": tenant, "lane": lane.value} | asdict(job) for job in jobs]
         if waiting:
-            await self._session.execute(insert(WaitingJobRow).values(waiting).on_conflict_do_nothing())
+            await self._session.execute(_LINE_UP, waiting)
             await self.go_on(tenant, lane)
 
     async def go_on(self, tenant: str, lane: Lane, ended: int = 0) -> None:
         """Move the tenant's next jobs to the queue, up to the ceiling. `ended` is a job that has just ended."""
         await self._session.execute(_LOCK, {"tenant": tenant})
-        parameters = {"tenant": tenant, "lane": lane.value, "ended": ended}
-        running: int = (await self._session.execute(_RUNNING, parameters)).scalar_one()
-        for place, job in enumerate(await self._next(tenant, lane, self._ceiling - running), running):
+        parameters = {"tenant": tenant, "lane": lane.value, "ended": ended, "ceiling": self._ceiling}
+        taken = (await self._session.execute(_NEXT, parameters)).all()
+        for place, row in enumerate(sorted(taken, key=lambda row: (row.rank, row.id))):
             # A tenant's first job goes before the second one of any other.
-            await self._defer(tenant, lane, job, priority=-place)
-
-    async def _next(self, tenant: str, lane: Lane, most: int) -> list[Job]:
-        """Take so many jobs from the head of the line."""
-        line = select(WaitingJobRow.id).filter_by(tenant=tenant, lane=lane.value)
-        head = line.order_by(WaitingJobRow.rank, WaitingJobRow.id).limit(max(0, most))
-        taken = delete(WaitingJobRow).where(WaitingJobRow.id.in_(head)).returning(WaitingJobRow)
-        rows = sorted((await self._session.scalars(taken)).all(), key=lambda row: (row.rank, row.id))
-        return [Job(row.task, row.arguments, row.claim, row.rank) for row in rows]
+            job = Job(row.task, row.arguments, row.claim, row.rank)
+            await self._defer(tenant, lane, job, priority=-(row.running + place))
 
     async def _defer(self, tenant: str, lane: Lane, job: Job, priority: int) -> None:
         connection = await driver_connection(self._session)

@@ -1,15 +1,18 @@
 """Database sessions for the rest of the service, and one error for all failures to reach the database."""
 
 import asyncio
+import select
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, cast
 
 import psycopg
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.domain.errors import DatabaseUnavailableError, OverloadedError
 
@@ -19,6 +22,9 @@ CONNECT_TIMEOUT = 5
 #: The most requests that may wait for a connection, and the seconds that one of them waits. At 10 ms for each request,
 #: the last one of so many waits some four seconds; clients give up after longer waits.
 MOST_WAITING, LONGEST_WAIT = 400, 20.0
+
+#: For sessions that may lose their last commits when the database server crashes. It loses them in order.
+COMMIT_SOON = "SET synchronous_commit TO off"
 
 _AWAY = (OperationalError, InterfaceError, psycopg.OperationalError)
 
@@ -64,19 +70,52 @@ async def driver_connection(session: AsyncSession) -> psycopg.AsyncConnection[An
     return cast("psycopg.AsyncConnection[Any]", connection.driver_connection)
 
 
-class Database:
-    """A pool of connections to one PostgreSQL database."""
+def _refuse_closed(_: object, record: ConnectionPoolEntry, *__: object) -> None:
+    """Let the pool replace a connection that the server has closed.
 
-    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+    An idle server sends nothing but its goodbye, so a look at the socket is enough. A ping would cost every transaction
+    a round trip.
+
+    Raises:
+        DisconnectionError: the connection is closed, or the server has sent something.
+    """
+    connection = cast("psycopg.AsyncConnection[Any]", record.driver_connection)
+    if connection.closed or _can_be_read(connection.fileno()):
+        raise DisconnectionError
+
+
+def _can_be_read(socket: int) -> bool:
+    poll = select.poll()
+    poll.register(socket, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _commit_soon(connection: DBAPIConnection, _: object) -> None:
+    connection.cursor().execute(COMMIT_SOON)
+
+
+class Database:
+    """A pool of connections to one PostgreSQL database.
+
+    Args:
+        url: where the database is.
+        pool_size: how many connections there are at most.
+        can_lose_commits: whether commits need not wait for the disk: a crash of the database server may undo the last
+            ones, so what they stored must be computed again by itself.
+    """
+
+    def __init__(self, url: str, *, pool_size: int = 10, can_lose_commits: bool = False) -> None:
         self._engine = create_async_engine(
             dialect_url(url),
             connect_args={"connect_timeout": CONNECT_TIMEOUT},
             pool_size=pool_size,
             max_overflow=0,
-            pool_pre_ping=True,
             # A logged error has its statement, but not the parameters, which may be counts or the hash of a key.
             hide_parameters=True,
         )
+        event.listen(self._engine.sync_engine, "checkout", _refuse_closed)
+        if can_lose_commits:
+            event.listen(self._engine.sync_engine, "connect", _commit_soon)
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
         self._connections = asyncio.Semaphore(pool_size)
         self._waiting = 0

@@ -32,7 +32,7 @@ async def run_worker(settings: Settings) -> None:
     if settings.database_url is None:
         message = "a worker needs a database: set AEGIS_DATABASE_URL, or start the worker beside `aegis-server serve`"
         raise ValueError(message)
-    database = Database(settings.database_url, pool_size=2)
+    database = Database(settings.database_url, pool_size=2, can_lose_commits=True)
     queue = queue_app(settings.database_url)
     children = {
         Lane.LIGHT: ChildProcess(computation.__name__, LIGHT_SECONDS),

@@ -8,7 +8,7 @@ from app.catalog.queue import JobQueue
 from app.catalog.stores.advice import AdviceStore, Asked
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore
-from app.catalog.stores.questions import QuestionStore
+from app.catalog.stores.questions import QuestionStore, TenantQuestion
 from app.catalog.stores.references import ReferenceStore
 from app.domain.advice import Advice, AdviceQuestion, Problem, Status, View
 from app.domain.callers import Caller
@@ -20,6 +20,7 @@ from app.services.advice_input import AdviceInput, RecentInputs
 from app.services.configurations import unpack_configurations
 from app.services.costs import advice_cost, lane_of
 from app.services.questions import needs_pairs, refuse_unanswerable, selected_places
+from app.services.recent_versions import KnownVersion, RecentVersions
 from app.services.references import ReferenceService
 from app.services.views import refuse_beyond_coarse, view_for
 
@@ -39,14 +40,14 @@ class SeenAdvice:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question that has been asked: its id, and the advice that answers it.
+    """A question that has been asked.
 
     Attributes:
+        question: the tenant's question, with the id of the advice that answers it.
         is_new: whether this call was the first to ask for the advice, which is not computed yet.
     """
 
-    id: str
-    advice_id: str
+    question: TenantQuestion
     is_new: bool
 
 
@@ -61,6 +62,7 @@ class AdviceService:
         questions: QuestionStore,
         reconstruction: ReferenceService,
         queue: JobQueue,
+        recent: RecentVersions,
     ) -> None:
         self._questions = questions
         self._entries = entries
@@ -68,6 +70,7 @@ class AdviceService:
         self._advice = advice
         self._reconstruction = reconstruction
         self._queue = queue
+        self._recent = recent
 
     async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, budget: int) -> AskedQuestion:
         """Ask a question about a version that the caller may see.
@@ -85,17 +88,29 @@ class AdviceService:
         """
         view = view_for(caller, head)
         if view is View.COARSE:
-            await self._refuse_beyond_coarse(head, question)
+            refuse_beyond_coarse(question, (await self._version(head)).outline)
         asked = await self._asked(caller.tenant, head, question)
-        question_id, is_first = await self._questions.add(asked.id, caller.tenant, view)
+        own, is_first = await self._questions.add(asked.id, caller.tenant, view)
         if is_first and view is View.COARSE:
             await self._spend(caller, head, budget)
-        return AskedQuestion(question_id, asked.id, asked.is_new)
+        return AskedQuestion(own, asked.is_new)
 
-    async def _refuse_beyond_coarse(self, head: Head, question: AdviceQuestion) -> None:
+    async def _version(self, head: Head) -> KnownVersion:
+        """What decides which questions a version can answer. It is not deleted until the transaction ends.
+
+        Raises:
+            NotFoundError: it has just been deleted.
+        """
+        known = self._recent.find(head)
+        if known is not None and await self._contents.pin(head.version_id):
+            return known
         frame = await self._contents.hold(head.version_id)
-        if frame is not None:
-            refuse_beyond_coarse(question, frame.outline)
+        if frame is None:
+            raise NotFoundError(f"Entry {head.id} has just been deleted.")
+        packed = await self._contents.configuration_table(head.version_id, frame)
+        known = KnownVersion(frame.outline, unpack_configurations(packed, frame.outline, with_ids=False))
+        self._recent.keep(head, known)
+        return known
 
     async def _spend(self, caller: Caller, head: Head, budget: int) -> None:
         if await self._questions.count(head.version_id, caller.tenant) > budget:
@@ -118,15 +133,14 @@ class AdviceService:
         # A queued advice is treated like a new one, so that asking again restarts references whose jobs were lost.
         if known is not None and known.status is not Status.QUEUED:
             return known
-        frame = await self._contents.hold(head.version_id)
-        if frame is None:
-            raise NotFoundError(f"Entry {head.id} has just been deleted.")
-        packed = await self._contents.configuration_table(head.version_id, frame)
-        has_pairs = not needs_pairs(question, frame.outline) or await self._contents.has_pairs(head.version_id)
-        table = unpack_configurations(packed, frame.outline, with_ids=False)
-        refuse_unanswerable(question, frame.outline, table, has_pairs=has_pairs)
-        places = selected_places(question, frame.outline)
-        complete = await self._reconstruction.ensure(tenant, head.version_id, frame.outline, places)
+        version = await self._version(head)
+        has_pairs = not needs_pairs(question, version.outline) or await self._contents.has_pairs(head.version_id)
+        refuse_unanswerable(question, version.outline, version.table, has_pairs=has_pairs)
+        places = selected_places(question, version.outline)
+        complete = version.stored.issuperset(places)
+        if not complete and await self._reconstruction.ensure(tenant, head.version_id, version.outline, places):
+            complete = True
+            version.stored.update(places)
         asked = await self._advice.find_or_add(head.version_id, question, MODEL_VERSION)
         if complete and asked.status is Status.QUEUED:  # another tenant's job may have to wait for its turn
             await self._queue.advise(tenant, asked.id)
@@ -139,16 +153,34 @@ class AdviceService:
             NotFoundError: there is no such advice, or the caller may not see it.
         """
         question = await self._questions.find(question_id)
-        advice = None if question is None else await self._advice.find(question.advice_id)
-        head = None if advice is None else await self._entries.find(advice.entry_id, advice.version)
-        if question is None or advice is None or head is None or not _may_read(caller, question.tenant, head):
+        seen = None if question is None else await self._seen(caller, question)
+        if seen is None:
             raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
+        return seen
+
+    async def answer(self, caller: Caller, question: TenantQuestion) -> SeenAdvice:
+        """The advice that answers a question that the caller has just asked.
+
+        Raises:
+            NotFoundError: the caller may not see the entry any more.
+        """
+        seen = await self._seen(caller, question)
+        if seen is None:
+            raise NotFoundError(f"There is no advice {question.id}, or you may not see it.")
+        return seen
+
+    async def _seen(self, caller: Caller, question: TenantQuestion) -> SeenAdvice | None:
+        """The advice that answers a question; None if the caller may not see it."""
+        advice = await self._advice.find(question.advice_id)
+        head = None if advice is None else await self._entries.find(advice.entry_id, advice.version)
+        if advice is None or head is None or not _may_read(caller, question.tenant, head):
+            return None
         view = view_for(caller, head)
         if view is View.COARSE and question.view != View.COARSE:  # it may be refused to a coarse caller
-            raise NotFoundError(f"There is no advice {question_id}, or you may not see it.")
+            return None
         if not advice.status.is_final:
             advice = replace(advice, progress=await self._advice.progress(advice.id, MODEL_VERSION))
-        own = replace(advice, id=question_id, created_at=question.created_at, digest=head.seen_by(caller).digest)
+        own = replace(advice, id=question.id, created_at=question.created_at, digest=head.seen_by(caller).digest)
         if not head.belongs_to(caller):  # it would show that somebody else asked the same
             own = replace(own, elapsed_ms=None)
         return SeenAdvice(own, view)
@@ -187,7 +219,7 @@ class AdviceWork:
         advice = await self._advice.find(advice_id)
         if advice is None or advice.status is Status.SUCCEEDED or not await self._contents.pin(advice.version_id):
             return None
-        given = self._recent.find(advice.version_id, advice.question)
+        given = self._recent.find(advice)
         if given is None:
             given = await self._load(tenant, lane, advice)
         else:
@@ -216,6 +248,7 @@ class AdviceWork:
         pairs = needs_pairs(advice.question, frame.outline)
         return AdviceInput(
             version_id=advice.version_id,
+            digest=advice.digest,
             question=advice.question,
             outline=frame.outline,
             places=tuple(places),

@@ -10,7 +10,7 @@ from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCount
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
-from app.domain.advice import AdviceQuestion, PackedReference
+from app.domain.advice import Advice, AdviceQuestion, PackedReference
 from app.domain.configurations import ConfigurationTable, PackedConfigurations
 from app.domain.documents import associations_of, attach, decompress, evidence_of, pairs_of
 from app.domain.entries import AttributeOutline, CountTable
@@ -27,6 +27,7 @@ class AdviceInput:
     """The input for computing an advice, restricted to the attributes at `places`."""
 
     version_id: int
+    digest: str
     question: AdviceQuestion
     outline: tuple[AttributeOutline, ...]
     places: tuple[int, ...]
@@ -40,11 +41,13 @@ class RecentInputs:
     """The inputs of the last few answers: versions and their references never change."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, tuple[str, ...] | None], AdviceInput] = OrderedDict()
+        # The digest as well: after a backup is restored, another version may get the id.
+        self._kept: OrderedDict[tuple[int, str, tuple[str, ...] | None], AdviceInput] = OrderedDict()
 
-    def find(self, version_id: int, question: AdviceQuestion) -> AdviceInput | None:
-        """The input for a question, if one about the same attributes of the version was answered lately."""
-        key = version_id, question.attributes
+    def find(self, advice: Advice) -> AdviceInput | None:
+        """The input for an advice, if one about the same attributes of the version was answered lately."""
+        question = advice.question
+        key = advice.version_id, advice.digest, question.attributes
         if key not in self._kept or MEASURES[question.measure].is_joint:  # pair counts are large, and not kept
             return None
         self._kept.move_to_end(key)
@@ -57,7 +60,7 @@ class RecentInputs:
         sizes += [len(given.schema), len(given.configurations.ids), len(given.configurations.codes.data)]
         if sum(sizes) > LARGEST_KEPT or MEASURES[given.question.measure].is_joint:
             return
-        self._kept[given.version_id, given.question.attributes] = given
+        self._kept[given.version_id, given.digest, given.question.attributes] = given
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 

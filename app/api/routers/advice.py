@@ -69,7 +69,7 @@ async def ask_advice(
 async def read_advice(advice_id: str, caller: CallerDependency, state: StateDependency) -> Response:
     """Returns an advice. Its result fields are null until it has succeeded; if it has failed, `problem` says why."""
     async with state.database.transaction() as session:
-        seen = await Factory(session, state.queue).advice().read(caller, advice_id)
+        seen = await Factory(session, state.queue).advice(state.recent).read(caller, advice_id)
     return JsonResponse(await _json(state, caller, seen))
 
 
@@ -86,14 +86,14 @@ async def _answer(
         async with state.database.transaction() as session:
             factory = Factory(session, state.queue, state.tenant_jobs)
             head = await factory.catalogue().head(caller, entry_id, version)
-            asked = await factory.advice().ask(caller, head, question, state.question_budget)
+            asked = await factory.advice(state.recent).ask(caller, head, question, state.question_budget)
             # This comes before the commit, so no worker can have announced the answer yet.
-            attention.turn_to(asked.advice_id)
+            attention.turn_to(asked.question.advice_id)
         if asked.is_new:
             await attention.wait(wait)
         while True:
             async with state.database.transaction() as session:
-                seen = await Factory(session, state.queue).advice().read(caller, asked.id)
+                seen = await Factory(session, state.queue).advice(state.recent).answer(caller, asked.question)
             remaining = deadline - asyncio.get_running_loop().time()
             if seen.advice.status.is_final or remaining <= 0 or attention.is_over:
                 return seen

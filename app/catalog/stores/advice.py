@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Update, and_, column, func, select, update
+from sqlalchemy import ColumnElement, Select, Text, and_, bindparam, column, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.catalog.stores.conditions import one_of
-from app.catalog.tables import AdviceRow, EntryVersionRow, ReferenceRow
+from app.catalog.tables import AdviceRow, Base, EntryVersionRow, ReferenceRow
 from app.domain.advice import Advice, AdviceQuestion, Problem, Progress, Status
 
 #: The channel that announces a finished advice, with its id as the payload.
@@ -35,34 +35,25 @@ class AdviceStore:
 
     async def find_answer(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked | None:
         """The advice that answers or will answer `question`; None if nobody has asked or the last attempt failed."""
-        statement = select(AdviceRow.id, AdviceRow.status).filter_by(**_key(version_id, question, model_version))
-        row = (await self._session.execute(statement.where(AdviceRow.status != Status.FAILED.value))).first()
-        return None if row is None else Asked(str(row.id), is_new=False, status=Status(row.status))
+        row = (await self._session.execute(_ASKED, _key(version_id, question, model_version))).first()
+        if row is None or row.status == Status.FAILED:
+            return None
+        return Asked(str(row.id), is_new=False, status=Status(row.status))
 
     async def find_or_add(self, version_id: int, question: AdviceQuestion, model_version: str) -> Asked:
         """The advice for `question`; queued if nobody has asked before or the last attempt failed."""
         key = _key(version_id, question, model_version)
-        added = await self._session.execute(
-            insert(AdviceRow)
-            .values(id=uuid.uuid4(), question=asdict(question), status=Status.QUEUED.value, **key)
-            .on_conflict_do_update(
-                index_elements=list(key),
-                set_={"status": Status.QUEUED.value, "problem": None},
-                where=AdviceRow.status == Status.FAILED.value,
-            )
-            .returning(AdviceRow.id)
-        )
-        new = added.scalar()
-        if new is not None:
-            return Asked(str(new), is_new=True, status=Status.QUEUED)
-        asked = await self._session.execute(select(AdviceRow.id, AdviceRow.status).filter_by(**key))
-        advice_id, status = asked.one()
+        new = {"id": uuid.uuid4(), "question": asdict(question), "status": Status.QUEUED.value}
+        added = (await self._session.execute(_ADD, new | key)).scalar()
+        if added is not None:
+            return Asked(str(added), is_new=True, status=Status.QUEUED)
+        advice_id, status = (await self._session.execute(_ASKED, key)).one()
         return Asked(str(advice_id), is_new=False, status=Status(status))
 
     async def find(self, advice_id: str) -> Advice | None:
         """The advice with this id."""
         try:
-            rows = await self._session.execute(_ADVICE.where(AdviceRow.id == uuid.UUID(advice_id)))
+            rows = await self._session.execute(_ADVICE, {"wanted": uuid.UUID(advice_id)})
         except ValueError:
             return None
         return next((_to_advice(row, version) for row, version in rows), None)
@@ -90,11 +81,11 @@ class AdviceStore:
 
     async def wait(self, advice_id: str) -> None:
         """Mark an advice as queued again, unless it is answered."""
-        await self._session.execute(_unanswered(advice_id).values(status=Status.QUEUED.value))
+        await self._change(advice_id, status=Status.QUEUED.value)
 
     async def start(self, advice_id: str) -> None:
         """Mark an advice as running, unless it is answered."""
-        await self._session.execute(_unanswered(advice_id).values(status=Status.RUNNING.value))
+        await self._change(advice_id, status=Status.RUNNING.value)
 
     async def succeed(self, advice_id: str, result: bytes, elapsed_ms: float) -> None:
         """Store the answer and announce it when the transaction commits."""
@@ -105,13 +96,34 @@ class AdviceStore:
         await self._finish(advice_id, status=Status.FAILED.value, problem=asdict(problem))
 
     async def _finish(self, advice_id: str, **values: object) -> None:
-        await self._session.execute(_unanswered(advice_id).values(**values))
-        await self._session.execute(select(func.pg_notify(CHANNEL, advice_id)))
+        await self._change(advice_id, **values)
+        await self._session.execute(_ANNOUNCE, {"channel": CHANNEL, "payload": advice_id})
+
+    async def _change(self, advice_id: str, **values: object) -> None:
+        """Change an advice unless it is answered: jobs may run twice, and the slower one must not undo an answer."""
+        await self._session.execute(_UNANSWERED, {"wanted": uuid.UUID(advice_id)} | values)
 
 
-_ADVICE: Select[AdviceRow, EntryVersionRow] = select(AdviceRow, EntryVersionRow).join(
-    EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id
+# Statements are built once: building one takes longer than PostgreSQL takes to answer it.
+_TABLE = Base.metadata.tables[AdviceRow.__tablename__]
+_KEY = ("version_id", "question_digest", "model_version")
+_ADVICE: Select[AdviceRow, EntryVersionRow] = (
+    select(AdviceRow, EntryVersionRow)
+    .join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
+    .where(AdviceRow.id == bindparam("wanted"))
 )
+_ASKED = select(_TABLE.c.id, _TABLE.c.status).where(*(_TABLE.c[name] == bindparam(name) for name in _KEY))
+_ADD = (
+    insert(_TABLE)
+    .on_conflict_do_update(
+        index_elements=_KEY,
+        set_={"status": Status.QUEUED.value, "problem": None},
+        where=_TABLE.c.status == Status.FAILED.value,
+    )
+    .returning(_TABLE.c.id)
+)
+_UNANSWERED = update(_TABLE).where(_TABLE.c.id == bindparam("wanted"), _TABLE.c.status != Status.SUCCEEDED.value)
+_ANNOUNCE = select(func.pg_notify(bindparam("channel", type_=Text), bindparam("payload", type_=Text)))
 
 #: The attributes in the outline of the version that an advice is about, each with its place there.
 _ATTRIBUTE = (
@@ -135,11 +147,6 @@ def _needs(model_version: str, *columns: ColumnElement[Any] | InstrumentedAttrib
     )
     needed = select(*columns).select_from(AdviceRow).join(EntryVersionRow, EntryVersionRow.id == AdviceRow.version_id)
     return needed.join(_ATTRIBUTE, selected).outerjoin(ReferenceRow, stored).group_by(AdviceRow.id)
-
-
-def _unanswered(advice_id: str) -> Update:
-    """An update of an advice, unless it is answered: jobs may run twice, and the slower one must not undo an answer."""
-    return update(AdviceRow).where(AdviceRow.id == uuid.UUID(advice_id), AdviceRow.status != Status.SUCCEEDED.value)
 
 
 def _key(version_id: int, question: AdviceQuestion, model_version: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Row, exists, insert, select
+from sqlalchemy import Row, bindparam, exists, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -81,9 +81,7 @@ class ContentStore:
 
     async def pin(self, version_id: int) -> bool:
         """Prevent the deletion of a version during the transaction; False if it is deleted."""
-        statement = select(EntryVersionRow.id).where(EntryVersionRow.id == version_id)
-        held = await self._session.execute(statement.with_for_update(read=True, key_share=True))
-        return held.first() is not None
+        return (await self._session.execute(_PINNED, {"wanted": version_id})).first() is not None
 
     async def lock(self, version_id: int) -> bool:
         """Lock a version exclusively until the transaction ends; False if it is deleted. Others may still read it."""
@@ -130,6 +128,11 @@ class ContentStore:
         return bool(stored.scalar())
 
 
+_PINNED = (
+    select(EntryVersionRow.id)
+    .where(EntryVersionRow.id == bindparam("wanted"))
+    .with_for_update(read=True, key_share=True)
+)
 _IS_PAIRS = CountTableRow.kind == CountKind.PAIRS.value
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Text,
     and_,
     any_,
+    bindparam,
     case,
     cast,
     delete,
@@ -73,15 +74,16 @@ class EntryStore:
     async def find(self, entry_id: str, version: int | None = None, *, lock: bool = False) -> Head | None:
         """The head of an entry at a version (the latest by default); `lock` locks the entry for the transaction."""
         try:
-            statement = _HEADS.where(EntryRow.id == uuid.UUID(entry_id))
+            wanted = {"wanted": uuid.UUID(entry_id)}
         except ValueError:
             return None
         if lock:
             # The lock comes first, so that the version joined below is the latest one for as long as the lock is held.
-            await self._session.execute(select(EntryRow.id).where(EntryRow.id == uuid.UUID(entry_id)).with_for_update())
-        # The type is Numeric because a caller may ask for a version beyond the range of an integer column.
-        wanted = EntryRow.latest_version if version is None else literal(version, Numeric)
-        rows = await self._session.execute(statement.where(EntryVersionRow.version == wanted))
+            await self._session.execute(_LOCKED, wanted)
+        if version is None:
+            rows = await self._session.execute(_LATEST_OF_ONE, wanted)
+        else:
+            rows = await self._session.execute(_VERSION_OF_ONE, wanted | {"version": version})
         return next((_to_head(*row) for row in rows), None)
 
     async def find_by_name(self, tenant: str, name: str) -> Head | None:
@@ -136,6 +138,11 @@ _HEADS: Select[EntryRow, EntryVersionRow, str] = (
     .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
 )
 _LATEST = _HEADS.where(EntryVersionRow.version == EntryRow.latest_version)
+_ONE = EntryRow.id == bindparam("wanted")
+_LOCKED = select(EntryRow.id).where(_ONE).with_for_update()
+_LATEST_OF_ONE = _LATEST.where(_ONE)
+# The type is Numeric because a caller may ask for a version beyond the range of an integer column.
+_VERSION_OF_ONE = _HEADS.where(_ONE, EntryVersionRow.version == bindparam("version", type_=Numeric))
 _NEWEST_FIRST = (EntryRow.created_at.desc(), EntryRow.id.desc())
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -12,8 +12,14 @@ from app.domain.callers import ApiKey, Role
 
 async def tenant_id(session: AsyncSession, name: str) -> int:
     """The id of the tenant with this name, which is created if it is new."""
+    known: int | None = (await session.execute(_TENANT, {"wanted": name})).scalar()
+    if known is not None:
+        return known
     await session.execute(insert(TenantRow).values(name=name).on_conflict_do_nothing())
-    return (await session.execute(select(TenantRow.id).where(TenantRow.name == name))).scalar_one()
+    return (await session.execute(_TENANT, {"wanted": name})).scalar_one()
+
+
+_TENANT = select(TenantRow.id).where(TenantRow.name == bindparam("wanted"))
 
 
 class KeyStore:

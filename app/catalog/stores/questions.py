@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ARRAY, Uuid, any_, literal, select
+from sqlalchemy import ARRAY, Uuid, any_, bindparam, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.catalog.stores.keys import tenant_id
-from app.catalog.tables import QuestionBudgetRow, QuestionRow, TenantRow
+from app.catalog.tables import Base, QuestionBudgetRow, QuestionRow, TenantRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +30,20 @@ class QuestionStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add(self, advice_id: str, tenant: str, view: str) -> tuple[str, bool]:
-        """The id of a tenant's question, and whether the tenant asks it for the first time."""
+    async def add(self, advice_id: str, tenant: str, view: str) -> tuple[TenantQuestion, bool]:
+        """A tenant's question, and whether the tenant asks it for the first time."""
         key = {"advice_id": uuid.UUID(advice_id), "tenant_id": await tenant_id(self._session, tenant), "view": view}
-        added = await self._session.execute(
-            insert(QuestionRow).values(id=uuid.uuid4(), **key).on_conflict_do_nothing().returning(QuestionRow.id)
-        )
-        if (new := added.scalar()) is not None:
-            return str(new), True
-        known = await self._session.execute(select(QuestionRow.id).filter_by(**key))
-        return str(known.scalar_one()), False
+        added = (await self._session.execute(_ADD, {"id": uuid.uuid4()} | key)).first()
+        known = added or (await self._session.execute(_ASKED, key)).one()
+        return TenantQuestion(str(known.id), advice_id, tenant, view, known.created_at), added is not None
 
     async def find(self, question_id: str) -> TenantQuestion | None:
         """The question of this id."""
         try:
-            wanted = QuestionRow.id == uuid.UUID(question_id)
+            wanted = {"wanted": uuid.UUID(question_id)}
         except ValueError:
             return None
-        rows = await self._session.execute(select(QuestionRow, TenantRow.name).join(TenantRow).where(wanted))
+        rows = await self._session.execute(_QUESTION, wanted)
         return next((TenantQuestion(str(q.id), str(q.advice_id), name, q.view, q.created_at) for q, name in rows), None)
 
     async def tenants(self, advice_ids: Sequence[str]) -> list[tuple[str, str]]:
@@ -73,3 +69,10 @@ class QuestionStore:
             .returning(QuestionBudgetRow.used)
         )
         return counted.scalar_one()
+
+
+_TABLE = Base.metadata.tables[QuestionRow.__tablename__]
+_KEY = ("advice_id", "tenant_id", "view")
+_ADD = insert(_TABLE).on_conflict_do_nothing().returning(_TABLE.c.id, _TABLE.c.created_at)
+_ASKED = select(_TABLE.c.id, _TABLE.c.created_at).where(*(_TABLE.c[name] == bindparam(name) for name in _KEY))
+_QUESTION = select(QuestionRow, TenantRow.name).join(TenantRow).where(QuestionRow.id == bindparam("wanted"))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, bindparam, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -23,8 +23,8 @@ class ReferenceStore:
 
     async def missing(self, version_id: int, model_version: str, attributes: Sequence[int]) -> list[int]:
         """Those of `attributes` that have no reference yet, in the same order."""
-        statement = select(ReferenceRow.attribute).where(*_of(ReferenceRow, version_id, model_version))
-        stored = frozenset((await self._session.execute(statement)).scalars())
+        key = {"version_id": version_id, "model_version": model_version}
+        stored = frozenset((await self._session.execute(_STORED, key)).scalars())
         return [attribute for attribute in attributes if attribute not in stored]
 
     async def add(self, version_id: int, model_version: str, references: Sequence[PackedReference]) -> None:
@@ -61,6 +61,11 @@ class ReferenceStore:
             )
             for head in stored
         )
+
+
+_STORED = select(ReferenceRow.attribute).where(
+    ReferenceRow.version_id == bindparam("version_id"), ReferenceRow.model_version == bindparam("model_version")
+)
 
 
 def _of(

@@ -2,10 +2,12 @@
 
 import asyncio
 
+import psycopg
 import pytest
+from sqlalchemy import text
 
 from app.catalog import session
-from app.catalog.session import Database
+from app.catalog.session import Database, driver_connection
 from app.domain.errors import OverloadedError
 from tests.service import running_app
 
@@ -54,6 +56,31 @@ async def test_who_has_waited_long_is_refused_and_holds_up_nobody(narrow, monkey
         with pytest.raises(OverloadedError):
             await narrow.ping()
     await narrow.ping()
+
+
+async def test_a_connection_that_the_server_has_closed_is_replaced(narrow, database_url):
+    await narrow.ping()
+    with psycopg.connect(database_url, autocommit=True) as other:
+        ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s AND pid <> %s"
+        closed = other.execute(ended, (other.info.dbname, other.info.backend_pid)).fetchall()
+    assert closed == [(True,)]
+    await narrow.ping()
+
+
+async def test_a_connection_that_was_closed_here_is_replaced(narrow):
+    async with narrow.transaction() as found:
+        connection = await driver_connection(found)
+    await connection.close()
+    await narrow.ping()
+
+
+@pytest.mark.parametrize(("can_lose_commits", "expected"), [(False, "on"), (True, "off")])
+async def test_only_commits_that_may_be_lost_do_not_wait_for_the_disk(database_url, can_lose_commits, expected):
+    waits = f"{database_url}{'&' if '?' in database_url else '?'}options=-csynchronous_commit%3Don"
+    database = Database(waits, can_lose_commits=can_lose_commits)
+    async with database.transaction() as found:
+        assert (await found.execute(text("SHOW synchronous_commit"))).scalar() == expected
+    await database.close()
 
 
 async def test_an_overloaded_service_says_so_and_when_to_come_again(database_url, monkeypatch):

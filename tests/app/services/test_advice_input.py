@@ -1,10 +1,11 @@
 """What is kept between questions is what the next question would have unpacked."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.advice import AdviceQuestion
+from app.domain.advice import Advice, AdviceQuestion, Status
 from app.services import advice_input
 from app.services.advice_input import AdviceInput, RecentInputs, known_of
 from app.services.computation import ReferenceInput, compute_references
@@ -25,6 +26,7 @@ def given(entry, measure="mutual_information"):
     references = tuple(compute_references(ReferenceInput(content.schema, places, tables), seconds=60))
     return AdviceInput(
         version_id=1,
+        digest="digest",
         question=AdviceQuestion(measure=measure),
         outline=content.outline,
         places=places,
@@ -33,6 +35,10 @@ def given(entry, measure="mutual_information"):
         configurations=content.configuration_table,
         references=references,
     )
+
+
+def asked(question, version_id=1, digest="digest"):
+    return Advice("id", Status.QUEUED, "entry", 1, version_id, digest, question, "model", datetime.now(UTC))
 
 
 def without_histograms(entry):
@@ -76,20 +82,21 @@ def test_inputs_are_found_for_other_questions_about_the_same_attributes():
     recent, one = RecentInputs(), given(shared_entry(2))
     recent.keep(one)
     other = AdviceQuestion(measure="g3", weights={"a0": 2.0})
-    assert recent.find(1, other) == replace(one, question=other)
-    assert recent.find(2, other) is None
-    assert recent.find(1, replace(other, attributes=("a0",))) is None
-    assert recent.find(1, AdviceQuestion(measure="joint")) is None
+    assert recent.find(asked(other)) == replace(one, question=other)
+    assert recent.find(asked(other, version_id=2)) is None
+    assert recent.find(asked(other, digest="that of a restored backup")) is None
+    assert recent.find(asked(replace(other, attributes=("a0",)))) is None
+    assert recent.find(asked(AdviceQuestion(measure="joint"))) is None
 
 
 def test_inputs_with_pair_counts_large_ones_and_many_are_not_kept(monkeypatch):
     recent, one = RecentInputs(), given(shared_entry(2))
     recent.keep(replace(one, question=AdviceQuestion(measure="joint")))
-    assert recent.find(1, one.question) is None
+    assert recent.find(asked(one.question)) is None
     for version in range(advice_input.MOST_KEPT + 1):
         recent.keep(replace(one, version_id=version))
-    assert recent.find(0, one.question) is None
-    assert recent.find(1, one.question) is not None
+    assert recent.find(asked(one.question, 0)) is None
+    assert recent.find(asked(one.question)) is not None
     monkeypatch.setattr(advice_input, "LARGEST_KEPT", 10)
     recent.keep(replace(one, version_id=99))
-    assert recent.find(99, one.question) is None
+    assert recent.find(asked(one.question, 99)) is None
