@@ -63,7 +63,7 @@ class ReferenceService:
 
     async def load(self, version_id: int, places: Sequence[int]) -> ReferenceInput | None:
         """The input for computing the references at `places`; None if all are stored or the version is deleted."""
-        if await self._contents.hold(version_id) is None:
+        if not await self._contents.pin(version_id):
             return None
         missing = await self._references.missing(version_id, MODEL_VERSION, places)
         schema = await self._contents.schema(version_id)

@@ -182,7 +182,7 @@ def test_there_is_none_where_views_contradict_each_other():
 def test_the_limits_hold_for_every_table_that_fits(seed):
     evidence = tiny(seed, histogram=True)
     rows = RowLimits.of(evidence, evidence.histogram)
-    majorant = np.cumsum(rows.majorant(), axis=1)
+    majorant = np.cumsum(rows.majorant, axis=1)
     for table in every_table(evidence):
         cells = table[rows.kind_of]
         assert np.all((rows.lower <= cells) & (cells <= rows.upper))
@@ -194,7 +194,7 @@ def test_merging_a_label_by_hand_is_never_more_even(seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 9, 4).astype(float)
     for values in (1, 2, 3, 4, 6):
-        even = np.cumsum(GroupLimits(counts[np.newaxis], np.array([values]), None).merged()[0])
+        even = np.cumsum(GroupLimits(counts[np.newaxis], np.array([values]), None).merged[0])
         assert even[-1] == pytest.approx(counts.sum())
         for classes in product(range(values), repeat=4):
             merged = -np.sort(-np.bincount(classes, counts, minlength=4))[:4]

@@ -301,7 +301,7 @@ def contingency_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray
 
 def gini_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
     """`sum F^2 / f`. For a group it is at most the sum of the largest counts (`modes_by_group`)."""
-    return squares(rows.majorant()) / rows.records
+    return squares(rows.majorant) / rows.records
 
 
 def chi_square_at(score: float, known: PartialTable) -> float:

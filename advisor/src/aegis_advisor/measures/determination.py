@@ -116,12 +116,12 @@ def _mixed(table: FloatArray) -> FloatArray:
 
 def agreement_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
     """`sum F^2 - f^2`: minus the number of ordered pairs of records that differ on the label."""
-    return squares(rows.majorant()) - rows.records**2
+    return squares(rows.majorant) - rows.records**2
 
 
 def agreement_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
     """At most the score of the most uneven coupling of the group's rows and labels."""
-    coupled = groups.majorant()
+    coupled = groups.majorant
     if coupled is None or groups.largest is None:
         return np.zeros(groups.values.size)
     return np.minimum(squares(coupled) - squares(groups.largest), 0.0)
@@ -129,7 +129,7 @@ def agreement_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
 
 def modes_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
     """The largest count of the row."""
-    return rows.majorant()[:, 0]
+    return rows.majorant[:, 0]
 
 
 def modes_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
@@ -139,7 +139,7 @@ def modes_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
 
 def pure_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
     """The records of the row if all of them can have one label, else 0."""
-    return np.where(rows.majorant()[:, 0] >= rows.records, rows.records, 0.0)
+    return np.where(rows.majorant[:, 0] >= rows.records, rows.records, 0.0)
 
 
 def pure_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:

@@ -192,13 +192,13 @@ def _value_entropy_gradient(table: FloatArray, atoms: AtomStatistics | None) -> 
 
 def certainty_by_row(rows: RowLimits, known: PartialTable) -> FloatArray:
     """`sum F log2 F - f log2 f`, which is convex, so that it is greatest at the majorant."""
-    return logs(rows.majorant()) - logs(rows.records[:, np.newaxis])
+    return logs(rows.majorant) - logs(rows.records[:, np.newaxis])
 
 
 def certainty_by_group(groups: GroupLimits, known: PartialTable) -> FloatArray:
     """The lesser of two bounds: by the label merged into one class per value, and by the most uneven coupling."""
-    most = logs(groups.counts) - logs(groups.merged())
-    coupled = groups.majorant()
+    most = logs(groups.counts) - logs(groups.merged)
+    coupled = groups.majorant
     if coupled is not None and groups.largest is not None:
         most = np.minimum(most, logs(coupled) - logs(groups.largest))
     return np.minimum(most, 0.0)

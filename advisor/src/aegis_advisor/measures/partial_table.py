@@ -6,6 +6,7 @@ This module has the limits that bound such scores.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -19,7 +20,7 @@ ROUNDS = 2
 """Rounds in which limits of cells are carried from one margin to the others; more rounds tighten them little."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RowLimits:
     """The unknown rows of the values with records (variant I), one for each kind, the largest first.
 
@@ -87,6 +88,7 @@ class RowLimits:
         np.maximum(self.lower, lower, out=self.lower)
         np.minimum(self.upper, upper, out=self.upper)
 
+    @cached_property
     def majorant(self) -> FloatArray:
         """(kinds, labels) in descending order: a row that is at least as uneven as any within the limits.
 
@@ -101,7 +103,7 @@ class RowLimits:
         return np.diff(sums, axis=1, prepend=0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class GroupLimits:
     """The groups of a view: their known counts, and what is known about their values.
 
@@ -133,6 +135,7 @@ class GroupLimits:
         largest[group_of[kept], rank[kept]] = records[kept]
         return cls(counts, values, largest)
 
+    @cached_property
     def majorant(self) -> FloatArray | None:
         """(groups, labels) the largest cells of a table at least as uneven as any with the margins of a group.
 
@@ -145,6 +148,7 @@ class GroupLimits:
         columns = np.cumsum(-np.sort(-self.counts, axis=1), axis=1)
         return np.diff(np.minimum(np.cumsum(self.largest, axis=1), columns), axis=1, prepend=0.0)
 
+    @cached_property
     def merged(self) -> FloatArray:
         """(groups, labels) label counts, merged as evenly as possible into as many classes as there are values.
 
