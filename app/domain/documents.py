@@ -84,10 +84,14 @@ def is_counted(pair: Document) -> bool:
 
 
 def without_counts(document: Document) -> Document:
-    """The document without any `histogram` or `joint`, and without `with_label`, which gives counts away."""
+    """The document without any `histogram` or `joint`, and without `with_label`, which gives counts away.
+
+    The pairs that are left are those with counts.
+    """
     schema = _stripped(document, lambda name, _: name in _COUNTS)
     if "pairs" in schema:
-        schema["pairs"] = [_without(_without(pair, "joint"), "with_label") for pair in schema["pairs"]]
+        counted = filter(is_counted, schema["pairs"])
+        schema["pairs"] = [_without(_without(pair, "joint"), "with_label") for pair in counted]
     return schema
 
 

@@ -66,6 +66,7 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         least = policy.min_cell
         detail = f"This count is below {least} and not 0, which this service does not accept"
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
+        yield from _associations(entry, "These numbers can give small counts away, which this service does not accept")
 
 
 def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
@@ -77,6 +78,9 @@ def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
     elif least is not None:
         detail = f"This count is below {least} and not 0, but `disclosure_control` says that none is (`min_cell`)"
         yield from _small_counts(entry, least, detail)
+        yield from _associations(
+            entry, "These numbers can give counts away that `disclosure_control` says are not told"
+        )
 
 
 def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
@@ -88,9 +92,12 @@ def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
             way = "" if can_declare else ": leave them out"
             detail = f"These counts {lack}, but this service requires noise{way} (aegis summarize --epsilon adds it)"
             yield Fault(pointer(*table.path), detail)
+    yield from _associations(entry, "These numbers are exact, but this service requires noise in all counts")
+
+
+def _associations(entry: PublishedEntry, detail: str) -> Iterator[Fault]:
     for place in entry.associations:
-        detail = "These numbers are exact, but this service requires noise in all counts: leave them out"
-        yield Fault(pointer("pairs", place, "with_label"), detail)
+        yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:

@@ -242,6 +242,14 @@ class TestAdvise:
         aegis("advise", ENTRY_ID)
         assert [request.body["measure"] for request in writes({"POST"}, service)] == [measure]
 
+    @pytest.mark.parametrize(("weight", "measure"), [("age=2", "mutual_information"), ("age=0", "joint")])
+    def test_weights_are_of_attributes_taken_one_by_one(self, aegis, service, weight, measure):
+        plain = head()
+        counted = {**plain.entry_schema, "pairs": [{"attributes": ["a", "b"]}]}
+        service.with_entry(plain.model_copy(update={"entry_schema": counted}))
+        aegis("advise", ENTRY_ID, "--weights", weight)
+        assert [request.body["measure"] for request in writes({"POST"}, service)] == [measure]
+
     def test_progress_is_said_on_a_terminal_whenever_there_is_some(self, aegis, service, measure, monkeypatch):
         answered = Advice.model_validate(EXAMPLE_ADVICE)
         steps = [Progress(done=done, total=9) for done in (0, 2, 2, 9)]

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import lognorm
 
 from aegis_advisor.errors import MissingAssociationsError
-from aegis_advisor.evidence import PairAssociation, Perturbation
+from aegis_advisor.evidence import IDENTITY, PairAssociation, Perturbation
 from aegis_advisor.joint import find_association_faults, score_jointly
 from aegis_advisor.joint.interactions import _spread
 from tests.advisor.joint.joint_cases import Records, counts
@@ -221,6 +221,19 @@ class TestFaults:
         for wrong in (held - 1, held + 1):
             [fault] = self.faults(3, combinations=wrong)
             assert fault.path == (3, "with_label", "combinations")
+
+    def test_pair_counts_limit_the_combinations_even_if_a_masking_has_no_counts_of_its_own(self):
+        unmasked = self.records.pair(0, IDENTITY, 1, IDENTITY)
+        combinations = int(np.count_nonzero(unmasked.joint))
+        wrong = PairAssociation((0, 1), (IDENTITY, IDENTITY), 1500.0, combinations + 1)
+        [fault] = find_association_faults(self.records.evidence(), [unmasked], [wrong])
+        assert fault.path == (0, "with_label", "combinations")
+        assert fault.detail.endswith(f"there are {combinations}")
+
+    def test_rounding_may_exceed_a_limit_of_nothing(self):
+        one_class = bits(np.arange(8) % 2, np.arange(8) // 4, classes=np.zeros(8, dtype=np.int64))
+        known = PairAssociation((0, 1), ("v0", "v0"), 1e-14, 4)
+        assert find_association_faults(one_class.evidence(), one_class.pairs(), [known]) == ()
 
     def test_nothing_exact_may_be_told_of_a_label_with_noise(self):
         noisy = [replace(one, label_perturbation=Perturbation(noise_scale=2.0)) for one in self.records.evidence()]

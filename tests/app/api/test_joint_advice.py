@@ -128,11 +128,12 @@ async def test_an_entry_without_any_pairs_is_told_at_once(api):
         assert (await ask(api, head["id"], measure="joint", **question)).status_code == 202
 
 
-async def test_configurations_that_share_one_attribute_at_a_time_need_no_pairs(api, worker):
+@pytest.mark.parametrize("measure", ["joint", "joint_interactions"])
+async def test_configurations_that_share_one_attribute_at_a_time_need_no_pairs(api, worker, measure):
     shared = {"c0": {"age": "age-4"}, "c1": {"zip": "zip-3"}}
     names = ("age", "zip", "sex")
     configurations = [{"id": one, "maskings": dict.fromkeys(names, "drop") | shown} for one, shown in shared.items()]
-    answer = await answer_to(api, worker, paired_entry(pairs=[], configurations=configurations))
+    answer = await answer_to(api, worker, paired_entry(pairs=[], configurations=configurations), measure=measure)
     assert answer["status"] == "succeeded", answer["problem"]
     found = {row["configuration"]: row["utility"] for row in answer["ranking"]}
     assert found == pytest.approx({one: trace(shown) for one, shown in shared.items()}, rel=1e-9)

@@ -142,6 +142,15 @@ def test_what_a_pair_tells_of_the_label_is_exact(policy):
     assert "leave them out" in found["/pairs/0/with_label"]
 
 
+@pytest.mark.parametrize("demanded", [True, False], ids=["demanded", "declared"])
+def test_nothing_is_told_of_the_label_where_small_counts_must_not_be(demanded):
+    told = {"attributes": ["a", "b"], "maskings": ["m", "n"], "with_label": {"chi_square": 60.5, "combinations": 3}}
+    document = noisy_entry(pairs=[told], **({} if demanded else {"disclosure_control": {"min_cell": 5}}))
+    faults = broken(document, Policy(min_cell=5)) if demanded else untrue(document)
+    assert [fault.pointer for fault in faults] == ["/pairs/0/with_label"]
+    assert "60.5" not in faults[0].detail
+
+
 def test_a_small_number_of_records_left_out_is_a_small_count():
     left_out = [{"id": f"c{number}", "suppressed": number} for number in (0, 4, 5, None)]
     document = noisy_entry(configurations=[*left_out, {"id": "none"}])

@@ -106,6 +106,17 @@ def test_pairs_are_folded_as_their_maskings_were_and_left_out_where_they_are_sma
     assert len(before["pairs"]) == 3
 
 
+def test_what_pairs_tell_of_the_label_is_left_out():
+    records = [(a, b, y) for a in "01" for b in ("xa", "ya") for y in "ny" for _ in range(9)]
+    entry = entry_of(records, CONFIGURATIONS, pairs=PAIRS)
+    for pair in entry["pairs"]:
+        pair["with_label"] = {"chi_square": 0.0, "combinations": 4}
+    held = controlled(entry, 5)
+    assert held.entry["pairs"]
+    assert not [pair for pair in held.entry["pairs"] if "with_label" in pair]
+    assert "what 3 pairs tell of the label together (with_label)" in held.changes.tables
+
+
 def pair_counts(records, entry, *maskings):
     views = [masked_values(entry, place, masking) for place, masking in enumerate(maskings)]
     counts = Counter((views[0][a], views[1][b]) for a, b, _ in records)

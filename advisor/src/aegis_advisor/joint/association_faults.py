@@ -90,10 +90,12 @@ class _Limits:
         return cls(trace, held, held)
 
     @classmethod
-    def by_each(cls, tables: Sequence[IntArray | None]) -> Self:
-        """The limits by the joint counts of each with the label, where these are known."""
+    def by_each(cls, tables: Sequence[IntArray | None], joint: IntArray | None) -> Self:
+        """The limits by the joint counts of each with the label, and by pair counts, where these are known."""
         known = [table for table in tables if table is not None]
         alone = [mean_square_contingency(table.astype(np.float64), None) for table in known]
+        if joint is not None:
+            return cls.by_pair(joint, max(alone, default=0.0))
         held_by = [int(np.count_nonzero(table.any(axis=1))) for table in known]
         most = held_by[0] * held_by[1] if len(held_by) == len(tables) else np.iinfo(np.int64).max
         return cls(max(alone, default=0.0), max(held_by, default=1), most)
@@ -107,8 +109,8 @@ class _Limits:
         elif label is not None:
             records, classes = int(label.sum()), int(np.count_nonzero(label)) - 1
             lower, upper = records * self.trace, records * min(classes, one.combinations - 1)
-            if not lower - SLACK * max(lower, 1.0) <= one.chi_square <= upper * (1 + SLACK):
-                detail = f"is {one.chi_square:g}, but by the counts it lies between {lower:g} and {upper:g}"
+            if not lower - SLACK * max(lower, 1.0) <= one.chi_square <= upper + SLACK * max(upper, 1.0):
+                detail = f"is {one.chi_square:.12g}, but by the counts it lies between {lower:.12g} and {upper:.12g}"
                 yield Fault((index, "with_label", "chi_square"), detail)
 
 
@@ -130,7 +132,7 @@ def _limits(
     ]
     together = iter(_traces(two, [each for each, is_known in zip(names, known, strict=True) if is_known], counts))
     return [
-        _Limits.by_pair(joint, next(together)) if is_known and joint is not None else _Limits.by_each(each)
+        _Limits.by_pair(joint, next(together)) if is_known and joint is not None else _Limits.by_each(each, joint)
         for joint, each, is_known in zip(joints, single, known, strict=True)
     ]
 

@@ -132,7 +132,7 @@ class Judge:
             rank: its rank.
         """
         records, classes = float(self.label.sum()), self.label.size - 1
-        size, whole = known.combinations - 1, known.chi_square / records
+        size, whole = known.combinations - 1, min(known.chi_square / records, classes)  # no more than rounding above it
         if records - 1 - size < LEAST_LEFT * records or size <= rank or trace >= classes or joint is None:
             return 0.0
         together = classes - whole + trace_bias(whole, size, classes, records)
@@ -196,6 +196,8 @@ def _additive(design: Design, used: Sequence[PairPlace], records: int) -> Iterat
     Raises:
         ContradictoryPairsError: no table has the pair counts.
     """
+    if not used:
+        return
     # A further code of each attribute leaves it out.
     nothing = np.zeros(0, dtype=np.int64)
     wider = replace(

@@ -80,6 +80,8 @@ class MinimumCell(Control):
             pairs, small = controlled_pairs(entry, controlled, self.least)
             controlled = controlled.model_copy(update={"pairs": pairs})
             tables += [f"pair counts of {text}" for text in small]
+            told = sum(pair.with_label is not None for pair in entry.pairs)
+            tables += [f"what {told} pairs tell of the label together (with_label)"] * bool(told)
         maskings = tuple(item for item in gone if item[1] != IDENTITY)
         return controlled, Changes(merged, maskings, reasons, tuple(tables), vouched.lost, vouched.recount)
 

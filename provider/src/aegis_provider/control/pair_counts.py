@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from aegis_provider.control.merging import is_small
 from aegis_provider.counting.counts import Counts, Partition
-from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, LabelAssociation, Pair
+from aegis_sdk.wire import IDENTITY, Configuration, EntryDocument, Pair
 
 _Views: TypeAlias = Mapping[tuple[str, str], Partition]
 """The grouping of values by each masking, by attribute and masking id."""
@@ -22,12 +22,11 @@ def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) ->
 
     The counts of every two masked attributes that a configuration uses together are summed from the tables `before`.
     Tables with a nonzero count below `least` are left out, and so are those that follow from another table. What two
-    maskings tell of the label stays only if both are as before and their counts are known and large: chi-square says
-    something of every count.
+    maskings tell of the label is left out as well: with large pair counts, it can still give away a count of three
+    columns that is 1.
     """
     old, new = _views(before), _views(after)
     tables = _by_attributes(before.pairs)
-    told = {_both(pair): pair.with_label for pair in before.pairs}
     pairs, small = [], []
     for names in combinations([each.name for each in after.attributes], 2):
         large: dict[_Both, Counts] = {}
@@ -37,16 +36,8 @@ def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) ->
                 small.append(" and ".join(f"{name} ({masking})" for name, masking in both))
             elif folded is not None:
                 large[both] = folded
-        needed = list(_needed(list(large), new))
-        for both, counts in large.items():
-            label = told.get(both) if all(_is_same(old[each], new[each]) for each in both) else None
-            if label is not None or both in needed:
-                pairs.append(_pair(both, counts if both in needed else None, label))
+        pairs += [_pair(both, large[both]) for both in _needed(list(large), new)]
     return pairs, small
-
-
-def _is_same(before: Partition, after: Partition) -> bool:
-    return before.size == after.size and np.array_equal(before.groups, after.groups)
 
 
 def _views(entry: EntryDocument) -> _Views:
@@ -111,8 +102,6 @@ def _both(pair: Pair) -> _Both:
     return (first, rows), (second, columns)
 
 
-def _pair(both: _Both, counts: Counts | None, label: LabelAssociation | None) -> Pair:
+def _pair(both: _Both, counts: Counts) -> Pair:
     (first, rows), (second, columns) = both
-    known: dict[str, Any] = {} if counts is None else {"joint": counts.tolist()}
-    known |= {} if label is None else {"with_label": label}
-    return Pair(attributes=[first, second], maskings=[rows, columns], **known)
+    return Pair(attributes=[first, second], maskings=[rows, columns], joint=counts.tolist())

@@ -49,7 +49,7 @@ def advise(
         say(f"asking about {entry_id} ...")
         advice = client.advise(
             entry_id,
-            measure or _usual_measure(client, entry_id),
+            measure or _usual_measure(client, entry_id, weighted),
             weights=weighted or None,
             require=required or None,
             limit=limit,
@@ -63,9 +63,14 @@ def advise(
     typer.echo("\n".join(report(advice, schema)))
 
 
-def _usual_measure(client: Client, entry_id: str) -> str:
-    """The measure that lost least in the evaluation, of those that the entry has the counts for."""
-    return "joint" if client.entry(entry_id).entry_schema.get("pairs") else "mutual_information"
+def _usual_measure(client: Client, entry_id: str, weights: Mapping[str, float]) -> str:
+    """The measure that lost least in the evaluation, of those that the entry has the counts for.
+
+    Attributes that are taken together cannot have weights, except that some may be left out.
+    """
+    if any(weights.values()) or not client.entry(entry_id).entry_schema.get("pairs"):
+        return "mutual_information"
+    return "joint"
 
 
 def _progress_said() -> Callable[[AdviceHead], None]:
