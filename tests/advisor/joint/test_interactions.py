@@ -8,7 +8,7 @@ from scipy.stats import lognorm
 
 from aegis_advisor.errors import MissingAssociationsError
 from aegis_advisor.evidence import IDENTITY, PairAssociation, Perturbation
-from aegis_advisor.joint import find_association_faults, score_jointly
+from aegis_advisor.joint import find_association_faults, interactions, score_jointly
 from aegis_advisor.joint.interactions import _spread
 from tests.advisor.joint.joint_cases import Records, counts
 
@@ -67,7 +67,7 @@ def adjusted(value, dimensions, classes, records):
     return classes - (classes - value) * (records - 1) / (records - 1 - dimensions)
 
 
-def share_by_hand(records, row, first, second, tried):
+def share_by_hand(records, row, first, second):
     """The share of two maskings of a configuration, from the records and the formula in docs/model.md."""
     alone = [1] * len(row)
     alone[first], alone[second] = row[first], row[second]
@@ -80,13 +80,12 @@ def share_by_hand(records, row, first, second, tried):
     degrees = m - 1 - rank
     if n - m < n / 10 or degrees <= 0:
         return 0.0
-    ratio = (whole - trace) / degrees / ((q - whole) / (n - m))
     v = [(k - 1) * (n - k) / (n - 1) for k in (m, columns.size)]
     w = [(n * np.sum(1 / each) - each.size**2) / (n - 2) for each in (rows, columns)]
     spread = 2 * n / (n - 3) * (v[0] - w[0]) * (v[1] - w[1]) + n**2 / (n - 1) * w[0] * w[1]
-    variance = 2 * max(1, spread / (2 * (m - 1) * q)) / (q * degrees) + 2 / (q * (n - m))
-    sigma = np.sqrt(np.log(1 + variance))
-    if lognorm(sigma, scale=np.exp(-(sigma**2) / 2)).sf(ratio) * tried > 0.05:
+    sigma = np.sqrt(np.log(1 + 2 * max(1, spread / (2 * (m - 1) * q)) / (q * degrees)))
+    part, mean = (whole - trace) / (q - trace), degrees / (n - 1 - rank)
+    if lognorm(sigma, scale=np.exp(-(sigma**2) / 2)).sf(part / mean) * 1000 > 0.05:
         return 0.0
     return 1 - (q - adjusted(whole, m - 1, q, n)) / (q - adjusted(trace, rank, q, n))
 
@@ -100,25 +99,31 @@ def test_a_pair_adds_its_share_of_what_the_two_leave_unexplained(seed):
         trace, rank = records.trace(row)
         q, n = np.unique(records.classes).size - 1, len(records.classes)
         joint = adjusted(trace, rank, q, n)
-        share = share_by_hand(records, row, 0, 1, tried=4)
+        share = share_by_hand(records, row, 0, 1)
         assert added == pytest.approx((q - joint) * share, abs=1e-9)
         assert utility == pytest.approx(joint + added, abs=1e-9)
     assert scores.interactions.max() > 0.1
 
 
-def test_the_variance_is_that_over_all_orders_of_the_labels():
-    rng = np.random.default_rng(0)
-    column = rng.choice(8, 60, p=rng.dirichlet(np.full(8, 0.7)))
-    labels = (np.arange(60) < 5).astype(int)
-    held = np.unique(column, return_inverse=True)[1]
-    size = int(held.max()) + 1
+UNEVEN = [
+    ([20, 1, 1, 1, 1, 1, 1, 30, 4], [57, 3]),
+    ([1] * 30 + [20], [40, 8, 2]),
+    ([1] * 100 + [100, 100], [298, 2]),
+]
 
-    def chi_square(order):
-        table = counts(held, order, (size, 2))
-        return 60 * (np.sum(table**2 / np.outer(table.sum(axis=1), table.sum(axis=0))) - 1)
 
-    found = np.var([chi_square(rng.permutation(labels)) for _ in range(20_000)])
-    assert _spread(np.bincount(held), np.bincount(labels)) * 2 * (size - 1) == pytest.approx(found, rel=0.1)
+@pytest.mark.parametrize(("combinations", "labels"), UNEVEN)
+def test_the_variance_is_that_over_all_orders_of_the_labels(combinations, labels):
+    rng, shape = np.random.default_rng(0), (len(combinations), len(labels))
+    held, order = np.repeat(np.arange(shape[0]), combinations), np.repeat(np.arange(shape[1]), labels)
+
+    def chi_square():
+        table = counts(held, rng.permutation(order), shape)
+        return sum(combinations) * (np.sum(table**2 / np.outer(combinations, labels)) - 1)
+
+    found = np.var([chi_square() for _ in range(5_000)]) / (2 * (shape[0] - 1) * (shape[1] - 1))
+    assert found > 1.5
+    assert _spread(np.array(combinations), np.array(labels)) == pytest.approx(found, rel=0.1)
 
 
 class TestAnExclusiveOr:
@@ -151,19 +156,82 @@ class TestAnExclusiveOr:
         assert scores.utility == pytest.approx([1])
         assert scores.interactions == pytest.approx([0], abs=1e-9)
 
+    def test_that_an_attribute_nearly_tells_already_is_told_twice(self):
+        """What pairs tell cannot show this: a third attribute that is nearly the exclusive or of the two others."""
+        rng = np.random.default_rng(6)
+        label = self.label ^ (rng.random(2000) < 0.2)
+        nearly = self.label ^ (rng.random(2000) < 0.05)
+        alone = score(bits(self.first, self.second, nearly, classes=label), [[2, 2, 1], [1, 1, 2], [2, 2, 2]]).utility
+        assert alone[:2] == pytest.approx([0.36, 0.3], abs=0.05)
+        assert alone[2] == pytest.approx(1 - (1 - alone[0]) * (1 - alone[1]), abs=0.02)
+
     def test_of_three_is_not_seen(self):
         label = self.label ^ self.noise
         assert score(bits(self.first, self.second, self.noise, classes=label), [[2, 2, 2]]).utility[0] < 0.01
 
 
-def test_noise_adds_next_to_nothing():
+NOISE = {
+    "even labels": (500, (12, 6, 5, 4), [0.5, 0.5], False),
+    "a rare label": (500, (12, 6), [0.98, 0.02], False),
+    "a rare label, uneven values": (500, (12, 12), [0.99, 0.01], True),
+    "few records": (300, (30, 20), [0.95, 0.05], True),
+    "four labels": (1000, (50, 40), [0.4, 0.38, 0.2, 0.02], True),
+    "a very rare label": (2000, (60, 60), [0.995, 0.005], False),
+}
+
+
+@pytest.mark.parametrize(("size", "values", "labels", "uneven"), NOISE.values(), ids=NOISE.keys())
+def test_noise_adds_next_to_nothing(size, values, labels, uneven):
     added = []
-    for seed in range(40):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
-        columns = [rng.integers(0, n, 500) for n in (12, 6, 5, 4)]
-        records = bits(*columns, classes=rng.integers(0, 2, 500))
+        weights = [rng.dirichlet(np.ones(n)) if uneven else None for n in values]
+        columns = [rng.choice(n, size, p=each) for n, each in zip(values, weights, strict=True)]
+        held = [np.unique(column, return_inverse=True)[1] for column in columns]
+        records = bits(*held, classes=rng.choice(len(labels), size, p=labels))
         added.append(score(records, all_shared(records)).interactions[0])
     assert np.mean(added) <= 0.01
+
+
+class TestACycleOfPairs:
+    """Three attributes, any two of which tell something together."""
+
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 2, (3, 4000))
+    first, second, third = 2 * columns - 1
+    label = (rng.random(4000) < 0.5 + 0.12 * (first * second + second * third + first * third)).astype(int)
+
+    def utility(self, *columns):
+        records = bits(*columns, classes=self.label)
+        return score(records, all_shared(records)).utility[0]
+
+    def test_counts_without_the_pair_that_closes_it(self):
+        two = bits(*self.columns, classes=self.label)
+        pairs = sorted(score(two, [[2, 2, 1], [2, 1, 2], [1, 2, 2]]).utility)
+        assert pairs[0] > 0.03
+        assert self.utility(*self.columns) == pytest.approx(1 - (1 - pairs[1]) * (1 - pairs[2]), abs=0.002)
+
+    @pytest.mark.parametrize("copied", [0, 1, 2])
+    def test_is_not_opened_by_a_copy(self, copied):
+        assert self.utility(*self.columns, self.columns[copied]) == pytest.approx(
+            self.utility(*self.columns), abs=0.001
+        )
+
+
+def test_which_gains_count_does_not_depend_on_what_else_is_asked():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        first, second, third = rng.integers(0, 2, (3, 100))
+        records = bits(first, second, third, classes=((first ^ second) ^ (rng.random(100) < 0.38)).astype(int))
+        alone = score(records, [[2, 2, 1]]).utility[0]
+        assert score(records, [[2, 2, 1], [2, 2, 2]]).utility[0] == alone
+
+
+def test_configurations_are_looked_up_in_blocks(monkeypatch):
+    records, codes = drawn(0), [[one, other, two] for one in (2, 3) for other in (2, 3) for two in (1, 2, 3)]
+    expected = score(records, codes).utility
+    monkeypatch.setattr(interactions, "BLOCK", 15)
+    assert score(records, codes).utility.tolist() == expected.tolist()
 
 
 def test_as_many_combinations_as_records_say_nothing():

@@ -2,12 +2,13 @@
 
 An additive function of two masked values explains Pillai's trace `V_ij` of the label, and any function of them the mean
 square contingency `chi_square_ij / N`. Both are adjusted for chance (`trace_bias`). What lies between them is the gain
-of the pair. It counts only if chance explains it badly, and is then a *share* of what the two leave unexplained.
+of the pair. If chance is an unlikely explanation, it counts, as a *share* of what the two leave unexplained.
 
 A configuration adds the shares of its pairs one after another, each of what is left unexplained until then, so that the
 total never exceeds the number of classes less one. Two things would count an interaction twice. Copies: the products of
 the values of `i` and `j` are nearly those of `k` and `l` if `i` tells `k` and `j` tells `l`, so a share is reduced by
-how much they do (`overlap`). And cycles of pairs: as in a dependence tree [@chowliu1968], only a forest counts.
+how much they do (`overlap`). And cycles of pairs: as in a dependence tree [@chowliu1968], only a forest counts. An
+attribute and its exact copies are one node of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,17 @@ from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import trace_bias
 
 SIGNIFICANCE = 0.05
-"""The chance that any gain counts although no pair of the entry's maskings has an interaction."""
+"""The chance that any gain counts although no pair of maskings has an interaction."""
+
+LEAST_TRIED = 1000
+"""As if so many pairs were tried at least: then a question about fewer attributes, or one attribute more in the entry,
+does not change which gains count."""
+
+COPY = 1 - 1e-9
+"""From this overlap on, one of two attributes is a function of the other; 1 but for rounding."""
+
+BLOCK = 4_000_000
+"""The most pairs of attributes, added up over configurations, that are looked up at once."""
 
 LEAST_LEFT = 0.1
 """A pair with so many combinations that fewer than this share of the records are left to judge them by has no gain."""
@@ -72,13 +83,19 @@ class Interactions:
 
     def explained(self, codes: Codes) -> FloatArray:
         """(configurations,) the share of what each leaves unexplained additively that its interactions explain."""
-        shares, overlaps = self._looked_up(self.shares, codes), self._looked_up(self.overlaps, codes)
         explained = np.zeros(len(codes))
+        step = max(1, BLOCK // max(1, len(self.ends)))
+        for start in range(0, len(codes), step):
+            self._explain(codes[start : start + step], explained[start : start + step])
+        return explained
+
+    def _explain(self, codes: Codes, explained: FloatArray) -> None:
+        """Write what the interactions of each configuration explain."""
+        shares, overlaps = self._looked_up(self.shares, codes), self._looked_up(self.overlaps, codes)
         for row in np.flatnonzero(shares.any(axis=1)).tolist():
             between = np.eye(codes.shape[1])
             between[tuple(self.ends.T)] = overlaps[row]
             explained[row] = _by_forest(shares[row], self.ends, np.maximum(between, between.T))
-        return explained
 
     def _looked_up(self, tables: Sequence[FloatArray], codes: Codes) -> FloatArray:
         """(configurations, pairs) the cells that stand for the codes of each configuration."""
@@ -98,7 +115,7 @@ def _by_forest(shares: FloatArray, ends: IntArray, overlaps: FloatArray) -> floa
         overlaps: (attributes, attributes) how much each tells of each; 1 on the diagonal.
     """
     (first, second), left = ends.T, 1.0
-    tree, shares = np.arange(len(overlaps)), shares.copy()
+    tree, shares = (overlaps >= COPY).argmax(axis=0), shares.copy()
     while shares.max(initial=0.0) > 0:
         best = int(shares.argmax())
         one, two = ends[best].tolist()
@@ -137,25 +154,30 @@ class Judge:
             return 0.0
         together = classes - whole + trace_bias(whole, size, classes, records)
         alone = classes - trace + trace_bias(trace, rank, classes, records)
-        if self._may_be_chance(whole - trace, size - rank, (classes - whole) / (records - 1 - size), joint[joint > 0]):
+        if self._may_be_chance((whole - trace) / (classes - trace), size, rank, joint[joint > 0]):
             return 0.0
         return max(0.0, 1 - together / alone)
 
-    def _may_be_chance(self, explained: float, degrees: int, left: float, combinations: IntArray) -> bool:
-        """Whether a share of the label is explained by so many degrees of freedom too often without any interaction.
+    def _may_be_chance(self, explained: float, size: int, rank: int, combinations: IntArray) -> bool:
+        """Whether so large a part of what two maskings leave unexplained is explained too often without interaction.
 
-        What is explained by each degree is compared with what is `left` for each: by chance alone, their ratio is 1 on
-        average. It is taken as log-normal. Rare labels and small combinations make chi-square vary far more than its
-        usual distribution, and skew it.
+        By chance, the part is `degrees / (N - 1 - rank)` on average. It is taken as log-normal. Rare labels and small
+        combinations make it vary far more than the usual F distribution has it, and skew it.
+
+        Args:
+            explained: the part.
+            size: the number of combinations less one.
+            rank: the rank of the two alone.
+            combinations: (size + 1,) the records of each combination.
         """
         if explained <= 0:
             return True
         records, classes = float(self.label.sum()), self.label.size - 1
-        others = records - combinations.size
-        variance = 2 * _spread(combinations, self.label) / (classes * degrees) + 2 / (classes * others)
-        sigma = np.sqrt(np.log1p(variance))
-        ratio = explained / degrees / left if left > 0 else np.inf
-        return bool(lognorm.sf(ratio, sigma, scale=np.exp(-(sigma**2) / 2)) * self.tried > SIGNIFICANCE)
+        degrees = size - rank
+        variance = 2 * _spread(combinations, self.label) / (classes * degrees)
+        sigma, mean = np.sqrt(np.log1p(variance)), degrees / (records - 1 - rank)
+        chance = lognorm.sf(explained / mean, sigma, scale=np.exp(-(sigma**2) / 2))
+        return bool(chance * max(self.tried, LEAST_TRIED) > SIGNIFICANCE)
 
 
 def _spread(combinations: IntArray, labels: IntArray) -> float:
