@@ -9,6 +9,7 @@ from scipy.stats import lognorm
 from aegis_advisor.errors import MissingAssociationsError
 from aegis_advisor.evidence import IDENTITY, PairAssociation, Perturbation
 from aegis_advisor.joint import find_association_faults, interactions, score_jointly
+from aegis_advisor.joint.design import Design, PairPlace
 from aegis_advisor.joint.interactions import _spread
 from tests.advisor.joint.joint_cases import Records, counts
 
@@ -234,10 +235,23 @@ def test_configurations_are_looked_up_in_blocks(monkeypatch):
     assert score(records, codes).utility.tolist() == expected.tolist()
 
 
-def test_as_many_combinations_as_records_say_nothing():
-    rng = np.random.default_rng(4)
-    records = bits(rng.permutation(20).repeat(10), np.tile(np.arange(10), 20), classes=rng.integers(0, 2, 200))
+def test_nearly_as_many_combinations_as_records_say_nothing(monkeypatch):
+    """A Latin square, which the two determine together: without the limit it would seem real."""
+    first, second = np.arange(100).repeat(100), np.tile(np.arange(100), 100)
+    doubled = np.arange(10_000) < 1_050
+    first, second = np.concatenate([first, first[doubled]]), np.concatenate([second, second[doubled]])
+    records = bits(first, second, classes=(first + second) % 100 // 50)
     assert score(records, all_shared(records)).interactions == pytest.approx([0])
+    monkeypatch.setattr(interactions, "LEAST_LEFT", 0.01)
+    assert score(records, all_shared(records)).interactions[0] > 0.5
+
+
+def test_the_overlap_of_maskings_that_have_nothing_in_common_is_nothing():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        records = bits(rng.integers(0, 25, 300), rng.integers(0, 20, 300), classes=rng.integers(0, 2, 300))
+        design = Design.of(records.evidence(), records.options, np.array([[2, 2]]), records.pairs())
+        assert interactions.overlap(design, PairPlace(0, 1, 2, 2), 300) < 0.01
 
 
 def test_the_total_is_never_more_than_there_is_to_explain():

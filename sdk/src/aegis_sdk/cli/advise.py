@@ -117,7 +117,8 @@ def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     if advice.joint is not None:
         yield f"utility of all attributes together, as far as known: {advice.joint.reference_utility:.6f}"
         if advice.joint.interactions is not None:
-            yield f"of the best, only pairs of attributes tell {advice.joint.interactions:.6f} together"
+            told = f"{advice.joint.interactions:.6f}"
+            yield f"told only by pairs of attributes together: {told} of the utility of {advice.configuration}"
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_of(schema, advice.configuration))
     by_attribute = "" if advice.joint is None else ", for each attribute alone"

@@ -205,8 +205,9 @@ class JointAdvice(Answer):
     )
     interactions: float | None = Field(
         default=None,
-        description="For the best configuration: how much of its utility only pairs of attributes tell together. A "
-        "linear model gains nothing from it. null: the measure does not see interactions",
+        description="For the best configuration: how much of its utility is told only by pairs of attributes together. "
+        "A linear model gains nothing from it. It can exceed the utility, whose other part may be below 0 once it is "
+        "corrected. null: the measure does not see interactions",
     )
 
 
