@@ -1,45 +1,15 @@
 """What two attributes tell only together, against the formula written out on records and cases with known answers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import lognorm
 
 from aegis_advisor.errors import MissingAssociationsError
-from aegis_advisor.evidence import IDENTITY, PairAssociation, Perturbation
-from aegis_advisor.joint import find_association_faults, interactions, score_jointly
+from aegis_advisor.joint import interactions, score_jointly
 from aegis_advisor.joint.design import Design, PairPlace
 from aegis_advisor.joint.interactions import _spread
-from tests.advisor.joint.joint_cases import Records, counts
-
-
-def bits(*columns, classes):
-    """Records whose attributes are shared as they are, in a single masking `v0`."""
-    values = np.stack(columns, axis=1)
-    sizes = [int(column.max()) + 1 for column in columns]
-    return Records(values, np.asarray(classes), [[np.arange(size)] for size in sizes])
-
-
-def combination_counts(records, first, one, second, other):
-    """(combinations, labels) counts of the combinations that occur."""
-    both = np.stack([records.masked(first, one), records.masked(second, other)])
-    _, place = np.unique(both, axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    return counts(place, records.classes, (int(place.max()) + 1, int(records.classes.max()) + 1))
-
-
-def told(records):
-    """What every two maskings tell of the label together, from the records."""
-    found = []
-    for pair in records.pairs():
-        (first, second), (one, other) = pair.attributes, pair.maskings
-        table = combination_counts(records, first, one, second, other).astype(float)
-        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-        held = expected > 0
-        chi_square = float(np.sum((table - expected)[held] ** 2 / expected[held]))
-        found.append(PairAssociation((first, second), (one, other), chi_square, len(table)))
-    return found
+from tests.advisor.joint.interaction_cases import bits, combination_counts, drawn, told
+from tests.advisor.joint.joint_cases import counts
 
 
 def score(records, codes, associations=None):
@@ -51,17 +21,6 @@ def score(records, codes, associations=None):
 
 def all_shared(records):
     return [[2] * len(records.mappings)]
-
-
-def drawn(seed, size=1500):
-    """Three attributes of a few values with two maskings each, and a label with an interaction of the first two."""
-    rng = np.random.default_rng(seed)
-    values = np.stack([rng.integers(0, n, size) for n in (4, 3, 4)], axis=1)
-    values[:, 2] = np.where(rng.random(size) < 0.5, values[:, 0], values[:, 2])
-    chance = 0.2 + 0.6 * ((values[:, 0] % 2) ^ (values[:, 1] % 2))
-    classes = (rng.random(size) < chance).astype(int) + (rng.random(size) < 0.1)
-    mappings = [[np.arange(n), rng.permutation(np.arange(n) % 2)] for n in (4, 3, 4)]
-    return Records(values, classes, mappings)
 
 
 def adjusted(value, dimensions, classes, records):
@@ -267,66 +226,3 @@ def test_without_what_a_pair_tells_there_is_no_score():
     records = drawn(0)
     with pytest.raises(MissingAssociationsError, match=r"'v0' of 'a0' with 'v0' of 'a1'"):
         score(records, all_shared(records), associations=told(records)[1:])
-
-
-class TestFaults:
-    records = drawn(1)
-
-    def faults(self, place, **changes):
-        known = told(self.records)
-        one = known[place]
-        fields = {"chi_square": one.chi_square, "combinations": one.combinations} | changes
-        known[place] = PairAssociation(one.attributes, one.maskings, **fields)
-        return find_association_faults(self.records.evidence(), self.records.pairs(), known)
-
-    def test_what_is_true_has_none(self):
-        assert self.faults(0) == ()
-        turned = [
-            PairAssociation(one.attributes[::-1], one.maskings[::-1], one.chi_square, one.combinations)
-            for one in told(self.records)
-        ]
-        assert find_association_faults(self.records.evidence(), self.records.pairs(), turned) == ()
-        assert find_association_faults(self.records.evidence(), [], turned) == ()
-
-    def test_the_limits_are_those_of_the_counts(self):
-        records, row = self.records, [2, 2, 1]
-        n, lower = len(records.classes), len(records.classes) * records.trace(row)[0]
-        assert self.faults(0, chi_square=lower) == ()
-        [fault] = self.faults(0, chi_square=lower * (1 - 1e-6))
-        assert fault.path == (0, "with_label", "chi_square")
-        assert self.faults(0, chi_square=2.0 * n) == ()
-        [fault] = self.faults(0, chi_square=2.0 * n * (1 + 1e-6))
-        assert fault.path == (0, "with_label", "chi_square")
-
-    def test_combinations_are_counted(self):
-        held = told(self.records)[3].combinations
-        for wrong in (held - 1, held + 1):
-            [fault] = self.faults(3, combinations=wrong)
-            assert fault.path == (3, "with_label", "combinations")
-
-    def test_pair_counts_limit_the_combinations_even_if_a_masking_has_no_counts_of_its_own(self):
-        unmasked = self.records.pair(0, IDENTITY, 1, IDENTITY)
-        combinations = int(np.count_nonzero(unmasked.joint))
-        wrong = PairAssociation((0, 1), (IDENTITY, IDENTITY), 1500.0, combinations + 1)
-        [fault] = find_association_faults(self.records.evidence(), [unmasked], [wrong])
-        assert fault.path == (0, "with_label", "combinations")
-        assert fault.detail.endswith(f"there are {combinations}")
-
-    def test_rounding_may_exceed_a_limit_of_nothing(self):
-        one_class = bits(np.arange(8) % 2, np.arange(8) // 4, classes=np.zeros(8, dtype=np.int64))
-        known = PairAssociation((0, 1), ("v0", "v0"), 1e-14, 4)
-        assert find_association_faults(one_class.evidence(), one_class.pairs(), [known]) == ()
-
-    def test_nothing_exact_may_be_told_of_a_label_with_noise(self):
-        noisy = [replace(one, label_perturbation=Perturbation(noise_scale=2.0)) for one in self.records.evidence()]
-        faults = find_association_faults(noisy, [], told(self.records))
-        assert {fault.path[1:] for fault in faults} == {("with_label",)}
-
-    def test_without_pair_counts_each_attribute_limits_them(self):
-        known = told(self.records)[:1]
-        evidence = self.records.evidence()
-        few = [PairAssociation(known[0].attributes, known[0].maskings, known[0].chi_square, 3)]
-        many = [PairAssociation(known[0].attributes, known[0].maskings, known[0].chi_square, 13)]
-        for wrong in (few, many):
-            [fault] = find_association_faults(evidence, [], wrong)
-            assert fault.path == (0, "with_label", "combinations")
