@@ -3,8 +3,8 @@
 import csv
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
 
 from bench.credit_cards import LABEL, MONTHS, RECORDS, credit_cards, write
 
@@ -32,8 +32,8 @@ def test_codes_are_skewed_down_to_a_few_records():
 def test_the_attributes_tell_about_the_default():
     held = np.stack([column for name, column in TABLE.items() if name != LABEL], axis=1)
     half = RECORDS // 2
-    model = HistGradientBoostingClassifier(max_iter=40, random_state=0).fit(held[:half], TABLE[LABEL][:half])
-    assert 0.74 < roc_auc_score(TABLE[LABEL][half:], model.predict_proba(held[half:])[:, 1]) < 0.8
+    model = DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(held[:half], TABLE[LABEL][:half])
+    assert 0.7 < roc_auc_score(TABLE[LABEL][half:], model.predict_proba(held[half:])[:, 1]) < 0.8
 
 
 def test_equal_arguments_give_equal_files(tmp_path):
