@@ -27,7 +27,9 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         pairs=_pairs(entry),
         associations=_associations(entry),
         masked_records=_masked_records(entry),
-        control=DisclosureControl(control.min_cell, control.rounded_to, control.epsilon, control.open_answers),
+        control=DisclosureControl(
+            control.min_cell, control.rounded_to, control.rounding is not None, control.epsilon, control.open_answers
+        ),
         configurations=_configurations(entry),
         document=document,
     )
@@ -38,6 +40,8 @@ def _evidence(entry: wire.EntryDocument) -> tuple[AttributeEvidence, ...]:
     about_label = _perturbation(entry.label.noise, entry.label.rounded_to)
     # If the label's counts are inexact, so is their sum: a masking that counts all records then adds information.
     records = entry.records if about_label.is_none else None
+    control = entry.disclosure_control
+    rounded_once = control.rounded_to if control is not None and control.rounding is not None else None
     return tuple(
         AttributeEvidence(
             name=attribute.name,
@@ -47,6 +51,7 @@ def _evidence(entry: wire.EntryDocument) -> tuple[AttributeEvidence, ...]:
             joint=_counts(attribute.joint),
             maskings=tuple(_masking(masking, records) for masking in attribute.maskings),
             label_perturbation=about_label,
+            rounded_once=rounded_once,
         )
         for attribute in entry.attributes
     )
@@ -76,7 +81,12 @@ def _counts(counts: list[int] | list[list[int]] | None) -> NDArray[np.int64] | N
 
 def _pairs(entry: wire.EntryDocument) -> dict[int, PairCounts]:
     return {
-        place: PairCounts(attributes, (pair.maskings[0], pair.maskings[1]), np.asarray(pair.joint, dtype=np.int64))
+        place: PairCounts(
+            attributes,
+            (pair.maskings[0], pair.maskings[1]),
+            np.asarray(pair.joint, dtype=np.int64),
+            _perturbation(pair.noise, pair.rounded_to),
+        )
         for place, (attributes, pair) in enumerate(_placed(entry))
         if pair.joint is not None
     }
@@ -84,7 +94,9 @@ def _pairs(entry: wire.EntryDocument) -> dict[int, PairCounts]:
 
 def _associations(entry: wire.EntryDocument) -> dict[int, PairAssociation]:
     return {
-        place: PairAssociation(attributes, (pair.maskings[0], pair.maskings[1]), known.chi_square, known.combinations)
+        place: PairAssociation(
+            attributes, (pair.maskings[0], pair.maskings[1]), known.chi_square, known.combinations, known.digits
+        )
         for place, (attributes, pair) in enumerate(_placed(entry))
         if (known := pair.with_label) is not None
     }

@@ -12,7 +12,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts, attribute_evidence
+from aegis_advisor.evidence import (
+    IDENTITY,
+    AttributeEvidence,
+    PairAssociation,
+    PairCounts,
+    attribute_evidence,
+    pair_association,
+    pair_counts,
+)
 from app.domain.arrays import unpack
 from app.domain.entries import CountKind, CountTable
 
@@ -138,7 +146,8 @@ def excerpt(schema: Document, places: Sequence[int]) -> Document:
     attributes = [dict(schema["attributes"][place]) for place in places]
     for attribute in attributes:
         attribute["maskings"] = [dict(masking) for masking in attribute.get("maskings") or ()]
-    return {"label": dict(schema["label"]), "attributes": attributes}
+    about = {"disclosure_control": schema.get("disclosure_control")}
+    return {**about, "label": dict(schema["label"]), "attributes": attributes}
 
 
 def attach(schema: Document, tables: tuple[CountTable, ...]) -> Document:
@@ -178,7 +187,8 @@ def evidence_of(document: Document, places: Iterable[int] | None = None) -> tupl
     """The evidence on the attributes at `places` (all by default) of a stored document."""
     attributes = document["attributes"]
     chosen = attributes if places is None else [attributes[place] for place in places]
-    return tuple(attribute_evidence(attribute, document["label"]) for attribute in chosen)
+    control = document.get("disclosure_control")
+    return tuple(attribute_evidence(attribute, document["label"], control) for attribute in chosen)
 
 
 def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairCounts, ...]:
@@ -187,18 +197,16 @@ def pairs_of(document: Document, places: Sequence[int] | None = None) -> tuple[P
     They give each attribute by its position in `places`, as the evidence does.
     """
     return tuple(
-        PairCounts(attributes, tuple(pair["maskings"]), np.asarray(pair["joint"], dtype=np.int64))
-        for attributes, pair in _placed(document, places)
-        if pair.get("joint") is not None
+        pair_counts(pair, attributes) for attributes, pair in _placed(document, places) if pair.get("joint") is not None
     )
 
 
 def associations_of(document: Document, places: Sequence[int] | None = None) -> tuple[PairAssociation, ...]:
     """What the pairs of a stored document tell of the label together, with attributes as in `pairs_of`."""
     return tuple(
-        PairAssociation(attributes, tuple(pair["maskings"]), float(known["chi_square"]), known["combinations"])
+        pair_association(pair, attributes)
         for attributes, pair in _placed(document, places)
-        if (known := pair.get("with_label")) is not None
+        if pair.get("with_label") is not None
     )
 
 

@@ -19,11 +19,13 @@ class DisclosureControl:
     """The controls declared for all counts of an entry; None for a control that was not applied.
 
     Attributes:
+        drawn_once: whether the rounding was drawn once, so that counts that declare nothing agree with each other.
         open_answers: whether everybody who sees the entry gets full answers, since the noise covers all counts.
     """
 
     min_cell: int | None = None
     rounded_to: int | None = None
+    drawn_once: bool = False
     epsilon: float | None = None
     open_answers: bool = False
 
@@ -126,4 +128,4 @@ class PublishedEntry:
                     kind = CountKind.MASKED_JOINT
                     yield CountsInPlace(kind, place, index, masking.joint, masking.perturbation)
         for place, pair in self.pairs.items():
-            yield CountsInPlace(CountKind.PAIRS, None, None, pair.joint, pair=place)
+            yield CountsInPlace(CountKind.PAIRS, None, None, pair.joint, pair.perturbation, pair=place)

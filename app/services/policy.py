@@ -75,6 +75,9 @@ def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
         detail = f"This count is not a multiple of {base}, but `disclosure_control` says that all are (`rounded_to`)"
         for table in entry.tables():
             yield from _places(table, table.counts % base != 0, detail)
+        for path, records in _suppressed(entry) if entry.control.drawn_once else ():
+            if records % base:
+                yield Fault(pointer(*path), detail)
     elif least is not None:
         detail = f"This count is below {least} and not 0, but `disclosure_control` says that none is (`min_cell`)"
         yield from _small_counts(entry, least, detail)

@@ -80,7 +80,7 @@ def test_of_an_attribute_that_may_tell_far_more_the_bounds_are_told():
         {},
         {"lower_bound": 0.0901, "upper_bound": 0.1},
         {"lower_bound": 0.0901},
-        {"knowledge": "joint", "lower_bound": 0.01, "upper_bound": 0.84},
+        {"knowledge": "joint", "bound": "exact", "lower_bound": 0.01, "upper_bound": 0.84},
     ],
 )
 def test_in_the_ordinary_case_the_columns_are_as_ever(known):

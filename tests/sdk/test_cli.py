@@ -81,6 +81,11 @@ class TestSummarizeAndApply:
         output = tmp_path / "entry.json"
         arguments = ("summarize", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--name", "health")
         code, out, error = aegis(*arguments, "--output", output)
+        assert (code, out, error) == (0, "", "")
+        entry = json.loads(output.read_text(encoding="utf-8"))
+        assert entry["disclosure_control"] == {"rounded_to": 5, "rounding": "once"}
+        assert all(count % 5 == 0 for count in entry["label"]["histogram"])
+        code, out, error = aegis(*arguments, "--exact", "--output", output)
         assert (code, out) == (0, "")
         assert error.startswith("aegis: warning: 231 counts are below 5, the smallest 1: `aegis disclose` shows")
         assert error.count("\n") == 1
@@ -97,6 +102,7 @@ class TestSummarizeAndApply:
             "--name",
             "health",
             "--pairs",
+            "--exact",
         )
         code, out, error = aegis(*arguments, "--output", output)
         assert (code, out) == (0, "")
@@ -364,7 +370,7 @@ def test_a_nearly_unique_column_is_warned_of(aegis, tmp_path):
         "label: sick\nattributes:\n  person: {maskings: {gone: {suppress: {}}}}\n"
         "  age: {maskings: {gone: {suppress: {}}}}\nconfigurations:\n  c1: {person: gone, age: gone}\n"
     )
-    ran = aegis("summarize", table, "--plan", plan, "--name", "people", "--output", tmp_path / "entry.json")
+    ran = aegis("summarize", table, "--plan", plan, "--name", "people", "--output", tmp_path / "entry.json", "--exact")
     assert ran[:2] == (0, "")
     assert ran[2].splitlines()[0] == "aegis: warning: 'person' is nearly unique, and the entry lists each of its values"
 
@@ -436,6 +442,6 @@ def test_no_input_is_overwritten(aegis, small_table, command, victim):
 def test_an_entry_that_would_be_refused_is_not_written(aegis, small_table, tmp_path):
     table, plan = small_table
     plan.write_text(plan.read_text() + "privacy:\n  c1: {k: 9007199254740993}\n")
-    ran = aegis("summarize", table, "--plan", plan, "--name", "n", "--output", tmp_path / "entry.json")
+    ran = aegis("summarize", table, "--plan", plan, "--name", "n", "--output", tmp_path / "entry.json", "--exact")
     assert_one_line(ran, 2, "/configurations/0/privacy/k")
     assert not (tmp_path / "entry.json").exists()

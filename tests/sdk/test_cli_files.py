@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 
 COMMANDS = {
-    "summarize": ("--name", "n", "--output"),
+    "summarize": ("--exact", "--name", "n", "--output"),
     "apply": ("--configuration", "c", "--output"),
     "configurations": ("--require", "k=2", "--output"),
     "risk": ("--html",),

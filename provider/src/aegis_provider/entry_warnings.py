@@ -38,7 +38,10 @@ class Exposure:
 
     @classmethod
     def of(cls, entry: EntryDocument) -> "Exposure":
-        """Find what this entry shows."""
+        """Find what this entry shows; rounded and noisy counts show nothing of `k` or of small counts."""
+        control = entry.disclosure_control
+        if control is not None and (control.rounded_to or control.epsilon):
+            return cls(nearly_unique(entry), 0, SmallCounts(0, 0))
         return cls(nearly_unique(entry), counted_below_k(entry), small_counts(entry))
 
     def in_words(self) -> Iterator[str]:

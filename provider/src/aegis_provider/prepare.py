@@ -5,23 +5,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aegis_provider.control import (
+    Changes,
     Control,
     ControlError,
     Controlled,
+    MergedMasking,
+    MinimumCell,
+    RandomRounding,
     Roles,
     apply_controls,
+    base_for,
     controlled_plan,
     refuse_conflicts,
     with_suppressed,
+    without_unshared,
     write_controlled_plan,
 )
+from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.entry_file import document_of, entry_of, write_entry
 from aegis_provider.entry_warnings import SMALL, Exposure
 from aegis_provider.errors import OutputError
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
-from aegis_provider.summary import summarize
+from aegis_provider.summary import summarize, summarize_shared
 from aegis_provider.table import Source
 from aegis_sdk.wire import EntryDocument
 
@@ -84,7 +91,7 @@ class PreparedEntry:
         if self.exposure.small.counts and not self.controlled.controls:
             yield (
                 f"{self.exposure.small.counts} counts are below {SMALL}, the smallest {self.exposure.small.smallest}: "
-                "`aegis disclose` shows what they give away, and a minimum cell count (--min-cell) merges them"
+                "`aegis disclose` shows what they give away; without --exact, all counts are rounded"
             )
 
 
@@ -94,18 +101,20 @@ def prepare_entry(
     controls: Iterable[Control] = (),
     *,
     name: str,
+    exact: bool = False,
     pairs: bool = False,
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _total: None,
 ) -> PreparedEntry:
-    """Count a table as its plan says, and apply the disclosure controls to every count.
+    """Count what the configurations of a plan share, and apply disclosure controls to every count.
 
     Args:
         table: The table.
         plan: The plan of the table.
-        controls: Disclosure controls, in any order; without any, every count stays as it is.
+        controls: Disclosure controls, in any order; without any, counts are rounded by a base for the table's size.
         name: The name of the entry: a-z 0-9 - _ .
+        exact: Publish every count, and every value, as it is, whatever that gives away.
         pairs: Whether to count pairs of attributes too, which the measure `joint` needs.
         delimiter: Separator of the fields of a CSV table.
         memory_limit: DuckDB's memory; the rest goes to disk.
@@ -118,14 +127,30 @@ def prepare_entry(
     """
     controls = tuple(controls)
     refuse_conflicts(controls)
-    reading = {"delimiter": delimiter, "memory_limit": memory_limit}
-    summary = summarize(table, plan, name=name, pairs=pairs, progress=progress, **reading)
+    if exact and controls:
+        raise ControlError("exact counts are published as they are; leave out the controls, or do not ask for them")
+    how = {"delimiter": delimiter, "memory_limit": memory_limit}
+    if exact:
+        entry = summarize(table, plan, name=name, pairs=pairs, progress=progress, **how)
+        return PreparedEntry(table, plan, Controlled(entry, (), Changes()), Exposure.of(entry))
+    # A merged masking has to say what becomes of every value, even of records that no release shows.
+    merging = any(isinstance(each, MinimumCell) for each in controls)
+    summary = summarize_shared(table, plan, name=name, pairs=pairs, all_records=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
-    controlled = apply_controls(summary, controls, roles, progress=progress)
-    controlled = with_suppressed(controlled, table, plan, **reading)
+    chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
+    controlled = apply_controls(summary.entry, chosen, roles, progress=progress)
+    merged = tuple(_of_values(each, summary.domains[each.attribute]) for each in controlled.changes.merged)
+    controlled = replace(controlled, changes=replace(controlled.changes, merged=merged))
+    controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
-    entry = entry_of(document_of(controlled.entry), plan.source)
+    entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
     return PreparedEntry(table, plan, replace(controlled, entry=entry), Exposure.of(entry))
+
+
+def _of_values(merged: MergedMasking, domain: PublishedDomain) -> MergedMasking:
+    """Return a merged masking of the values that an entry lists as one of the values of the table."""
+    places = zip(domain.values, domain.partition.groups.tolist(), strict=True)
+    return replace(merged, masked={text: merged.masked[domain.texts[place]] for text, place in places})
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

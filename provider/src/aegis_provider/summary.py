@@ -1,21 +1,30 @@
 """From a table and its plan to a catalogue entry: counts, never a record."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counts import JointCounts
 from aegis_provider.counting.elsewhere import CountsElsewhere, count_elsewhere
 from aegis_provider.counting.pair_tables import pair_tables, refuse_uncountable, refuse_undone_secrets
+from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import PlanError, TableError, shortened
 from aegis_provider.masking import Draw, Function, MaskingFunction
-from aegis_provider.plan.model import IDENTITY, Configuration, Masking, Plan
+from aegis_provider.plan.model import Configuration, Masking, Plan
+from aegis_provider.privacy.criterion import two_digits
+from aegis_provider.privacy.shown_records import shown_records
 from aegis_provider.progress import Progress
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.discretization import Binned
 from aegis_provider.table.reading import Reading
+from aegis_provider.table.values import ValueType
 from aegis_sdk.wire import EntryDocument
+
+MERGED: Final = "merged"
+"""The discretization of numbers and dates whose domain is no finer than what is shared."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -53,35 +62,239 @@ def summarize(
             contain.
         TableError: The table does not fit the plan, or has more pairs of values than an entry can hold.
     """
+    _refuse_name(name)
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        return _Summary.of(opened, plan, memory_limit, pairs=pairs).entry(name, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedSummary:
+    """The counts of what configurations share, and nothing finer: no control has been applied to them yet.
+
+    Attributes:
+        entry: The entry. Where the values of an attribute are not secret, it has the joint counts of its domain, even
+            if no configuration shares it unmasked: what controls do to counts begins there.
+        domains: The domain of each attribute as the entry lists it, by its name.
+        hidden: How many records no release shows; they are not counted.
+    """
+
+    entry: EntryDocument
+    domains: Mapping[str, PublishedDomain]
+    hidden: int
+
+
+def summarize_shared(
+    table: Source,
+    plan: Plan,
+    *,
+    name: str,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    pairs: bool = False,
+    all_records: bool = False,
+    progress: Progress = lambda _done, _records: None,
+) -> SharedSummary:
+    """Count what the configurations of a plan share: only records that some release shows, and only coarse domains.
+
+    Maskings that no configuration uses are left out, and numbers that configurations vouch for are rounded to two
+    digits, so that they promise no more. Arguments and errors are those of `summarize`, and with `all_records` records
+    that no release shows are counted too.
+    """
+    _refuse_name(name)
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        summary = _Summary.of(
+            opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, all_records=all_records
+        )
+        names = [each.attribute.name for each in summary.counted.attributes]
+        return SharedSummary(
+            summary.entry(name, progress), dict(zip(names, summary.domains, strict=True)), summary.hidden
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CountedDomains:
+    """The values that an entry lists, and their counts.
+
+    Attributes:
+        label: The values of the label.
+        domains: By attribute, the listed values.
+        counts: By attribute, the joint counts of the listed values and the label.
+        records: How many records are counted.
+    """
+
+    label: Sequence[str]
+    domains: Mapping[str, Sequence[str]]
+    counts: Mapping[str, JointCounts]
+    records: int
+
+
+def count_domains(opened: Table, plan: Plan, *, shared_only: bool = False, all_records: bool = True) -> CountedDomains:
+    """Count the values that an entry lists: all, or only what configurations share.
+
+    Raises:
+        PlanError: As for `summarize`.
+        TableError: As for `summarize`.
+    """
+    plan = plan.with_shared_maskings() if shared_only else plan
+    summary = _Summary.of(opened, plan, "1GB", pairs=False, shared_only=shared_only, all_records=all_records)
+    each = {
+        one.attribute.name: (one, domain)
+        for one, domain in zip(summary.counted.attributes, summary.domains, strict=True)
+    }
+    return CountedDomains(
+        summary.counted.label.texts,
+        {name: domain.texts for name, (_, domain) in each.items()},
+        {name: one.counts.folded(domain.partition) for name, (one, domain) in each.items()},
+        summary.counted.records,
+    )
+
+
+def _refuse_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise PlanError(
             f"the name {name!r} must be 1 to 100 characters of a-z 0-9 - _ . and begin with a letter or digit"
         )
-    plan = plan.without_unused_secrets()
-    if pairs:
-        refuse_uncountable(plan)
-    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+
+
+@dataclass(frozen=True, eq=False)
+class _Summary:
+    """A counted table, on the way to its entry.
+
+    Attributes:
+        plan: The plan, without secret maskings that no configuration uses.
+        masked: For each attribute, what its maskings make of its values.
+        domains: For each attribute, the values that the entry lists.
+        hidden: How many records are not counted.
+        pairs: Whether to count pairs.
+        shared_only: Whether the entry tells only what configurations share.
+    """
+
+    counted: CountedTable
+    plan: Plan
+    masked: Sequence[Mapping[str, MaskedDomain]]
+    domains: Sequence[PublishedDomain]
+    hidden: int
+    memory_limit: str
+    pairs: bool
+    shared_only: bool
+
+    @classmethod
+    def of(
+        cls,
+        opened: Table,
+        plan: Plan,
+        memory_limit: str,
+        *,
+        pairs: bool,
+        shared_only: bool = False,
+        all_records: bool = True,
+    ) -> "_Summary":
+        """Count a table.
+
+        Raises:
+            PlanError: The requested pairs cannot be counted, or the plan has what no entry may contain.
+            TableError: The table does not fit the plan.
+        """
+        plan = plan.without_unused_secrets()
+        if pairs:
+            refuse_uncountable(plan)
         counted = CountedTable.of(opened, plan)
         if len(counted.label) == 1:
             raise TableError(
                 f"{opened.name}: the label {plan.label!r} is {shortened(counted.label.texts[0])} in every record"
             )
+        records = counted.records
+        counted = counted if all_records else shown_records(counted, plan)
         masked = [counted.masked_domains(each) for each in counted.attributes]
         refuse_undone_secrets(counted, masked)
+        both = zip(counted.attributes, masked, strict=True)
+        domains = [
+            _shared_domain(counted, plan, *each) if shared_only else PublishedDomain.exact(each[0].domain)
+            for each in both
+        ]
+        return cls(counted, plan, masked, domains, records - counted.records, memory_limit, pairs, shared_only)
+
+    def entry(self, name: str, progress: Progress) -> EntryDocument:
+        """Return the entry.
+
+        Raises:
+            TableError: The table has more pairs of values than an entry can hold.
+        """
+        plan, each = self.plan, zip(self.counted.attributes, self.masked, self.domains, strict=True)
+        pairs = pair_tables(self.counted, plan, self.masked, self.domains, progress) if self.pairs else []
         document = {
             "format": 1,
             "name": name,
             **plan.about,
-            "records": counted.records,
-            "label": _label(counted, plan.label),
-            "attributes": [
-                _attribute(counted, plan, each, domains, memory_limit)
-                for each, domains in zip(counted.attributes, masked, strict=True)
-            ],
-            **({"pairs": pair_tables(counted, plan, masked, progress)} if pairs else {}),
-            "configurations": [_configuration(each) for each in plan.configurations],
+            "records": self.counted.records,
+            "label": _label(self.counted, plan.label),
+            "attributes": [self._attribute(*parts) for parts in each],
+            **({"pairs": pairs} if self.pairs else {}),
+            "configurations": [self._configuration(each) for each in plan.configurations],
         }
-    return entry_of(document, plan.source)
+        return entry_of(document, plan.source)
+
+    def _attribute(
+        self, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], published: PublishedDomain
+    ) -> dict[str, Any]:
+        maskings = [self._masking(counted, each, masked, published) for each in counted.attribute.maskings]
+        return {
+            "name": counted.attribute.name,
+            "type": str(counted.domain.value_type),
+            "domain": list(published.texts),
+            **_discretization(counted, self.counted.table.reading(counted.attribute.name), published),
+            **({} if counted.attribute.is_secret else self._unmasked_counts(counted, published)),
+            "maskings": maskings,
+        }
+
+    def _unmasked_counts(self, counted: CountedAttribute, published: PublishedDomain) -> dict[str, Any]:
+        """Return the histogram, and the joint counts if the attribute is released unmasked.
+
+        Without its joint counts, an unmasked attribute would look useless.
+        """
+        joint = counted.counts.fold(published.partition.groups, published.partition.size)
+        histogram = {"histogram": joint.sum(axis=1).tolist()}
+        needed = self.shared_only or self.plan.shares_unmasked(counted.attribute.name)
+        return {**histogram, "joint": joint.tolist()} if needed else histogram
+
+    def _masking(
+        self,
+        counted: CountedAttribute,
+        masking: Masking,
+        masked: Mapping[str, MaskedDomain],
+        published: PublishedDomain,
+    ) -> dict[str, Any]:
+        if masking.is_random:
+            return _drawn_masking(masking, self.counted.draw(counted, masking, self.plan.seed), published)
+        if masking.is_elsewhere:
+            elsewhere = count_elsewhere(self.counted, counted, masking, self.plan.label, self.memory_limit)
+            return _masking_elsewhere(masking, elsewhere, self.counted.records)
+        function = self.counted.function(counted, masking)
+        return _masking(counted, masking.id, function, masked[masking.id], published)
+
+    def _configuration(self, configuration: Configuration) -> dict[str, Any]:
+        """Return a configuration; of the records that it leaves out, only those that others show are counted."""
+        vouched, suppressed = configuration.privacy, configuration.suppressed
+        if self.shared_only:
+            vouched = {name: two_digits(name, number) for name, number in vouched.items()}
+        privacy = {"privacy": dict(vouched)} if vouched else {}
+        left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
+        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out}
+
+
+def _shared_domain(
+    table: CountedTable, plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]
+) -> PublishedDomain:
+    """Return the coarsest domain that the shared maskings of an attribute need.
+
+    A masking with a secret mapping tells nothing about the domain. A random one has a transition from each value.
+    """
+    attribute = counted.attribute
+    shared = [masked[each.id].partition() for each in attribute.maskings if each.is_by_value and not each.is_secret]
+    by_single_values = any(each.is_random or each.is_secret for each in attribute.maskings)
+    needed = by_single_values or plan.shares_unmasked(attribute.name)
+    binned = isinstance(table.table.reading(attribute.name), Binned)
+    return PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned)
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:
@@ -89,66 +302,39 @@ def _label(counted: CountedTable, name: str) -> dict[str, Any]:
     return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
 
 
-def _attribute(
-    table: CountedTable, plan: Plan, counted: CountedAttribute, domains: Mapping[str, MaskedDomain], memory_limit: str
-) -> dict[str, Any]:
-    draws = table.draws(counted, plan.seed)
-
-    def masking(each: Masking) -> dict[str, Any]:
-        if each.is_random:
-            return _drawn_masking(each, draws[each.id])
-        if each.is_elsewhere:
-            elsewhere = count_elsewhere(table, counted, each, plan.label, memory_limit)
-            return _masking_elsewhere(each, elsewhere, table.records)
-        return _masking(counted, each.id, table.function(counted, each), domains[each.id])
-
-    return {
-        "name": counted.attribute.name,
-        "type": str(counted.domain.value_type),
-        "domain": list(counted.domain.texts),
-        **_discretization(counted, table.table.reading(counted.attribute.name)),
-        **({} if counted.attribute.is_secret else _unmasked_counts(counted, plan)),
-        "maskings": [masking(each) for each in counted.attribute.maskings],
-    }
-
-
-def _unmasked_counts(counted: CountedAttribute, plan: Plan) -> dict[str, Any]:
-    """Return the histogram, and the joint counts if the attribute is released unmasked.
-
-    Without its joint counts, an unmasked attribute would look useless.
-    """
-    histogram = {"histogram": counted.counts.histogram().tolist()}
-    if all(each.maskings[counted.attribute.name] != IDENTITY for each in plan.configurations):
-        return histogram
-    values = len(counted.domain)
-    return {**histogram, "joint": counted.counts.fold(range(values), values).tolist()}
-
-
-def _discretization(counted: CountedAttribute, reading: Reading) -> dict[str, Any]:
+def _discretization(counted: CountedAttribute, reading: Reading, published: PublishedDomain) -> dict[str, Any]:
     rule = counted.attribute.discretization
     if rule is None or not isinstance(reading, Binned):
-        return {}
+        numeric = counted.domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
+        merged = numeric and len(published.texts) < len(counted.domain)
+        return {"discretization": {"rule": MERGED, "parameters": {}}} if merged else {}
     return {"discretization": {"rule": rule.name, "parameters": rule.parameters(reading.bins)}}
 
 
 def _masking(
-    counted: CountedAttribute, masking_id: str, function: MaskingFunction, masked: MaskedDomain
+    counted: CountedAttribute,
+    masking_id: str,
+    function: MaskingFunction,
+    masked: MaskedDomain,
+    published: PublishedDomain,
 ) -> dict[str, Any]:
+    mapping = {} if function.secret else {"mapping": masked.partition().per_group_of(published.partition).tolist()}
     return {
         "id": masking_id,
         "function": _function(function),
         "domain": list(masked.texts),
-        **({"deterministic": True} if function.secret else {"mapping": list(masked.mapping)}),
+        **({"deterministic": True} if function.secret else mapping),
         "joint": counted.counts.fold(masked.mapping, len(masked.texts)).tolist(),
     }
 
 
-def _drawn_masking(masking: Masking, draw: Draw) -> dict[str, Any]:
+def _drawn_masking(masking: Masking, draw: Draw, published: PublishedDomain) -> dict[str, Any]:
+    transition = None if draw.transition is None else published.averages(draw.transition)
     return {
         "id": masking.id,
         "function": _function(masking.function),
         "domain": list(draw.texts),
-        **({} if draw.transition is None else {"transition": draw.transition.tolist()}),
+        **({} if transition is None else {"transition": transition.tolist()}),
         "deterministic": False,
         "joint": draw.joint().tolist(),
     }
@@ -167,9 +353,3 @@ def _masking_elsewhere(masking: Masking, elsewhere: CountsElsewhere, records: in
 
 def _function(function: Function) -> dict[str, Any]:
     return {"name": function.name, "parameters": function.parameters()}
-
-
-def _configuration(configuration: Configuration) -> dict[str, Any]:
-    privacy = {"privacy": dict(configuration.privacy)} if configuration.privacy else {}
-    suppressed = {} if configuration.suppressed is None else {"suppressed": configuration.suppressed}
-    return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **suppressed}

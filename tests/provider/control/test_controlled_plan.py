@@ -99,7 +99,10 @@ def test_what_is_applied_is_what_the_entry_counts(table, write, tmp_path):
 def test_the_entry_of_the_controlled_plan_needs_no_control(table, write):
     _, held, again = controlled(table, write("plan.yaml", PLAN))
     for old, new in zip(held.entry["attributes"], summarize(table, again, name="e")["attributes"], strict=True):
-        assert old["maskings"] == new["maskings"]
+        for ours, theirs in zip(old["maskings"], new["maskings"], strict=True):
+            assert [ours[name] for name in ("id", "domain", "joint")] == [
+                theirs[name] for name in ("id", "domain", "joint")
+            ]
 
 
 def test_the_plan_file_says_what_it_said_but_for_what_was_merged_and_left_out(table, write):
@@ -117,7 +120,8 @@ def test_the_plan_file_says_what_it_said_but_for_what_was_merged_and_left_out(ta
 
 
 def test_a_hierarchy_of_which_one_level_is_changed_is_stated_level_by_level(table, write):
-    text = "label: y\nattributes:\n  age: {hierarchy: {intervals: [2, 20, 80]}}\nconfigurations: {c: {age: age-3}}\n"
+    text = "label: y\nattributes:\n  age: {hierarchy: {intervals: [2, 20, 80]}}\n"
+    text += "configurations: {c: {age: age-1}, d: {age: age-2}, e: {age: age-3}}\n"
     _, held, again = controlled(table, write("plan.yaml", text))
     assert [each.masking for each in held.changes.merged] == ["age-1"]
     [age] = again.attributes
@@ -175,8 +179,7 @@ def test_records_left_out_stay_in_the_plan_where_the_entry_is_rounded(write, tmp
     text = text.replace("whole: {k: 1}", "whole: {k: 7}").replace("{c: 5}", "{c: 5, whole: 6}")
     _, held, again = controlled(table, write("plan.yaml", text), round_to=3)
     assert held.changes.recount == ("c",)
-    assert all("suppressed" not in each for each in held.entry["configurations"])
-    assert [each for each in held.changes.tables if "suppressed" in each] == ["suppressed of whole", "suppressed of c"]
+    assert [each["suppressed"] for each in held.entry["configurations"]] == [0, 6]
     assert [each.suppressed for each in again.configurations] == [0, 6]
     assert len(released(table, again, "c", tmp_path)) == len(rows)
     assert len(released(table, again, "whole", tmp_path)) == len(rows) - 6
@@ -187,7 +190,7 @@ def test_records_left_out_stay_in_the_plan_where_the_entry_is_rounded(write, tmp
     [
         ({"min_cell": 5}, [None, 5, 0, None]),
         ({"min_cell": 4}, [4, 5, 0, None]),
-        ({"min_cell": 4, "round_to": 4}, [None] * 4),
+        ({"min_cell": 4, "round_to": 1000}, [(0, 1000), (0, 1000), (0,), (None,)]),
         ({}, [4, 5, 0, None]),
     ],
 )
@@ -196,18 +199,19 @@ def test_a_number_of_records_left_out_is_published_only_as_the_controls_allow(co
     configurations = [each | {"maskings": {"a": "drop", "b": "drop"}} for each in (*counted, {"id": "all"})]
     entry = EntryDocument.model_validate(entry_of([("0", "xa", "n"), ("1", "xb", "y")] * 9, configurations))
     published = with_suppressed(Controlled(entry, tuple(controls_of(**controls)), Changes()), "no table is read", None)
-    assert [each.suppressed for each in published.entry.configurations] == told
+    shown = [each.suppressed for each in published.entry.configurations]
+    assert all(each in (one if isinstance(one, tuple) else (one,)) for each, one in zip(shown, told, strict=True))
     gone = [each["id"] for each, left in zip(counted, told, strict=False) if left is None]
     assert published.changes.tables == tuple(f"suppressed of {name}" for name in gone)
 
 
-def test_a_plan_leaves_out_the_records_whose_number_rounding_hides(write, tmp_path):
+def test_a_plan_leaves_out_as_many_records_as_it_says_however_their_number_is_rounded(write, tmp_path):
     rows = [(1, "u", "n")] * 60 + [(1, "v", "n")] * 3 + [(1, "u", "m")] * 60
     table = write("t.csv", "a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
     text = SUPPRESSING.replace("whole: {a: twos}", "whole: {a: drop, b: drop}").replace("{c: 5}", "{c: 3}")
     _, held, again = controlled(table, write("plan.yaml", text.replace("c: {a: twos}", "c: {a: drop}")), 2, 4)
     assert not held.changes.recount
-    assert "suppressed" not in held.entry["configurations"][0]
+    assert held.entry["configurations"][0]["suppressed"] in {0, 4}
     assert again.configuration("c").suppressed == 3
     assert len(released(table, again, "c", tmp_path)) == len(rows) - 3
 

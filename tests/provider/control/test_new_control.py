@@ -27,8 +27,8 @@ class NoHistograms(Control):
     def conflict_with(self, other):
         return "there are no histograms left for noise" if isinstance(other, LaplaceNoise) else None
 
-    def may_publish(self, suppressed):
-        return suppressed > 100
+    def suppressed(self, records):
+        return records if records > 100 else None
 
     def caveats(self):
         yield "masked counts still tell of single values"
@@ -78,6 +78,6 @@ def test_a_control_that_the_registry_lacks_is_refused(plan, monkeypatch):
 
 
 def test_a_control_that_does_not_say_what_may_be_published_cannot_be_made():
-    silent = type("Silent", (NoHistograms,), {"may_publish": Control.may_publish})
-    with pytest.raises(TypeError, match="may_publish"):
+    silent = type("Silent", (NoHistograms,), {"suppressed": Control.suppressed})
+    with pytest.raises(TypeError, match="suppressed"):
         silent()

@@ -125,7 +125,7 @@ def test_noise_differs_from_run_to_run():
 
 def test_what_is_left_to_chance_and_pairs_are_refused():
     entry = entry_of(RECORDS, CONFIGURATIONS, pairs=[("twos", "as-it-is")])
-    with pytest.raises(ControlError, match="pair counts are exact"):
+    with pytest.raises(ControlError, match="noise cannot be added to pair counts"):
         noisy(entry=entry)
     entry = entry_of(RECORDS, CONFIGURATIONS)
     masking = entry["attributes"][1]["maskings"][0]

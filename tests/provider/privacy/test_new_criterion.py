@@ -74,7 +74,17 @@ def test_it_is_searched_for_written_to_the_plan_and_to_the_entry_and_drawn(aegis
     assert all(each["privacy"]["rare"] >= 2 for each in configurations)
     assert aegis("risk", "people.csv", "--plan", "found.yaml", "--check")[0] == 0
 
-    summarize = ("summarize", "people.csv", "--plan", "found.yaml", "--name", "people", "--output", "entry.json")
+    summarize = (
+        "summarize",
+        "people.csv",
+        "--plan",
+        "found.yaml",
+        "--name",
+        "people",
+        "--output",
+        "entry.json",
+        "--exact",
+    )
     assert aegis(*summarize)[0] == 0
     entry = json.loads((tmp_path / "entry.json").read_text())
     assert all("rare" in each["privacy"] for each in entry["configurations"])

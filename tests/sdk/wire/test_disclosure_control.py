@@ -96,14 +96,44 @@ COUNTED = {"joint": [[5, 15], [15, 65]]}
 TOLD = {"with_label": {"chi_square": 20.0, "combinations": 4}}
 
 
-@pytest.mark.parametrize("given", [COUNTED, TOLD, COUNTED | TOLD], ids=["counts", "with the label", "both"])
-def test_pairs_are_exact(given):
-    document = entry({"rounded_to": 5}, rounded_to=(5, 5))
+ROUNDED = {"rounded_to": 5}
+DIGITS = {"with_label": {**TOLD["with_label"], "digits": 3}}
+
+
+def with_pair(document, given):
     other = copy.deepcopy(document["attributes"][0]) | {"name": "zip"}
     document["attributes"].append(other)
     document["configurations"] = [{"id": "c", "maskings": {"age": "drop", "zip": "drop"}}]
     document["pairs"] = [{"attributes": ["age", "zip"], "maskings": ["age-2", "age-2"]} | given]
-    assert set(faults(document)) == {"/pairs/0"}
+    return document
+
+
+@pytest.mark.parametrize(
+    ("given", "places"),
+    [
+        (COUNTED, {"/pairs/0"}),
+        (TOLD, {"/pairs/0/with_label"}),
+        (COUNTED | TOLD, {"/pairs/0", "/pairs/0/with_label"}),
+        (COUNTED | ROUNDED | TOLD, {"/pairs/0/with_label"}),
+        (COUNTED | DIGITS, {"/pairs/0"}),
+        (COUNTED | {"rounded_to": 10} | DIGITS, {"/pairs/0"}),
+        (COUNTED | ROUNDED | DIGITS, set()),
+    ],
+)
+@pytest.mark.parametrize("control", [{"rounded_to": 5}, {"rounded_to": 5, "rounding": "once"}], ids=["each", "once"])
+def test_rounded_pairs_declare_it(control, given, places):
+    assert set(faults(with_pair(entry(control, rounded_to=(5, 5)), given))) == places
+
+
+def test_rounding_that_a_pair_without_counts_declares_is_a_fault():
+    assert set(faults(with_pair(entry(None), ROUNDED | DIGITS))) == {"/pairs/0/rounded_to"}
+
+
+def test_rounded_once_histograms_and_joint_counts_need_no_declaration():
+    control = {"rounded_to": 5, "rounding": "once"}
+    assert faults(entry(control, rounded_to=(None, None), exact=("histogram", "joint"))) == {}
+    assert set(faults(entry(control | {"epsilon": 1.0}, rounded_to=(None, None)))) >= {"/disclosure_control/rounding"}
+    assert set(faults(entry({"rounding": "once"}))) == {"/disclosure_control/rounding"}
 
 
 def test_rounded_counts_of_the_label_are_multiples_and_the_fault_does_not_tell_the_count():

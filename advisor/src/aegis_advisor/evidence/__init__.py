@@ -12,7 +12,8 @@ from aegis_advisor.evidence.attribute import (
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.evidence.pair import PairAssociation, PairCounts
 from aegis_advisor.evidence.perturbation import Perturbation
-from aegis_advisor.evidence.published import attribute_evidence
+from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
+from aegis_advisor.evidence.rounded import with_declared_rounding
 
 __all__ = [
     "DROP",
@@ -27,4 +28,7 @@ __all__ = [
     "Perturbation",
     "attribute_evidence",
     "exact_counts",
+    "pair_association",
+    "pair_counts",
+    "with_declared_rounding",
 ]

@@ -148,6 +148,9 @@ class AttributeEvidence:
         joint: (values, labels) int64, the unmasked counts; None unless the provider gives them.
         maskings: its masking functions, in the provider's order.
         label_perturbation: how the label's histogram is declared to differ from that of the table.
+        rounded_once: the base to multiples of which the counts of values and label values were rounded, once; all
+            counts that declare nothing add up these. They agree with each other like those of a table, but it is not
+            the provider's. None if they are those of the provider's table.
     """
 
     name: str
@@ -157,6 +160,17 @@ class AttributeEvidence:
     joint: IntArray | None
     maskings: tuple[Masking, ...]
     label_perturbation: Perturbation = UNPERTURBED
+    rounded_once: int | None = None
+
+    @property
+    def rounding(self) -> Perturbation:
+        """How each count that declares nothing differs from that of the provider's table."""
+        return Perturbation(rounded_to=self.rounded_once)
+
+    def count_variance(self, masking_id: str) -> float:
+        """The variance of each count of a masking with the label, by what is declared of them."""
+        declared = self.rounding if masking_id == IDENTITY else self.masking(masking_id).perturbation
+        return (self.rounding if declared.is_none else declared).count_variance
 
     @property
     def records(self) -> int:
@@ -197,6 +211,12 @@ class AttributeEvidence:
     def traceable(self) -> list[Masking]:
         """The maskings whose counts can be traced to values, in order."""
         return [masking for masking in self.maskings if masking.is_traceable]
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the reference is fitted to inexact counts by a known mapping that tells all values apart."""
+        views = [one.mapping for one in self.maskings if one.is_fitted and one.mapping is not None]
+        return any(np.unique(mapping).size == self.values for mapping in views)
 
     @property
     def is_drawn(self) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from aegis_advisor.arrays import IntArray
+from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -13,11 +14,13 @@ class PairCounts:
         attributes: the indices of the two attributes in the evidence.
         maskings: the id of the masking of each, or `identity`.
         joint: (groups of the first, groups of the second) int64 joint counts of their masked values.
+        perturbation: how the counts are declared to differ from those of the table.
     """
 
     attributes: tuple[int, int]
     maskings: tuple[str, str]
     joint: IntArray
+    perturbation: Perturbation = UNPERTURBED
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +30,16 @@ class PairAssociation:
     Attributes:
         attributes: the indices of the two attributes in the evidence.
         maskings: the id of the masking of each, or `identity`.
-        chi_square: Pearson's, of the table of the combinations that occur and the label; exact, over all records.
+        chi_square: Pearson's, of the table of the combinations that occur and the label, over all records.
         combinations: the number of combinations that occur.
+        digits: how many significant digits both numbers were rounded to; None if they are exact.
     """
 
     attributes: tuple[int, int]
     maskings: tuple[str, str]
     chi_square: float
     combinations: int
+    digits: int | None = None
 
 
 def named(pair: PairCounts) -> str:

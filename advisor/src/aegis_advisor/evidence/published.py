@@ -7,15 +7,19 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
+from aegis_advisor.evidence.pair import PairAssociation, PairCounts
 from aegis_advisor.evidence.perturbation import Perturbation
 
 
-def attribute_evidence(attribute: Mapping[str, Any], label: Mapping[str, Any]) -> AttributeEvidence:
+def attribute_evidence(
+    attribute: Mapping[str, Any], label: Mapping[str, Any], control: Mapping[str, Any] | None = None
+) -> AttributeEvidence:
     """Return the evidence on one attribute of a validated entry, whose counts are lists or arrays.
 
     Args:
         attribute: an item of the entry's `attributes`.
         label: the entry's `label`.
+        control: the entry's `disclosure_control`.
     """
     label_histogram = np.asarray(label["histogram"], dtype=np.int64)
     about_label = _perturbation(label, None)
@@ -28,6 +32,26 @@ def attribute_evidence(attribute: Mapping[str, Any], label: Mapping[str, Any]) -
         joint=_counts(attribute.get("joint")),
         maskings=tuple(_masking(masking, records) for masking in attribute.get("maskings") or ()),
         label_perturbation=about_label,
+        rounded_once=rounded_once(control or {}),
+    )
+
+
+def rounded_once(control: Mapping[str, Any]) -> int | None:
+    """The base of the counts that declare nothing, by the entry's `disclosure_control`; None if they are exact."""
+    return control.get("rounded_to") if control.get("rounding") == "once" else None
+
+
+def pair_counts(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairCounts:
+    """Return the counts of one of the entry's `pairs`, given the indices of its attributes in the evidence."""
+    first, second = pair["maskings"]
+    return PairCounts(attributes, (first, second), np.asarray(pair["joint"], dtype=np.int64), _perturbation(pair, None))
+
+
+def pair_association(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairAssociation:
+    """Return what one of the entry's `pairs` tells of the label, given its attributes' indices in the evidence."""
+    (first, second), known = pair["maskings"], pair["with_label"]
+    return PairAssociation(
+        attributes, (first, second), float(known["chi_square"]), known["combinations"], known.get("digits")
     )
 
 

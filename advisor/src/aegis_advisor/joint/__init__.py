@@ -1,6 +1,7 @@
 """Scores of configurations by all of their attributes together, from pair counts of masked attributes."""
 
 from aegis_advisor.joint.association_faults import find_association_faults
+from aegis_advisor.joint.design import Estimate
 from aegis_advisor.joint.scores import JointScores, is_counted_function, score_jointly
 
-__all__ = ["JointScores", "find_association_faults", "is_counted_function", "score_jointly"]
+__all__ = ["Estimate", "JointScores", "find_association_faults", "is_counted_function", "score_jointly"]

@@ -50,14 +50,21 @@ def _all_faults(
         if not inexact:
             by_attributes[tuple(sorted(one.attributes))].append(index)
     label = next((known.label_counts for known in evidence if known.knows_label), None)
-    for indices in by_attributes.values():
+    inexact_pairs = {tuple(sorted(pair.attributes)) for pair in pairs if not pair.perturbation.is_none}
+    for both, indices in by_attributes.items():
         group = [associations[index] for index in indices]
+        if evidence[0].rounded_once or both in inexact_pairs:
+            for index, one in zip(indices, group, strict=True):
+                yield from _rounded_faults(index, one, evidence[0])
+            continue
         for index, one, limits in zip(indices, group, _limits(evidence, pairs, group), strict=True):
             yield from limits.faults(index, one, label)
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, one: PairAssociation) -> Iterator[Fault]:
-    """Faults of associations, which are exact, of a masking or label whose inexact counts they would give away."""
+    """Faults of exact associations of a masking or label whose inexact counts they would give away."""
+    if one.digits is not None:
+        return
     if not evidence[0].label_perturbation.is_none:
         detail = "the label's counts are declared inexact, but this is exact and would give away what that hides"
         yield Fault((index, "with_label"), detail)
@@ -102,16 +109,32 @@ class _Limits:
 
     def faults(self, index: int, one: PairAssociation, label: IntArray | None) -> Iterator[Fault]:
         """The faults of an association, given the records of each label value, if these are certain."""
-        most = self.most if label is None else min(self.most, int(label.sum()))
-        if not self.least <= one.combinations <= most:
+        most, off = self.most if label is None else min(self.most, int(label.sum())), _half_unit(one)
+        if not (1 - off) * self.least <= one.combinations <= (1 + off) * most:
             told = f"are {most}" if self.least == most else f"are {self.least} to {most}"
             yield Fault((index, "with_label", "combinations"), f"is {one.combinations}, but by the counts there {told}")
         elif label is not None:
             records, classes = int(label.sum()), int(np.count_nonzero(label)) - 1
             lower, upper = records * self.trace, records * min(classes, one.combinations - 1)
-            if not lower - SLACK * max(lower, 1.0) <= one.chi_square <= upper + SLACK * max(upper, 1.0):
+            slack = SLACK + _half_unit(one)
+            if not lower - slack * max(lower, 1.0) <= one.chi_square <= upper + slack * max(upper, 1.0):
                 detail = f"is {one.chi_square:.12g}, but by the counts it lies between {lower:.12g} and {upper:.12g}"
                 yield Fault((index, "with_label", "chi_square"), detail)
+
+
+def _half_unit(one: PairAssociation) -> float:
+    """Half a unit of the last digit, as a share of the number; 0 if it is exact."""
+    return 0.0 if one.digits is None else 0.5 * 10.0 ** (1 - one.digits)
+
+
+def _rounded_faults(index: int, one: PairAssociation, evidence: AttributeEvidence) -> Iterator[Fault]:
+    """The faults of an association in an entry with inexact counts: only what these cannot explain."""
+    label, (_, whole) = evidence.label_counts, evidence.label_slack
+    records = int(label.sum()) + whole + evidence.rounding.slack(evidence.labels, 1)
+    most = (1 + _half_unit(one)) * records * min(evidence.labels - 1, (1 + _half_unit(one)) * one.combinations)
+    if one.chi_square > most * (1 + SLACK):
+        detail = f"is {one.chi_square:.12g}, but with at most {records} records it is at most {most:.12g}"
+        yield Fault((index, "with_label", "chi_square"), detail)
 
 
 def _limits(
@@ -153,5 +176,5 @@ def _traces(
         design = Design.of(two, options, codes, counts)
     except TooManyColumnsError:
         return [0.0] * len(names)
-    traced = traces(design, codes, int(known_label(two).sum())).trace
+    traced = traces(design, codes, known_label(two)).trace
     return [0.0 if np.isnan(trace) else float(trace) for trace in traced]

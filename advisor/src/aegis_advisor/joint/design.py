@@ -1,7 +1,8 @@
 """The correlations that joint measures use: of all maskings with each other and with the label."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple, Self
 
@@ -11,59 +12,8 @@ from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import MissingCountsError, TooManyColumnsError
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
 from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.joint.basis import Basis, correlation
 from aegis_advisor.joint.pair_tables import PairTables
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Basis:
-    """An orthonormal basis of the functions of a masked value with mean 0.
-
-    With shares `p` of the masked values, the columns of `Q diag(p)^-1/2` are such a basis if those of `Q` are
-    orthonormal and orthogonal to `sqrt(p)`. `Q` is a Householder reflection without one of its columns. It is applied
-    without being formed, since its size would be the square of the number of masked values.
-
-    Attributes:
-        held: (n,) the masked values with records.
-        root: (n,) `sqrt(p)` of each.
-        axis: (n,) the axis of the reflection, which takes the unit vector of `pivot` to minus `root`.
-        pivot: the most frequent of them.
-    """
-
-    held: IntArray
-    root: FloatArray
-    axis: FloatArray
-    pivot: int
-
-    @classmethod
-    def of(cls, counts: IntArray) -> Self:
-        """Return the basis of a masked attribute with these counts (groups,), which must have records."""
-        held = np.flatnonzero(counts)
-        root = np.sqrt(counts[held] / counts.sum())
-        pivot = int(root.argmax())
-        axis = root.copy()
-        axis[pivot] += 1.0  # the other sign would cancel digits
-        return cls(held, root, axis, pivot)
-
-    @property
-    def size(self) -> int:
-        """The number of dimensions: masked values with records, minus one."""
-        return self.held.size - 1
-
-    def project(self, table: FloatArray) -> FloatArray:
-        """Express the rows of a table (groups, n) in this basis: (size, n)."""
-        scaled = table[self.held] / self.root[:, np.newaxis]
-        scaled -= np.outer(self.axis * (2 / (self.axis @ self.axis)), self.axis @ scaled)
-        return np.delete(scaled, self.pivot, axis=0)
-
-
-def correlation(joint: IntArray, rows: Basis, columns: Basis) -> FloatArray:
-    """The correlations (size of rows, size of columns) of two masked attributes, from their joint counts.
-
-    No mean needs to be subtracted, since all functions in both bases have mean 0.
-    """
-    projected = rows.project(joint / joint.sum())
-    return columns.project(projected.T).T
-
 
 MOST_COLUMNS = 6_000
 """The most dimensions of all maskings together; the computation then takes up to 1 GB."""
@@ -76,12 +26,37 @@ class Masked:
     Attributes:
         id: the id of the masking.
         basis: the basis of the functions of its masked value.
-        joint: (groups, labels) its joint counts with the label.
+        joint: (groups, labels) its joint counts with the label; not whole numbers if they are estimated.
+        variance: the variance of each of them; 0 if they are exact.
     """
 
     id: str
     basis: Basis
-    joint: IntArray
+    joint: IntArray | FloatArray
+    variance: float = 0.0
+
+
+Estimate = Callable[[AttributeEvidence, str], FloatArray | None]
+"""Estimates the joint counts (groups, labels) of a masking from its inexact counts; None if there are none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variance:
+    """How much the correlations of a design vary because counts are inexact.
+
+    Attributes:
+        correlations: (columns, columns) the variance of each correlation.
+        labels: (columns,) the sum of the variances of the correlations with the label, as far as they add to traces:
+            by masked values with counts far above their errors.
+    """
+
+    correlations: FloatArray
+    labels: FloatArray
+
+
+FAR = 10.0
+"""A count this many standard deviations above 0 is not much changed by its error. With smaller ones, errors do not
+simply add to a trace: a rounded count of 0, for example, tells nothing at all."""
 
 
 class PairPlace(NamedTuple):
@@ -105,6 +80,7 @@ class Design:
             counts are not known.
         masked: per attribute and code, the masking; None if no configuration uses it or it tells nothing.
         tables: the pair counts, for what has to be decided exactly.
+        variance: how much the correlations vary; None if all counts are exact.
     """
 
     columns: tuple[tuple[IntArray, ...], ...]
@@ -113,6 +89,7 @@ class Design:
     unknown: Mapping[tuple[int, int], BoolArray]
     masked: tuple[tuple[Masked | None, ...], ...]
     tables: PairTables
+    variance: Variance | None = None
 
     @classmethod
     def of(
@@ -121,8 +98,11 @@ class Design:
         options: Sequence[tuple[str, ...]],
         codes: Codes,
         pairs: Sequence[PairCounts],
+        estimate: Estimate = lambda _evidence, _option: None,
     ) -> Self:
         """Return the design of configurations with these codes (configurations, attributes).
+
+        Counts of a masking with the label that are not exact are estimated by `estimate`.
 
         Raises:
             MissingCountsError: a masking that is used has no exact joint counts with the label.
@@ -130,7 +110,7 @@ class Design:
         """
         used = [np.bincount(column, minlength=len(names)) > 0 for column, names in zip(codes.T, options, strict=True)]
         masked = [
-            [_masked(known, name) if is_used else None for name, is_used in zip(names, flags, strict=True)]
+            [_masked(known, name, estimate) if is_used else None for name, is_used in zip(names, flags, strict=True)]
             for known, names, flags in zip(evidence, options, used, strict=True)
         ]
         columns, size = _number([[0 if one is None else one.basis.size for one in each] for each in masked])
@@ -142,7 +122,27 @@ class Design:
             labels[place] = correlation(one.joint, one.basis, label)
         tables = PairTables.of(evidence, pairs)
         correlations, unknown = _correlations(tables, masked, columns, _used_together(codes, masked), size)
-        return cls(columns, correlations, labels, unknown, tuple(map(tuple, masked)), tables)
+        design = cls(columns, correlations, labels, unknown, tuple(map(tuple, masked)), tables)
+        exact = tables.are_exact and not any(one.variance for one, _ in _placed(masked, columns))
+        return design if exact else replace(design, variance=design._variance(label, codes))
+
+    def _variance(self, label: Basis, codes: Codes) -> Variance:
+        """How much the correlations vary, given the basis of the label."""
+        correlations, labels = np.zeros(self.correlations.shape), np.zeros(len(self.labels))
+        for one, place in _placed(self.masked, self.columns):
+            records = max(float(one.joint.sum()), 1.0)
+            least = FAR * math.sqrt(one.variance) / records
+            labels[place] = one.variance / records**2 * one.basis.spread(least) * label.spread().sum()
+        for pair in self.used_together(codes):
+            ours, theirs = self.masked[pair.first][pair.code], self.masked[pair.second][pair.other]
+            if ours is None or theirs is None:
+                continue
+            of_counts = self.tables.variance(pair.first, ours.id, pair.second, theirs.id)
+            rows, across = _run(self.columns[pair.first][pair.code]), _run(self.columns[pair.second][pair.other])
+            records = max(float(ours.joint.sum()), 1.0)
+            correlations[rows, across] = of_counts / records**2 * np.outer(ours.basis.spread(), theirs.basis.spread())
+            correlations[across, rows] = correlations[rows, across].T
+        return Variance(correlations, labels)
 
     def used_together(self, codes: Codes) -> Iterator[PairPlace]:
         """All pairs of maskings that these configurations use together and that tell something."""
@@ -170,7 +170,7 @@ def known_label(evidence: Sequence[AttributeEvidence]) -> IntArray:
     return next((known for known in evidence if known.knows_label), evidence[0]).label_counts
 
 
-def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
+def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Masked | None:
     """Return a masking with its basis; None if all records have one masked value, so that it has no dimension.
 
     Raises:
@@ -178,11 +178,14 @@ def _masked(evidence: AttributeEvidence, option: str) -> Masked | None:
     """
     if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
         return None
-    joint = label_counts(evidence, option)
+    joint: IntArray | FloatArray | None = label_counts(evidence, option)
+    variance = evidence.rounding.count_variance
+    if joint is None and (estimated := estimate(evidence, option)) is not None:
+        joint, variance = estimated, evidence.count_variance(option)
     if joint is None:
         raise MissingCountsError(evidence.name, option)
     basis = Basis.of(joint.sum(axis=1))
-    return Masked(option, basis, joint) if basis.size > 0 else None
+    return Masked(option, basis, joint, variance) if basis.size > 0 else None
 
 
 def label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:
@@ -229,7 +232,7 @@ def _correlations(
             unknown.setdefault((first, second), np.zeros(sizes, dtype=bool))[code, other] = True
             continue
         rows, across = _run(columns[first][code]), _run(columns[second][other])
-        whole[rows, across] = correlation(joint, one.basis, two.basis)
+        whole[rows, across] = correlation(joint, one.basis, two.basis, exact=tables.are_exact)
         whole[across, rows] = whole[rows, across].T
     return whole, unknown
 

@@ -74,7 +74,7 @@ class Interactions:
         sizes = [(len(design.columns[first]), len(design.columns[second])) for first, second in ends.tolist()]
         shares, overlaps = [np.zeros(size) for size in sizes], [np.zeros(size) for size in sizes]
         records, judge = int(label.sum()), Judge(label[label > 0], len(known))
-        additive = _additive(design, list(known), records)
+        additive = _additive(design, list(known), label)
         for (pair, association), (trace, rank) in zip(known.items(), additive, strict=True):
             where, cell = number[pair.first, pair.second], (pair.code, pair.other)
             shares[where][cell] = judge.share(association, design.joint(pair), trace, rank)
@@ -212,7 +212,7 @@ def overlap(design: Design, pair: PairPlace, records: int) -> float:
     return float(np.clip((square - trace_bias(square, large, small, records)) / small, 0.0, 1.0))
 
 
-def _additive(design: Design, used: Sequence[PairPlace], records: int) -> Iterator[tuple[float, int]]:
+def _additive(design: Design, used: Sequence[PairPlace], label: IntArray) -> Iterator[tuple[float, int]]:
     """Yield Pillai's trace and the rank of each two maskings alone.
 
     Raises:
@@ -230,7 +230,7 @@ def _additive(design: Design, used: Sequence[PairPlace], records: int) -> Iterat
     codes = np.tile([len(columns) for columns in design.columns], (len(used), 1)).astype(np.int64)
     for row, pair in enumerate(used):
         codes[row, pair.first], codes[row, pair.second] = pair.code, pair.other
-    traced = traces(wider, codes, records)
+    traced = traces(wider, codes, label)
     if np.isnan(traced.trace).any():
         raise ContradictoryPairsError
     yield from zip(traced.trace.tolist(), traced.rank.tolist(), strict=True)

@@ -23,10 +23,12 @@ class PairTables:
         evidence: the evidence on the attributes.
         given: the tables by their two attributes, then by their maskings; the attribute that comes first in the entry
             is in the rows.
+        variances: likewise, the variance of each count; 0 if they are exact.
     """
 
     evidence: Sequence[AttributeEvidence]
     given: dict[tuple[int, int], dict[_Maskings, IntArray]]
+    variances: dict[tuple[int, int], dict[_Maskings, float]]
     _foldings: dict[tuple[int, str], dict[str, _Folding]] = field(default_factory=dict)
     _folded: tuple[tuple[int, int, _Maskings, str], IntArray] | None = None
 
@@ -34,24 +36,48 @@ class PairTables:
     def of(cls, evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> Self:
         """Index the given pair counts by their attributes."""
         given: dict[tuple[int, int], dict[_Maskings, IntArray]] = {}
+        variances: dict[tuple[int, int], dict[_Maskings, float]] = {}
         for pair in pairs:
             (first, second), (masking, other), joint = pair.attributes, pair.maskings, pair.joint
             if first > second:
                 first, second, masking, other, joint = second, first, other, masking, joint.T
             given.setdefault((first, second), {})[masking, other] = joint
-        return cls(evidence, given)
+            variances.setdefault((first, second), {})[masking, other] = pair.perturbation.count_variance
+        return cls(evidence, given, variances)
+
+    @property
+    def are_exact(self) -> bool:
+        """Whether all counts are those of the provider's table."""
+        return not any(variance for each in self.variances.values() for variance in each.values())
 
     def find(self, first: int, masking: str, second: int, other: str) -> IntArray | None:
         """The joint counts (groups, groups) of two masked attributes, `first` before `second`; None if not known."""
+        finer = self._source(first, masking, second, other)
+        if finer is None or finer == (masking, other):
+            return None if finer is None else self.given[first, second][finer]
+        folded = self._rows_folded(first, second, finer, masking)
+        return fold(np.ascontiguousarray(folded.T), *self._finer(second, other)[finer[1]]).T
+
+    def variance(self, first: int, masking: str, second: int, other: str) -> float:
+        """The mean variance of these counts: a count that adds up several others varies as much as they together."""
+        finer = self._source(first, masking, second, other)
+        if finer is None:
+            return 0.0
+        cells = self.evidence[first].groups_of(masking) * self.evidence[second].groups_of(other)
+        return self.variances[first, second][finer] * self.given[first, second][finer].size / cells
+
+    def _source(self, first: int, masking: str, second: int, other: str) -> _Maskings | None:
+        """The maskings of a given table that these counts are or can be folded from; None if there is none."""
         tables = self.given.get((first, second), {})
         if (masking, other) in tables:
-            return tables[masking, other]
+            return masking, other
         rows, columns = self._finer(first, masking), self._finer(second, other)
-        for finer in _shorter(tables, rows, columns):
-            if finer in tables and finer[0] in rows and finer[1] in columns:
-                folded = self._rows_folded(first, second, finer, masking)
-                return fold(np.ascontiguousarray(folded.T), *columns[finer[1]]).T
-        return None
+        candidates = (
+            finer
+            for finer in _shorter(tables, rows, columns)
+            if finer in tables and finer[0] in rows and finer[1] in columns
+        )
+        return next(candidates, None)
 
     def _rows_folded(self, first: int, second: int, finer: _Maskings, masking: str) -> IntArray:
         """A table with its rows folded; the last one is cached, since the next request is often the same."""

@@ -14,7 +14,7 @@ from aegis_advisor.errors import (
 )
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.joint.design import Design, known_label
+from aegis_advisor.joint.design import Design, Estimate, known_label
 from aegis_advisor.joint.interactions import Interactions
 from aegis_advisor.joint.trace import Traces, traces
 from aegis_advisor.measures.association import trace_bias
@@ -53,6 +53,7 @@ def score_jointly(
     corrected: bool,
     others: Codes | None = None,
     associations: Sequence[PairAssociation] | None = None,
+    estimate: Estimate = lambda _evidence, _option: None,
 ) -> JointScores:
     """Score configurations by Pillai's trace `tr(Sxx^+ Sxy Syy^+ Syx)` of the indicators of masked values and label.
 
@@ -69,9 +70,10 @@ def score_jointly(
             values.
         others: (others, attributes) configurations whose scores are not returned, but count for `best_known`.
         associations: what every two maskings used together tell of the label together; None to leave interactions out.
+        estimate: estimates the joint counts of a masking with the label from counts that are not exact.
 
     Raises:
-        MissingCountsError: a masking that is used has no exact joint counts with the label.
+        MissingCountsError: a masking that is used has no joint counts with the label.
         MissingPairsError: pair counts of maskings that a configuration uses are not known.
         MissingAssociationsError: what two maskings that a configuration uses tell of the label together is not known.
         ContradictoryPairsError: no table has these pair counts.
@@ -79,14 +81,14 @@ def score_jointly(
     """
     more = codes[:0] if others is None else _functions(evidence, options, others)
     try:
-        design = Design.of(evidence, options, np.concatenate([codes, more]), pairs)
+        design = Design.of(evidence, options, np.concatenate([codes, more]), pairs, estimate)
     except TooManyColumnsError:
-        design, more = Design.of(evidence, options, codes, pairs), codes[:0]
+        design, more = Design.of(evidence, options, codes, pairs, estimate), codes[:0]
     if design.lacking(codes).any():
         raise MissingPairsError(list(_missing(design, evidence, options, codes)))
     more = _promising(design, more[~design.lacking(more)])
     label = known_label(evidence)
-    traced = traces(design, np.concatenate([codes, more]), int(label.sum()))
+    traced = traces(design, np.concatenate([codes, more]), label)
     utility = _less_bias(traced, label) if corrected else traced.trace
     count = len(codes)
     if np.isnan(utility[:count]).any():

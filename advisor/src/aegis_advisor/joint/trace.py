@@ -7,6 +7,7 @@ import numpy as np
 from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.joint.design import Design
 from aegis_advisor.joint.elimination import Elimination, Outcome
+from aegis_advisor.joint.inexact import inexact_traces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,8 +25,17 @@ class Traces:
     doubt: FloatArray
 
 
-def traces(design: Design, codes: Codes, records: int) -> Traces:
-    """Compute the traces of the configurations with these codes (configurations, attributes)."""
+def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
+    """Compute the traces of the configurations with these codes (configurations, attributes).
+
+    Args:
+        design: the correlations.
+        codes: the configurations.
+        label: (labels,) the records of each label value.
+    """
+    if design.variance is not None:
+        return Traces(*inexact_traces(design, design.variance, codes, label), np.full(len(codes), np.inf))
+    records = int(label.sum())
     order = _order(design, codes)
     arranged = codes[:, order]
     columns = [design.columns[attribute] for attribute in order]

@@ -184,7 +184,9 @@ def _fitted_table(evidence: AttributeEvidence, reference: Reference, masking: Ma
 def _bound(
     evidence: AttributeEvidence, reference: Reference, measure: Measure, exact: list[float], estimated: float
 ) -> tuple[Bound | None, float | None]:
-    """The certain bound of the attribute's true utility (`docs/model.md`, bounds)."""
+    """The certain bound of the attribute's true utility (`docs/model.md`, bounds); rounded counts give none."""
+    if evidence.rounded_once is not None:
+        return None, None
     if evidence.joint is not None:
         return "exact", estimated
     certain = exact if measure.monotone else []
@@ -203,7 +205,12 @@ class _Interval(TypedDict):
 
 
 def _interval(evidence: AttributeEvidence, reference: Reference, measure: Measure, certain: float | None) -> _Interval:
-    """The interval of the true utility: between the certain bound and the ceiling that no table that fits exceeds."""
+    """The interval of the true utility: between the certain bound and the ceiling that no table that fits exceeds.
+
+    Rounded counts give none.
+    """
+    if evidence.rounded_once is not None:
+        return {"lower_bound": None, "upper_bound": None}
     if evidence.joint is not None:
         return {"lower_bound": certain, "upper_bound": certain}
     # The ceiling is that of the uncorrected measure, which has the same id.

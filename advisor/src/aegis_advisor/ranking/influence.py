@@ -101,6 +101,11 @@ class Influence:
         bias = measure.sampling_bias(table, atoms)
         return cls(moves, *moments(table, moves), max(rows - 1, 0), scale, noise, group_of_atom, bias)
 
+    def with_variance(self, variance: FloatArray | float, records: int) -> "Influence":
+        """Return it with counts that have these variances besides, (groups, labels) or all the same."""
+        moved = float(np.sum(self.moves**2 * variance)) / max(records, 1)
+        return replace(self, inexact=float(np.sqrt(self.inexact**2 + moved)))
+
 
 def _noise(table: FloatArray, rows: int, labels: int) -> float:
     """The cells with records beyond the number that independence leaves free, over the degrees of freedom.
@@ -130,7 +135,12 @@ def influences(
     truth, since a fit varies only where its margins do.
     """
     masked = {used_id: _influence(evidence, sample, measure, used_id) for used_id in used if used_id != IDENTITY}
-    return {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
+    every = {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
+    if evidence.rounded_once is None:
+        return every
+    return {
+        used_id: one.with_variance(evidence.rounding.count_variance, evidence.records) for used_id, one in every.items()
+    }
 
 
 def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, used_id: str) -> Influence:
@@ -142,8 +152,7 @@ def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, us
     if source != "fitted" or masking.joint is None:
         return influence
     _, variance = masking.perturbation.restored(masking.joint, evidence.label_counts)
-    squares = influence.moves**2 / max(evidence.records, 1)
-    return replace(influence, noise=0.0, inexact=float(np.sqrt(np.sum(squares * variance))))
+    return replace(influence, noise=0.0).with_variance(variance, evidence.records)
 
 
 def _reference_influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, whole: float) -> Influence:

@@ -7,11 +7,11 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
-from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
-from aegis_advisor.joint import JointScores, score_jointly
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts
+from aegis_advisor.joint import Estimate, JointScores, score_jointly
 from aegis_advisor.measures import Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
-from aegis_advisor.ranking.deviation import AttributeAssessment, assess
+from aegis_advisor.ranking.deviation import AttributeAssessment, assess, masking_table
 from aegis_advisor.ranking.influence import Sample, influences
 from aegis_advisor.ranking.memory import Memory
 from aegis_advisor.ranking.own_reference import assess_own
@@ -267,6 +267,7 @@ def score_by_joint_measure(
         corrected=measure.is_corrected,
         others=None if others is None else others[:, places],
         associations=known.associations if measure.sees_interactions else None,
+        estimate=_estimates([selected[place] for place in places]),
     )
     single = [assessments[place] for place in places]
     reference = max([joint.best_known, *(one.reference_utility for one in single)])
@@ -277,6 +278,21 @@ def score_by_joint_measure(
         tolerance=TIE_TOLERANCE * max(abs(reference), LEAST),
         joint=JointOutcome(reference, certain, joint),
     )
+
+
+def _estimates(selected: Sequence[Selected]) -> Estimate:
+    """Estimate the counts of maskings from references, where they are declared to be inexact."""
+    references = {one.evidence.name: one.reference for one in selected}
+
+    def estimate(evidence: AttributeEvidence, option: str) -> FloatArray | None:
+        reference = references[evidence.name]
+        if option == IDENTITY:
+            return reference.fold(np.arange(evidence.values), evidence.values) if evidence.is_fitted else None
+        if not evidence.masking(option).is_fitted:
+            return None
+        return masking_table(evidence, reference, option)[0]
+
+    return estimate
 
 
 def lookups(

@@ -46,10 +46,10 @@ def ranking_basis(
       differ by a constant.
 
     If only some configurations use `identity`, the constant itself would be needed. A table folded from the reference
-    is an estimate unless other counts determine it (`exact_counts`).
+    is an estimate unless other counts determine it (`exact_counts`). Rounded counts are never the truth.
     """
     settled = (
-        len(ids) == 1 or (measure.monotone and _is_settled(known, ids))
+        len(ids) == 1 or (measure.monotone and known.rounded_once is None and _is_settled(known, ids))
         for known, ids in zip(evidence, used, strict=True)
     )
     return "exact" if all(settled) else "estimated"
@@ -79,6 +79,8 @@ def joint_ranking_basis(
         exactly: whether rounding moves no utility by more than what counts as a tie.
     """
     functions = (
-        is_counted_function(known, masking) for known, ids in zip(evidence, used, strict=True) for masking in ids
+        known.rounded_once is None and is_counted_function(known, masking)
+        for known, ids in zip(evidence, used, strict=True)
+        for masking in ids
     )
     return "exact" if measure.monotone and exactly and all(functions) else "estimated"

@@ -35,6 +35,9 @@ def summarize(
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     pairs: Annotated[bool, typer.Option("--pairs", help="Also count pairs of attributes (joint measures).")] = False,  # noqa: FBT002 - a flag
+    exact: Annotated[  # noqa: FBT002 - a flag
+        bool, typer.Option("--exact", help="Publish every count and every value as it is, whatever that gives away.")
+    ] = False,
     min_cell: Annotated[
         int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
     ] = None,
@@ -59,9 +62,14 @@ def summarize(
     ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere."""
+    """Count a table as its plan says and write the catalogue entry. Nothing is sent anywhere.
+
+    Only what configurations share is counted, and counts are rounded at random unless you choose another control.
+    """
     controls = list(_controls(min_cell, round_to, epsilon, split, open_answers=open_answers))
     refuse_conflicts(controls)
+    if exact and controls:
+        raise InputError("--exact publishes every count as it is; leave out --exact or the other controls")
     if plan_output is not None and min_cell is None:
         raise InputError("--plan-output writes the plan that --min-cell changes; give --min-cell too")
     intended = load_plan(plan)
@@ -73,6 +81,7 @@ def summarize(
             intended,
             controls,
             name=name,
+            exact=exact,
             pairs=pairs,
             delimiter=delimiter,
             memory_limit=memory_limit,

@@ -14,7 +14,8 @@ from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise, Split
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.registry import CONTROLS, apply_controls, refuse_conflicts
-from aegis_provider.control.rounding import RandomRounding
+from aegis_provider.control.rounding import RandomRounding, base_for
+from aegis_provider.control.shared_counts import without_unshared
 
 __all__ = [
     "CONTROLS",
@@ -31,8 +32,10 @@ __all__ = [
     "Roles",
     "Split",
     "apply_controls",
+    "base_for",
     "controlled_plan",
     "refuse_conflicts",
     "with_suppressed",
+    "without_unshared",
     "write_controlled_plan",
 ]

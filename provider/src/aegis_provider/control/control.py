@@ -137,8 +137,8 @@ class Control(ABC):
         return None
 
     @abstractmethod
-    def may_publish(self, suppressed: int) -> bool:
-        """Return whether the entry may publish this exact number of suppressed records."""
+    def suppressed(self, records: int) -> int | None:
+        """Return the number of suppressed records to publish for this exact number; `None` to publish none."""
 
     def caveats(self) -> Iterator[str]:
         """Yield sentences on what the control does not protect."""

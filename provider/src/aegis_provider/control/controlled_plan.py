@@ -56,16 +56,23 @@ def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
 
 
 def with_suppressed(
-    controlled: Controlled, table: Source, plan: Plan, *, delimiter: str = ",", memory_limit: str = "1GB"
+    controlled: Controlled,
+    table: Source,
+    plan: Plan,
+    *,
+    hidden: int = 0,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
 ) -> Controlled:
     """Return the entry with the suppressed records of each configuration, counted again where classes have merged.
 
-    The controls apply to these counts too. None may be below a minimum cell count. None is published beside rounded
-    counts, since it cannot declare that it is inexact. The plan keeps all of them.
+    The controls apply to these counts too. None may be below a minimum cell count, and rounding rounds them. The plan
+    keeps all of them as they are.
 
     Args:
         table: The table, read again only if something must be recounted.
         plan: The plan before the controls.
+        hidden: How many records the entry does not count, since every release leaves them out.
 
     Raises:
         ControlError: A configuration to recount has a random masking.
@@ -74,10 +81,12 @@ def with_suppressed(
     counted = _recounted(controlled, table, plan, delimiter, memory_limit) if controlled.changes.recount else {}
     configurations, left_out = [], []
     for each in controlled.entry.configurations or []:
-        records = counted.get(each.id, each.suppressed)
-        if records is not None and not all(control.may_publish(records) for control in controlled.controls):
+        records = max(0, counted[each.id] - hidden) if each.id in counted else each.suppressed
+        known = records is not None
+        for control in controlled.controls:
+            records = None if records is None else control.suppressed(records)
+        if known and records is None:
             left_out.append(f"suppressed of {each.id}")
-            records = None
         configurations.append(each.model_copy(update={"suppressed": records}))
     changes = replace(controlled.changes, tables=(*controlled.changes.tables, *left_out))
     entry = controlled.entry.model_copy(update={"configurations": configurations})

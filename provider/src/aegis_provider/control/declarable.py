@@ -23,7 +23,7 @@ def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...
         ControlError: There are pair counts.
     """
     if entry.pairs:
-        raise ControlError("pair counts are exact and cannot declare noise or rounding; summarize without pairs")
+        raise ControlError("noise cannot be added to pair counts; summarize without pairs")
     configurations = entry.configurations or []
     tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
     tables += [f"suppressed of {each.id}" for each in configurations if each.suppressed is not None]

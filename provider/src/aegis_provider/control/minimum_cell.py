@@ -18,6 +18,7 @@ from aegis_provider.control.control import (
 from aegis_provider.control.merging import folded, is_small, merged_groups
 from aegis_provider.control.pair_counts import controlled_pairs
 from aegis_provider.control.promises import Roles, still_vouched
+from aegis_provider.control.shared_counts import shared_unmasked
 from aegis_provider.counting.counted_table import MaskedDomain
 from aegis_provider.errors import shortened
 from aegis_provider.masking import Mapped
@@ -65,7 +66,10 @@ class MinimumCell(Control):
             ControlError: A value of the label is rare, or no configuration is left.
         """
         _refuse_rare_labels(entry.label, self.least)
-        merged_attributes = [_without_small_counts(each, self.least) for each in entry.attributes]
+        shared = shared_unmasked(entry)
+        merged_attributes = [
+            _without_small_counts(each, self.least, unmasked=each.name in shared) for each in entry.attributes
+        ]
         merged = tuple(one for each in merged_attributes for one in each.merged)
         gone = tuple((each.attribute.name, masking) for each in merged_attributes for masking in each.left_out)
         reasons = _reasons(entry.configurations or [], gone)
@@ -85,9 +89,9 @@ class MinimumCell(Control):
         maskings = tuple(item for item in gone if item[1] != IDENTITY)
         return controlled, Changes(merged, maskings, reasons, tuple(tables), vouched.lost, vouched.recount)
 
-    def may_publish(self, suppressed: int) -> bool:
-        """Return whether the number is 0 or at least the minimum."""
-        return not 0 < suppressed < self.least
+    def suppressed(self, records: int) -> int | None:
+        """Return the number if it is 0 or at least the minimum."""
+        return None if 0 < records < self.least else records
 
     def _configurations_left(self, entry: EntryDocument, reasons: Mapping[str, str]) -> list[Configuration]:
         left = [each for each in entry.configurations or [] if each.id not in reasons]
@@ -125,7 +129,7 @@ def _refuse_rare_labels(label: Label, least: int) -> None:
             )
 
 
-def _without_small_counts(attribute: Attribute, least: int) -> _MergedAttribute:
+def _without_small_counts(attribute: Attribute, least: int, *, unmasked: bool) -> _MergedAttribute:
     maskings, merged, left_out = [], [], []
     for masking in attribute.maskings:
         if not has_small(masking.joint, least):
@@ -136,8 +140,9 @@ def _without_small_counts(attribute: Attribute, least: int) -> _MergedAttribute:
             maskings.append(coarser[0])
             merged.append(coarser[1])
     words = {"histogram": "histogram", "joint": "unmasked joint counts"}
-    tables = [each for each in words if has_small(getattr(attribute, each), least)]
-    kept = attribute.model_copy(update={"maskings": maskings, **dict.fromkeys(tables)})
+    small = [each for each in words if has_small(getattr(attribute, each), least)]
+    kept = attribute.model_copy(update={"maskings": maskings, **dict.fromkeys(small)})
+    tables = [each for each in small if each != "joint" or unmasked]
     gone = (*left_out, *[IDENTITY] * ("joint" in tables))
     return _MergedAttribute(kept, tuple(merged), gone, tuple(f"{words[each]} of {kept.name}" for each in tables))
 

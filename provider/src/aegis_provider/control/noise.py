@@ -11,6 +11,7 @@ from aegis_provider.control.declarable import Declared, only_declarable, tables_
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounding import RandomRounding
+from aegis_provider.control.shared_counts import without_unshared
 from aegis_provider.extras import needs_extra
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import EntryDocument, Noise
@@ -81,14 +82,14 @@ class LaplaceNoise(Control):
             ControlError: There are pair counts or random maskings. One more record may change the draw of all others.
         """
         _refuse_chance(entry)
-        declarable, left_out = only_declarable(entry)
+        declarable, left_out = only_declarable(without_unshared(entry))
         tables = noisy_tables(declarable, self.epsilon, self.split)
         noisy = with_tables(declarable, _noisy(declarable, tables, progress))
         return noisy, Changes(tables=left_out, noise=tuple(tables))
 
-    def may_publish(self, suppressed: int) -> bool:  # noqa: ARG002 - the signature of every control
-        """Return false: epsilon does not cover an exact number of records."""
-        return False
+    def suppressed(self, records: int) -> None:  # noqa: ARG002 - the signature of every control
+        """Return nothing: epsilon does not cover an exact number of records."""
+        return
 
     def caveats(self) -> Iterator[str]:
         """Yield a sentence on what epsilon does not cover."""

@@ -17,6 +17,23 @@ _Both: TypeAlias = tuple[tuple[str, str], tuple[str, str]]
 """Two attributes, each with a masking."""
 
 
+def coarser_cells(entry: EntryDocument) -> Iterator[list[Partition]]:
+    """Yield for each pair the partitions of its cells by the coarser pairs of maskings that configurations use."""
+    views = _views(entry)
+    for pair in entry.pairs:
+        first, second = _both(pair)
+        used = _used_together(entry.configurations or [], (first[0], second[0]), views)
+        coarser = [both for both in used if both != (first, second) and _follows(both, (first, second), views)]
+        yield [_cells(both, (first, second), views) for both in coarser]
+
+
+def _cells(both: _Both, finer: _Both, views: _Views) -> Partition:
+    """Return the cells of a finer table, row by row, grouped by the cell of a coarser one."""
+    rows, columns = (views[view].per_group_of(views[each]) for view, each in zip(both, finer, strict=True))
+    sizes = [views[view].size for view in both]
+    return Partition((rows[:, np.newaxis] * sizes[1] + columns).ravel(), sizes[0] * sizes[1])
+
+
 def controlled_pairs(before: EntryDocument, after: EntryDocument, least: int) -> tuple[list[Pair], list[str]]:
     """Return the `pairs` of the entry `after` merging and leaving out, and the pairs left out as too small, in words.
 

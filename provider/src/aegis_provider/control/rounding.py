@@ -1,31 +1,45 @@
 """Random rounding: every count is rounded up or down at random to a multiple of a base, without bias."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from decimal import Context, Decimal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.control.control import Changes, Control, refuse_parameter
-from aegis_provider.control.declarable import Declared, only_declarable, tables_of, with_tables
+from aegis_provider.control.control import Changes, Control, ControlError, refuse_parameter
+from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up
+from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.control.promises import Roles
+from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import Attribute, EntryDocument, LabelAssociation, Masking, Pair
 
-RandomBytes: TypeAlias = Callable[[int], bytes]
-"""Returns the given number of unpredictable bytes."""
+DIGITS: Final = 3
+"""The significant digits of what pairs tell of the label."""
 
-_BELOW = 2**64
+_MANY_RECORDS: Final = 5_000
+_BASES: Final = (3, 5)
+"""The base for tables with fewer records than that, and for all others."""
+
+
+def base_for(records: int) -> int:
+    """Return the base by which the counts of a table of this size are rounded by default."""
+    few, many = _BASES
+    return many if records >= _MANY_RECORDS else few
 
 
 @dataclass(frozen=True)
 class RandomRounding(Control):
     """Rounding of every count to a multiple of `base`, up or down at random.
 
+    The joint counts of an attribute are rounded once, and all its other counts are sums of these
+    (`rounded_once`): someone who averages overlapping tables finds nothing more in them.
+
     Attributes:
-        base: The base of the multiples.
+        base: The base of the multiples; by default chosen by the number of records (`base_for`).
         random_bytes: The source of randomness, which should be the system's. Whoever can predict it can undo the
             rounding, and whoever guesses a seed can check the guess against the entry.
 
@@ -40,48 +54,100 @@ class RandomRounding(Control):
         refuse_parameter("base", self.base)
 
     def declared(self) -> dict[str, Any]:
-        """Return the base, which every table also declares."""
-        return {"rounded_to": self.base}
+        """Return the base, and that rounding was drawn once."""
+        return {"rounded_to": self.base, "rounding": "once"}
 
     def in_words(self) -> str:
         """Describe what the control did, in words that follow `with`."""
         return f"counts rounded to multiples of {self.base}"
 
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
-        """Return the entry with all counts rounded, and the changes; tables that cannot declare rounding are left out.
+        """Return the entry with all counts rounded, and the changes.
+
+        The histogram of an attribute without joint counts is left out.
 
         Raises:
-            ControlError: There are pair counts, or no record is left.
+            ControlError: No record is left.
         """
-        declarable, left_out = only_declarable(entry)
-        return with_tables(declarable, self._rounded(declarable)), Changes(tables=left_out)
+        labels = np.array(entry.label.histogram, dtype=np.int64)
+        up = rounded_up(labels, self.base, self.random_bytes)
+        histogram = labels - labels % self.base + self.base * up
+        if not histogram.any():
+            raise ControlError(
+                f"with {entry.records} records, rounding to multiples of {self.base} leaves none: choose a smaller base, or "
+                "publish exact counts if they give nobody away"
+            )
+        left_out = tuple(f"histogram of {each.name}" for each in entry.attributes if _lacks_joint(each))
+        changed: dict[str, Any] = {
+            "records": int(histogram.sum()),
+            "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
+            "attributes": [self._attribute(each, up) for each in entry.attributes],
+        }
+        if "pairs" in entry.model_fields_set:
+            changed["pairs"] = [
+                self._pair(pair, views) for pair, views in zip(entry.pairs, coarser_cells(entry), strict=True)
+            ]
+        return entry.model_copy(update=changed), Changes(tables=left_out)
 
-    def may_publish(self, suppressed: int) -> bool:  # noqa: ARG002 - the signature of every control
-        """Return false: the number of suppressed records cannot declare that it is inexact."""
-        return False
+    def suppressed(self, records: int) -> int:
+        """Return the rounded number of suppressed records."""
+        return int(self._each(np.array([records], dtype=np.int64))[0])
 
-    def _rounded(self, entry: EntryDocument) -> Iterator[Declared]:
-        for _, counts in tables_of(entry):
-            rounded = rounded_to(np.array(counts, dtype=np.int64), self.base, self.random_bytes)
-            yield rounded.tolist(), {"rounded_to": self.base}
+    def _attribute(self, attribute: Attribute, up: NDArray[np.bool_]) -> Attribute:
+        if attribute.joint is None:
+            maskings = [self._by_itself(each) for each in attribute.maskings]
+            return attribute.model_copy(update={"histogram": None, "maskings": maskings})
+        views = [_partition(each.mapping, each.domain) for each in attribute.maskings if each.mapping is not None]
+        exact = np.array(attribute.joint, dtype=np.int64)
+        joint = rounded_once(exact, views, self.base, up, self.random_bytes)
+        histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
+        maskings = [self._summed(each, joint) for each in attribute.maskings]
+        return attribute.model_copy(update={**histogram, "joint": joint.tolist(), "maskings": maskings})
+
+    def _summed(self, masking: Masking, joint: Counts) -> Masking:
+        """Return the masking with sums of the rounded counts; if they are no sums of these, with its own rounding."""
+        if masking.mapping is None or masking.joint is None:
+            return self._by_itself(masking)
+        sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)
+        np.add.at(sums, masking.mapping, joint)
+        return masking.model_copy(update={"joint": sums.tolist()})
+
+    def _by_itself(self, masking: Masking) -> Masking:
+        if masking.joint is None:
+            return masking
+        rounded = self._each(np.array(masking.joint, dtype=np.int64))
+        records = {} if masking.records is None else {"records": int(self._each(np.array([masking.records]))[0])}
+        return masking.model_copy(update={"rounded_to": self.base, "joint": rounded.tolist(), **records})
+
+    def _pair(self, pair: Pair, views: Sequence[Partition]) -> Pair:
+        changed: dict[str, Any] = {}
+        if pair.joint is not None:
+            exact = np.array(pair.joint, dtype=np.int64)
+            up = rounded_up(np.array([exact.sum()]), self.base, self.random_bytes)
+            rounded = rounded_once(exact.reshape(-1, 1), views, self.base, up, self.random_bytes)
+            changed |= {"rounded_to": self.base, "joint": rounded.reshape(exact.shape).tolist()}
+        if pair.with_label is not None:
+            changed["with_label"] = to_digits(pair.with_label)
+        return pair.model_copy(update=changed)
+
+    def _each(self, counts: Counts) -> Counts:
+        """Round each count by itself."""
+        up = rounded_up(counts.ravel(), self.base, self.random_bytes).reshape(counts.shape)
+        rounded: Counts = counts - counts % self.base + self.base * up
+        return rounded
 
 
-def rounded_to(counts: NDArray[np.int64], base: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-    """Round each count independently, up with probability remainder / base and otherwise down, which is unbiased.
-
-    Fellegi, "Controlled random rounding" (1975), without the control of sums.
-    """
-    remainder = counts % base
-    up = _uniform(base, counts.size, random_bytes).reshape(counts.shape) < remainder
-    rounded: NDArray[np.int64] = counts - remainder + base * up
-    return rounded
+def to_digits(told: LabelAssociation) -> LabelAssociation:
+    """Round what two maskings tell of the label to `DIGITS` significant digits."""
+    rounding = Context(prec=DIGITS)
+    combinations = max(1, int(rounding.create_decimal(told.combinations)))
+    chi_square = float(rounding.create_decimal(Decimal(repr(told.chi_square))))
+    return LabelAssociation(chi_square=chi_square, combinations=combinations, digits=DIGITS)
 
 
-def _uniform(below: int, size: int, random_bytes: RandomBytes) -> NDArray[np.int64]:
-    """(size,) Uniform numbers from 0 to `below` - 1: words beyond the last multiple of `below` are drawn again."""
-    uniform = np.empty(0, dtype=np.int64)
-    last = _BELOW // below * below - 1
-    while len(uniform) < size:
-        words = np.frombuffer(random_bytes(8 * (size - len(uniform))), dtype=np.uint64)
-        uniform = np.concatenate([uniform, (words[words <= last] % below).astype(np.int64)])
-    return uniform
+def _lacks_joint(attribute: Attribute) -> bool:
+    return attribute.joint is None and attribute.histogram is not None
+
+
+def _partition(mapping: Sequence[int], domain: Sequence[str]) -> Partition:
+    return Partition(np.array(mapping, dtype=np.intp), len(domain))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,15 @@ from aegis_provider.table.values import MISSING, Domain, ValueType
 
 @dataclass(frozen=True)
 class CountedAttribute:
-    """An attribute with its domain and joint counts in the table."""
+    """An attribute with its domain and joint counts in the table.
+
+    `whole`: the attribute in the whole table if only some of its records are counted; maskings are fitted to that.
+    """
 
     attribute: Attribute
     domain: Domain
     counts: JointCounts
+    whole: "CountedAttribute | None" = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,22 @@ class CountedTable:
         """The number of records, `N`."""
         return int(self.attributes[0].counts.counts.sum())
 
+    def restricted_to(self, table: Table, label: str) -> "CountedTable":
+        """Count the same attributes in another table, which has only some of the records.
+
+        Domains keep the values that occur there, and fitted maskings are those of the whole table.
+
+        Raises:
+            TableError: The table cannot be read, or has no records.
+        """
+        tallies = tally(table, [each.attribute.name for each in self.attributes], label)
+        if not len(tallies[0].counts):
+            raise TableError(f"{table.name}: no release shows any record")
+        both = zip(self.attributes, tallies, strict=True)
+        return replace(
+            self, table=table, attributes=tuple(_recounted(table, each, again, self.label) for each, again in both)
+        )
+
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
         """Return what each masking makes of the domain, by id, for maskings that give every value a masked value.
 
@@ -112,8 +132,9 @@ class CountedTable:
             case MaskingFunction() as function:
                 return function
             case FittedFunction() as function:
+                whole = counted.whole or counted
                 with self._located(counted, masking):
-                    return function.fit(self._numbers_of(counted), counted.counts.histogram())
+                    return function.fit(self._numbers_of(whole), whole.counts.histogram())
             case _:
                 why = "was masked elsewhere" if masking.is_elsewhere else "masks at random"
                 raise PlanError(f"{masking.place}: {why}, so a value does not determine its masked value")
@@ -172,6 +193,12 @@ def _counted(table: Table, attribute: Attribute, counted: Tally, label: Domain) 
         shape=(len(domain), len(label)),
     )
     return CountedAttribute(attribute, domain, counts)
+
+
+def _recounted(table: Table, whole: CountedAttribute, counted: Tally, label: Domain) -> CountedAttribute:
+    typed = replace(whole.attribute, value_type=whole.domain.value_type)
+    again = _counted(table, typed, counted, label)
+    return replace(again, attribute=whole.attribute, whole=whole)
 
 
 def _domain(table: Table, column: str, texts: NDArray[Any], declared: ValueType | None) -> Domain:

@@ -47,6 +47,12 @@ class JointCounts:
         np.add.at(folded, (np.asarray(mapping, dtype=np.intp)[self.values], self.labels), self.counts)
         return folded
 
+    def folded(self, partition: "Partition") -> "JointCounts":
+        """Return the joint counts of groups of values."""
+        joint = self.fold(partition.groups, partition.size)
+        values, labels = np.nonzero(joint)
+        return JointCounts(values, labels, joint[values, labels], (partition.size, self.shape[1]))
+
 
 def tally(table: Table, attributes: Sequence[str], label: str) -> list[Tally]:
     """Count every attribute against the label: one reading for 60 attributes, whatever the number of maskings.

@@ -6,9 +6,9 @@ from math import prod
 from typing import Any
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
-from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.pair_cells import PairCells
 from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_used
+from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.errors import PlanError, TableError
 from aegis_provider.plan.model import IDENTITY, Masking, Plan
 from aegis_provider.progress import Progress
@@ -18,7 +18,11 @@ _MOST_CELLS = 10_000_000
 
 
 def pair_tables(
-    counted: CountedTable, plan: Plan, masked: Sequence[Mapping[str, MaskedDomain]], progress: Progress
+    counted: CountedTable,
+    plan: Plan,
+    masked: Sequence[Mapping[str, MaskedDomain]],
+    published: Sequence[PublishedDomain],
+    progress: Progress,
 ) -> list[dict[str, Any]]:
     """Return the entry's `pairs` as JSON values: all that two attributes tell together in a configuration of the plan.
 
@@ -31,12 +35,13 @@ def pair_tables(
         counted: The table.
         plan: The plan that it is counted for.
         masked: For each attribute, what its maskings make of its values.
+        published: For each attribute, the values that stand for it unmasked.
         progress: Called with (done, total), counting records.
 
     Raises:
         TableError: There are more cells than an entry can hold, or the table has changed.
     """
-    views = [_views(plan, each, domains) for each, domains in zip(counted.attributes, masked, strict=True)]
+    views = [_views(plan, *each) for each in zip(counted.attributes, masked, published, strict=True)]
     pairs = list(pairs_used(plan, views))
     _refuse_too_many_cells(counted, views, [pair for pair in pairs if pair.is_needed])
     cells = count_pairs(counted, plan.label, views, pairs, progress) if pairs else ()
@@ -97,10 +102,12 @@ def refuse_undone_secrets(counted: CountedTable, masked: Sequence[Mapping[str, M
                 )
 
 
-def _views(plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]) -> Views:
+def _views(
+    plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], published: PublishedDomain
+) -> Views:
     """Return the views of an attribute that configurations use and that have several masked values, identity first."""
     used = {each.maskings[counted.attribute.name] for each in plan.configurations}
-    views = {IDENTITY: Partition.identity(len(counted.domain))}
+    views = {IDENTITY: published.partition}
     views |= {name: domain.partition() for name, domain in masked.items()}
     return {name: view for name, view in views.items() if name in used and view.size > 1}
 

@@ -14,12 +14,13 @@ from aegis_advisor.arrays import AtomArray, FloatArray, IntArray, fold
 from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction import reconstruct
-from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.counts import JointCounts
 from aegis_provider.disclosure.model import Comparison, Distance
+from aegis_provider.disclosure.tables import rounding_of
 from aegis_provider.errors import PlanError, TableError, nearest, shortened
 from aegis_provider.plan.model import Plan
-from aegis_provider.table import Source, open_table
+from aegis_provider.summary import CountedDomains, count_domains
+from aegis_provider.table import Source, Table, open_table
 from aegis_sdk.wire import Attribute, EntryDocument, Label
 
 Counts: TypeAlias = NDArray[np.int64]
@@ -53,16 +54,27 @@ def true_counts(
         PlanError: The plan lacks one of the attributes, or has another label.
         TableError: The table does not fit the plan, or has other values or another number of records than the entry.
     """
-    plan = _restricted(plan, entry, attributes)
+    restricted = _restricted(plan, entry, attributes)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        counted = CountedTable.of(opened, plan)
+        counted = _counted(opened, plan, restricted, entry)
         name = opened.name
-    _refuse_other_values(name, entry.label.name, counted.label.texts, entry.label.domain)
-    for mine, expected in zip(counted.attributes, attributes, strict=True):
-        _refuse_other_values(name, expected.name, mine.domain.texts, expected.domain)
-    _refuse_other_records(name, counted.records, entry)
-    _refuse_other_labels(name, counted.attributes[0].counts.label_histogram(), entry.label)
-    return [Truth(name, each.counts) for each in counted.attributes]
+    _refuse_other_values(name, entry.label.name, counted.label, entry.label.domain)
+    for each in attributes:
+        _refuse_other_values(name, each.name, counted.domains[each.name], each.domain)
+    slack = _slack(entry)
+    _refuse_other_records(name, counted.records, entry, slack)
+    _refuse_other_labels(name, counted.counts[attributes[0].name].label_histogram(), entry.label, slack)
+    return [Truth(name, counted.counts[each.name]) for each in attributes]
+
+
+def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) -> CountedDomains:
+    """Count every value, or only what configurations share if that is what the entry lists."""
+    exactly = count_domains(opened, restricted)
+    listed = {each.name: each.domain for each in entry.attributes}
+    control = entry.disclosure_control
+    if control is None or all(list(texts) == listed[name] for name, texts in exactly.domains.items()):
+        return exactly
+    return count_domains(opened, plan, shared_only=True, all_records=control.min_cell is not None)
 
 
 def refuse_other_counts(truth: Truth, evidence: AttributeEvidence, bounds: CellBounds) -> None:
@@ -109,23 +121,23 @@ def _refuse_other_values(table: str, column: str, domain: Sequence[str], expecte
     raise TableError(f"{table}: {column} has its values in another order than the entry; {_OTHER}")
 
 
-def _refuse_other_records(table: str, records: int, entry: EntryDocument) -> None:
+def _refuse_other_records(table: str, records: int, entry: EntryDocument, slack: int) -> None:
     """Reject a number of records that the label's declared noise or rounding does not explain."""
-    slack = _slack(entry.label) * len(entry.label.domain)
-    if entry.label.noise is None and abs(records - entry.records) > slack:
+    if entry.label.noise is None and abs(records - entry.records) > slack * len(entry.label.domain):
         raise TableError(f"{table}: has {records} records, but the entry has {entry.records}; {_OTHER}")
 
 
-def _refuse_other_labels(table: str, histogram: Counts, label: Label) -> None:
+def _refuse_other_labels(table: str, histogram: Counts, label: Label, slack: int) -> None:
     """Reject a label histogram that differs from the table's by more than it declares."""
     for value, here, there in zip(label.domain, histogram.tolist(), label.histogram, strict=True):
-        if label.noise is None and abs(here - there) > _slack(label):
+        if label.noise is None and abs(here - there) > slack:
             raise TableError(f"{table}: {label.name} is {shortened(value)} in {here} records, not {there}; {_OTHER}")
 
 
-def _slack(label: Label) -> int:
+def _slack(entry: EntryDocument) -> int:
     """Return the most by which rounding moves a count of the label's histogram."""
-    return 0 if label.rounded_to is None else label.rounded_to - 1
+    base = entry.label.rounded_to or rounding_of(entry).rounded_to
+    return 0 if base is None else base - 1
 
 
 def _exact_tables(evidence: AttributeEvidence, truth: JointCounts) -> Iterator[tuple[str, Counts, Counts]]:

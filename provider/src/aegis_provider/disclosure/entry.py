@@ -5,11 +5,17 @@ from time import monotonic
 
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.errors import AdvisorError
-from aegis_advisor.evidence import AttributeEvidence, attribute_evidence
+from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, with_declared_rounding
 from aegis_advisor.evidence.checks import find_faults
 from aegis_provider.disclosure.comparison import Truth, compare, refuse_other_counts, true_counts
 from aegis_provider.disclosure.model import AttributeDisclosure, Disclosure
-from aegis_provider.disclosure.tables import attribute_tables, label_table, linked_tables, pair_tables
+from aegis_provider.disclosure.tables import (
+    attribute_tables,
+    label_table,
+    linked_tables,
+    pair_tables,
+    rounding_of,
+)
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
@@ -56,7 +62,7 @@ def disclose(
     """
     if (table is None) != (plan is None):
         raise PlanError("table and plan go together, because the plan says what the entry counts; give both")
-    chosen = _chosen(entry, attributes)
+    chosen, rounding = _chosen(entry, attributes), rounding_of(entry)
     evidence = [_evidence(entry, each) for each in chosen]
     truths: Sequence[Truth | None] = [None] * len(chosen)
     if table is not None and plan is not None:
@@ -69,7 +75,7 @@ def disclose(
         disclosed.append(
             AttributeDisclosure(
                 name=each.name,
-                tables=tuple(attribute_tables(each, entry.label.domain, below)),
+                tables=tuple(attribute_tables(each, entry.label.domain, below, rounding)),
                 linked=linked_tables(each, entry.label.domain, known, bounds, below=below, within=within),
                 compared=None if truth is None else compare(known, truth.joint),
             )
@@ -81,7 +87,7 @@ def disclose(
         below=below,
         within=within,
         epsilon=entry.disclosure_control.epsilon if entry.disclosure_control else None,
-        histogram=label_table(entry.label, below),
+        histogram=label_table(entry.label, below, rounding),
         attributes=tuple(disclosed),
         pairs=tuple(pair_tables(entry, [each.name for each in chosen], below)),
         associations=sum(
@@ -122,11 +128,12 @@ def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute
 
 def _evidence(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
     """Return what the advisor knows of the attribute, after checking that its counts are consistent."""
-    evidence = attribute_evidence(attribute.model_dump(), entry.label.model_dump())
+    control = None if entry.disclosure_control is None else entry.disclosure_control.model_dump()
+    evidence = attribute_evidence(attribute.model_dump(), entry.label.model_dump(), control)
     for fault in find_faults(evidence):
         place = entry.attributes.index(attribute)
         raise EntryError(f"{pointer_of(('attributes', place, *fault.path))}: {fault.detail}")
-    return evidence
+    return with_declared_rounding(evidence)
 
 
 def _bounds(evidence: AttributeEvidence, seconds: float, progress: Progress) -> CellBounds:

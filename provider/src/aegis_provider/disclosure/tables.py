@@ -27,22 +27,32 @@ _VALUES = 3
 _RUN = 3
 
 
-def label_table(label: Label, below: int) -> PublishedTable:
+def rounding_of(entry: EntryDocument) -> Declared:
+    """Return what an entry declares of all its tables that declare nothing themselves."""
+    control = entry.disclosure_control
+    return _NOTHING if control is None or control.rounding is None else Declared(rounded_to=control.rounded_to)
+
+
+def label_table(label: Label, below: int, rounding: Declared = _NOTHING) -> PublishedTable:
     """Describe the label's histogram."""
-    declared = _declared(label.noise, label.rounded_to)
+    declared = _or(_declared(label.noise, label.rounded_to), rounding)
     return _table("label", "", label.histogram, lambda place: (label.domain[place],), declared, below)
 
 
-def attribute_tables(attribute: Attribute, labels: list[str], below: int) -> Iterator[PublishedTable]:
+def attribute_tables(
+    attribute: Attribute, labels: list[str], below: int, rounding: Declared = _NOTHING
+) -> Iterator[PublishedTable]:
     """Yield an attribute's tables in the entry's order: histogram, unmasked joint counts, those of its maskings."""
     domain = attribute.domain
     if attribute.histogram is not None:
-        yield _table("histogram", "", attribute.histogram, lambda place: (domain[place],), _NOTHING, below)
+        yield _table("histogram", "", attribute.histogram, lambda place: (domain[place],), rounding, below)
     if attribute.joint is not None:
-        yield _table("joint", "", attribute.joint, _places(domain, labels), _NOTHING, below)
+        yield _table("joint", "", attribute.joint, _places(domain, labels), rounding, below)
     for each in attribute.maskings:
         if each.joint is not None:
-            yield _table("masking", each.id, each.joint, _places(each.domain, labels), _of_masking(each), below)
+            yield _table(
+                "masking", each.id, each.joint, _places(each.domain, labels), _or(_of_masking(each), rounding), below
+            )
 
 
 def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> Iterator[PublishedTable]:
@@ -56,7 +66,7 @@ def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> It
             continue
         masked = list(zip(pair.attributes, pair.maskings, strict=True))
         places = _places(*(domains[attribute][masking] for attribute, masking in masked))
-        yield _table("pairs", _name(pair), pair.joint, places, _NOTHING, below)
+        yield _table("pairs", _name(pair), pair.joint, places, _declared(pair.noise, pair.rounded_to), below)
 
 
 def _name(pair: Pair) -> str:
@@ -72,6 +82,11 @@ def _places(rows: list[str], columns: list[str]) -> Place:
 def _of_masking(masking: Masking) -> Declared:
     drawn = masking.transition is not None
     return replace(_declared(masking.noise, masking.rounded_to), records=masking.records, drawn=drawn)
+
+
+def _or(declared: Declared, rounding: Declared) -> Declared:
+    """Return what a table declares, or what is declared of all that declare nothing."""
+    return rounding if declared == _NOTHING else declared
 
 
 def _declared(noise: Noise | None, rounded_to: int | None) -> Declared:

@@ -1,7 +1,8 @@
 """The provider's plan: the attributes to summarise, how to mask each, and in which combinations."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from aegis_provider.errors import PlanError, nearest
@@ -114,11 +115,24 @@ class Plan:
 
     def without_unused_secrets(self) -> "Plan":
         """Return the plan without the secret maskings that no configuration uses; they need no protection."""
-        used = {item for each in self.configurations for item in each.maskings.items()}
+        return self._with_maskings(lambda name, one: not one.is_secret or (name, one.id) in self._used)
+
+    def with_shared_maskings(self) -> "Plan":
+        """Return the plan with only the maskings that its configurations use."""
+        return self._with_maskings(lambda name, one: (name, one.id) in self._used)
+
+    def shares_unmasked(self, attribute: str) -> bool:
+        """Return whether a configuration leaves an attribute unmasked."""
+        return (attribute, IDENTITY) in self._used
+
+    @cached_property
+    def _used(self) -> frozenset[tuple[str, str]]:
+        """Every attribute with each choice of a configuration."""
+        return frozenset(item for each in self.configurations for item in each.maskings.items())
+
+    def _with_maskings(self, keep: Callable[[str, Masking], bool]) -> "Plan":
         attributes = [
-            replace(
-                each, maskings=tuple(one for one in each.maskings if not one.is_secret or (each.name, one.id) in used)
-            )
+            replace(each, maskings=tuple(one for one in each.maskings if keep(each.name, one)))
             for each in self.attributes
         ]
         return replace(self, attributes=tuple(attributes))

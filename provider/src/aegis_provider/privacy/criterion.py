@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import reduce
 from typing import TypeAlias
 
@@ -95,3 +96,13 @@ class Criterion:
         """Return (values,) which values keep the promise `limit`; rounding breaks none."""
         slack = _ROUNDING * max(1.0, abs(limit))
         return np.asarray(values >= limit - slack if self.at_least else values <= limit + slack)
+
+
+def two_digits(name: str, number: float) -> int | float:
+    """Return a number of a criterion rounded to two significant digits, so that it promises no more than before."""
+    exact = Decimal(repr(number))
+    if exact.is_zero():
+        return number
+    rounding = ROUND_FLOOR if PRIVACY_CRITERIA[name] == "higher" else ROUND_CEILING
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), rounding)
+    return int(rounded) if isinstance(number, int) else float(rounded)

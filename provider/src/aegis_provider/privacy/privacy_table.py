@@ -81,11 +81,18 @@ class PrivacyTable:
                 f"{self.plan.source}: {configuration.id} {why}; "
                 "measure the masked table with --quasi-identifiers and --sensitive"
             )
-        chosen = {name: self.mappings[name, choice] for name, choice in self._masked(configuration).items()}
-        shared = [name for name in self.records.columns if configuration.maskings.get(name) != DROP]
+        shared = self.shared(configuration)
         quasi_identifiers = [name for name in shared if name in self.plan.quasi_identifiers]
         sensitive = [name for name in shared if name in self.plan.sensitive]
-        return classes_of(self.records, chosen, quasi_identifiers, sensitive)
+        return classes_of(self.records, self.mappings_of(configuration), quasi_identifiers, sensitive)
+
+    def mappings_of(self, configuration: Configuration) -> dict[str, Places]:
+        """Return the mapping of each column that the configuration masks by value."""
+        return {name: self.mappings[name, choice] for name, choice in self._masked(configuration).items()}
+
+    def shared(self, configuration: Configuration) -> list[str]:
+        """Return the columns that the configuration does not drop."""
+        return [name for name in self.records.columns if configuration.maskings.get(name) != DROP]
 
     def released(self, configuration: Configuration) -> Classes:
         """Return the classes of the release. If it leaves records out, those that break its promise are missing.

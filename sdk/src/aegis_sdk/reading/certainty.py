@@ -29,7 +29,7 @@ class Bounds:
 
 def reference_known(attribute: AttributeAdvice) -> bool:
     """Whether the reference utility is exactly that of the unmasked attribute."""
-    return attribute.knowledge == "joint" or attribute.bound == "exact"
+    return attribute.bound == "exact"
 
 
 def utility_bounds(attribute: AttributeAdvice) -> Bounds:

@@ -25,6 +25,13 @@ class DisclosureControl(Request):
     rounded_to: RoundingBase | None = Field(
         default=None, description="Every count was rounded up or down at random to a multiple of this base"
     )
+    rounding: Literal["once"] | None = Field(
+        default=None,
+        description="`once`: the counts of each attribute by its values and the label were rounded once, with the same "
+        "sums for every attribute. Every table that declares no `rounded_to` of its own adds up such counts, so these "
+        "tables agree with each other exactly; numbers of suppressed records were rounded one by one. Needs "
+        "`rounded_to`",
+    )
     epsilon: PositiveNumber | None = Field(
         default=None,
         description="Differential privacy budget that all tables spent together; neighbouring tables differ by one "
@@ -51,21 +58,32 @@ def control_faults(
     if control.open_answers and (control.epsilon is None or control.rounded_to or control.min_cell):
         detail = "Needs counts that noise covers: `epsilon`, and neither `rounded_to` nor `min_cell`"
         yield ("disclosure_control", "open_answers"), detail
-    declaring = list(_declaring(label, attributes))
+    if control.rounding is not None and (control.rounded_to is None or control.epsilon is not None):
+        yield ("disclosure_control", "rounding"), "Needs `rounded_to`, and goes with no epsilon"
+    declaring = list(_declaring(label, attributes, pairs))
     if control.open_answers:
         yield from _faint_noise(declaring)
     if control.epsilon is not None:
         yield from _budget_faults(control.epsilon, declaring)
     if control.rounded_to is not None:
-        for location, table in declaring:
-            if table.rounded_to != control.rounded_to:
-                yield location, f"Does not declare `rounded_to` {control.rounded_to}, as `disclosure_control` does"
+        yield from _rounding_faults(control, declaring)
     if control.epsilon is not None or control.rounded_to is not None:
-        for location in _exact(attributes, pairs):
-            yield location, "These counts are exact, but `disclosure_control` says all were changed: leave them out"
+        counts = () if control.rounding else _exact(attributes)
+        for location in (*counts, *_exact_associations(pairs)):
+            yield location, "These numbers are exact, but `disclosure_control` says all were changed: leave them out"
 
 
-def _faint_noise(declaring: Sequence[tuple[Location, Label | Masking]]) -> Iterator[Fault]:
+def _rounding_faults(
+    control: DisclosureControl, declaring: Sequence[tuple[Location, Label | Masking | Pair]]
+) -> Iterator[Fault]:
+    """The faults of tables that do not declare the rounding; where it was drawn once, only pairs have to."""
+    for location, table in declaring:
+        drawn_once = control.rounding is not None and not isinstance(table, Pair) and table.rounded_to is None
+        if table.rounded_to != control.rounded_to and not drawn_once:
+            yield location, f"Does not declare `rounded_to` {control.rounded_to}, as `disclosure_control` does"
+
+
+def _faint_noise(declaring: Sequence[tuple[Location, Label | Masking | Pair]]) -> Iterator[Fault]:
     """The faults of tables whose noise is so small that full answers would give the counts away."""
     for location, table in declaring:
         if table.noise is not None and table.noise.scale < LEAST_SCALE:
@@ -73,7 +91,7 @@ def _faint_noise(declaring: Sequence[tuple[Location, Label | Masking]]) -> Itera
             yield (*location, "noise", "scale"), detail
 
 
-def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Label | Masking]]) -> Iterator[Fault]:
+def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Label | Masking | Pair]]) -> Iterator[Fault]:
     """The faults of tables without noise, and of parts that sum to more than the budget."""
     parts = []
     for location, table in declaring:
@@ -85,18 +103,27 @@ def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Label | M
         yield ("disclosure_control", "epsilon"), "The epsilons of the tables sum to more than this"
 
 
-def _declaring(label: Label, attributes: Sequence[Attribute]) -> Iterator[tuple[Location, Label | Masking]]:
-    """Every table of counts that can declare what was done to it: the label's, and those of maskings."""
+def _declaring(
+    label: Label, attributes: Sequence[Attribute], pairs: Sequence[Pair]
+) -> Iterator[tuple[Location, Label | Masking | Pair]]:
+    """Every table of counts that can declare what was done to it: the label's, those of maskings, and pair counts."""
     yield ("label",), label
     for place, attribute in enumerate(attributes):
         for index, masking in enumerate(attribute.maskings):
             if masking.joint is not None:
                 yield ("attributes", place, "maskings", index), masking
+    yield from ((("pairs", index), pair) for index, pair in enumerate(pairs) if pair.joint is not None)
 
 
-def _exact(attributes: Sequence[Attribute], pairs: Sequence[Pair]) -> Iterator[Location]:
-    """The locations of counts that cannot declare anything, and so are exact."""
+def _exact(attributes: Sequence[Attribute]) -> Iterator[Location]:
+    """The locations of counts that cannot declare anything themselves."""
     for place, attribute in enumerate(attributes):
         fields = (("histogram", attribute.histogram), ("joint", attribute.joint))
         yield from (("attributes", place, field) for field, counts in fields if counts is not None)
-    yield from (("pairs", index) for index in range(len(pairs)))
+
+
+def _exact_associations(pairs: Sequence[Pair]) -> Iterator[Location]:
+    """The locations of associations with the label that do not say to how many digits they were rounded."""
+    for index, pair in enumerate(pairs):
+        if pair.with_label is not None and pair.with_label.digits is None:
+            yield ("pairs", index, "with_label")

@@ -5,11 +5,11 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Noise, RoundingBase
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.faults import Fault, fault, refuse
-from aegis_sdk.wire.tables import CountTable
+from aegis_sdk.wire.tables import MaskedCounts
 from aegis_sdk.wire.values import COUNT_MAX, Identifiers, Number, repeats
 
 Sizes = Mapping[str, Mapping[str, int]]
@@ -32,9 +32,12 @@ class LabelAssociation(Request):
 
     chi_square: Number = Field(
         description="Pearson's chi-square of the table with a row for each combination that occurs and a column for "
-        "each label value; exact"
+        "each label value"
     )
     combinations: int = Field(ge=1, le=COUNT_MAX, description="Number of combinations that occur")
+    digits: Annotated[int, Field(ge=1, le=17)] | None = Field(
+        default=None, description="Both numbers were rounded to this many significant digits; null: they are exact"
+    )
 
 
 class Pair(Request):
@@ -44,11 +47,16 @@ class Pair(Request):
 
     attributes: _Two = Field(description="Names of the two attributes")
     maskings: _Two = Field(description="The masking of each: an id, or `identity`")
-    joint: CountTable | None = Field(
+    # Stands before `joint`, because it allows negative counts there.
+    noise: Noise | None = Field(default=None, description="Noise that was added to each count of `joint`")
+    rounded_to: RoundingBase | None = Field(
+        default=None, description="Each count of `joint` was rounded up or down to a multiple of this base"
+    )
+    joint: MaskedCounts | None = Field(
         default=None,
         description="Counts: a row for each masked value of the first attribute, a column for each of the second, in "
-        "the order of their domains. They are exact and sum to `records`. If both maskings are functions of those of "
-        "another pair, the counts follow from that pair's and can be left out",
+        "the order of their domains. They sum to `records`, unless they declare `noise` or `rounded_to`. If both "
+        "maskings are functions of those of another pair, the counts follow from that pair's and can be left out",
     )
     with_label: LabelAssociation | None = Field(
         default=None,
@@ -69,6 +77,9 @@ class Pair(Request):
                 yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
         if self.joint is None and self.with_label is None:
             yield ("joint",), "There is neither `joint` nor `with_label`; give at least one"
+        for field in ("noise", "rounded_to") if self.joint is None else ():
+            if getattr(self, field) is not None:
+                yield (field,), "Describes the joint counts, but the pair has none"
 
 
 def pair_faults(pairs: Sequence[Pair], attributes: Sequence[Attribute]) -> Iterator[Fault]:

@@ -37,7 +37,13 @@ class TestCosts:
                 each: {"utility": whole - cost, "deviation": cost, "source": "counts"}
                 for each, cost in deviations.items()
             }
-            return {"name": name, "knowledge": "joint", "reference_utility": whole, "maskings": scores}
+            return {
+                "name": name,
+                "knowledge": "joint",
+                "bound": "exact",
+                "reference_utility": whole,
+                "maskings": scores,
+            }
 
         attributes = [
             attribute("zip", 0.2, {"zip-3": 0.1}),
@@ -153,6 +159,7 @@ class TestLattice:
             for name, deviation in deviations.items()
         }
         bounds = {name: fields.pop(name) for name in ("lower_bound", "upper_bound") if name in fields}
+        bounds |= {"bound": "exact"} if knowledge == "joint" else {}
         attribute = {"name": "age", "knowledge": knowledge, "reference_utility": 0.2, "maskings": scores, **bounds}
         figure = lattice(self.ENTRY, advice_of({"c1": 0.1}, attributes=[attribute], **fields))
         nodes = [node.maskings for node in lattice_of(self.ENTRY.attributes[0]).nodes]

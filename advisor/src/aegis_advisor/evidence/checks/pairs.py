@@ -9,8 +9,11 @@ import numpy as np
 from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence
+from aegis_advisor.evidence.checks.maskings import declaration_faults
 from aegis_advisor.evidence.checks.pair_agreement import refinement_faults
 from aegis_advisor.evidence.checks.tables import (
+    LARGEST_COUNT,
+    Allowance,
     Fault,
     Path,
     column_faults,
@@ -39,10 +42,12 @@ class MaskedMargin:
     Attributes:
         counts: (groups,) int64.
         source: words that name where they come from.
+        slack: the most by which a count may differ from that of the provider's table.
     """
 
     counts: IntArray
     source: str
+    slack: int = 0
 
 
 @dataclass(slots=True)
@@ -99,7 +104,7 @@ def _all_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCount
     for index, pair in enumerate(pairs):
         wrong = [*_table_faults(margins, index, pair)]
         yield from wrong
-        if not wrong:
+        if not wrong and pair.perturbation.is_none:  # inexact counts need not agree with each other
             sound.append(index)
     yield from refinement_faults(evidence, pairs, sound)
 
@@ -107,8 +112,13 @@ def _all_faults(evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCount
 def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iterator[Fault]:
     """Faults of a single table; the margins of a table without faults become known."""
     sides = tuple(zip(pair.attributes, pair.maskings, strict=True))
-    malformed = [*_inexact_faults(margins.evidence, index, pair)]
-    malformed += count_faults((index, "joint"), pair.joint, tuple(margins.evidence[a].groups_of(m) for a, m in sides))
+    shape, least = tuple(margins.evidence[a].groups_of(m) for a, m in sides), 0
+    malformed = [*declaration_faults((index,), pair.perturbation)]
+    if pair.perturbation.is_none:
+        malformed += _inexact_faults(margins.evidence, index, pair)
+    elif pair.perturbation.noise_scale is not None:
+        least = -LARGEST_COUNT
+    malformed += count_faults((index, "joint"), pair.joint, shape, least)
     yield from malformed
     if malformed:
         return
@@ -116,19 +126,20 @@ def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Itera
     if is_summable(pair.joint):  # otherwise only the fault in the total is reported
         wrong += _margin_faults(margins, index, pair)
     yield from wrong
-    if not wrong:
+    if not wrong and pair.perturbation.is_none:
         for axis, side in enumerate(sides):
             margins.learn(side, MaskedMargin(pair.joint.sum(axis=1 - axis), f"{named(pair)} counts"))
 
 
 def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
     """A fault unless the counts add up to the number of records, as far as it is known."""
-    known = next((evidence[place] for place in pair.attributes if evidence[place].knows_label), None)
-    if known is not None:
-        yield from total_faults(path, pair.joint, known.records)
-    else:
-        _, whole = label_allowances(evidence[0])
-        yield from total_faults(path, pair.joint, evidence[0].records, whole)
+    known = next((evidence[place] for place in pair.attributes if evidence[place].knows_label), evidence[0])
+    own = pair.perturbation.slack(pair.joint.size, 1) + known.rounding.slack(known.labels, 1)
+    _, whole = label_allowances(evidence[0])
+    slack = own + (0 if known.knows_label else whole.above)
+    yield from total_faults(
+        path, pair.joint, known.records, Allowance(slack, slack, masked=not pair.perturbation.is_none)
+    )
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, pair: PairCounts) -> Iterator[Fault]:
@@ -149,6 +160,11 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
     """Faults of rows and columns that differ from the known margin of their masking."""
     path, (first, second) = (index, "joint"), zip(pair.attributes, pair.maskings, strict=True)
     rows, columns = margins.of(first), margins.of(second)
+    if not pair.perturbation.is_none:
+        for axis, margin in enumerate((rows, columns)):
+            if margin is not None:
+                yield from _inexact_margin_faults(path, pair, axis, margin)
+        return
     if rows is None:
         yield from margins.faults(path, first, pair.joint.sum(axis=1))
     else:
@@ -157,6 +173,13 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
         yield from margins.faults(path, second, pair.joint.sum(axis=0))
     else:
         yield from column_faults(path, pair.joint, columns.counts, source=columns.source)
+
+
+def _inexact_margin_faults(path: Path, pair: PairCounts, axis: int, margin: MaskedMargin) -> Iterator[Fault]:
+    """Faults of rows (axis 0) or columns of inexact counts that no declaration explains."""
+    table = pair.joint if axis == 0 else pair.joint.T
+    slack = pair.perturbation.slack(table.shape[1], table.shape[0]) + margin.slack
+    yield from row_faults(path, table, margin.counts, margin.source, Allowance(slack, slack, masked=True))
 
 
 def _nesting_faults(
@@ -178,12 +201,17 @@ def _nesting_faults(
 def _known_margin(evidence: AttributeEvidence, masking: str) -> MaskedMargin | None:
     """The records (groups,) of each masked value by the attribute's own evidence, or None if it does not say."""
     counts = evidence.value_counts
+    # Rounded counts of a value are sums over the label's values, and those of a masked value over its values, too.
+    rounded = evidence.rounding.slack(evidence.labels, 1)
     if masking == IDENTITY:
         source = "the unmasked counts add up to" if evidence.histogram is None else "the histogram counts"
-        return None if counts is None else MaskedMargin(counts, source)
+        return None if counts is None else MaskedMargin(counts, source, rounded)
     known = evidence.masking(masking)
-    if known.joint is not None:
-        return MaskedMargin(known.joint.sum(axis=1), f"the counts of {masking!r} add up to")
+    slack = known.perturbation.slack(evidence.labels, known.groups)
+    if known.perturbation.is_none:
+        slack += rounded * (1 if known.mapping is None else int(np.bincount(known.mapping).max(initial=1)))
+    if known.joint is not None and known.perturbation.is_complete:
+        return MaskedMargin(known.joint.sum(axis=1), f"the counts of {masking!r} add up to", slack)
     if known.mapping is None or counts is None:
         return None
-    return MaskedMargin(fold(counts, known.mapping, known.groups), "the histogram of its values counts")
+    return MaskedMargin(fold(counts, known.mapping, known.groups), "the histogram of its values counts", slack)

@@ -1,0 +1,59 @@
+"""Pillai's traces from inexact counts: rounded, or with noise.
+
+Errors of the counts are errors of the correlations, and they weigh most where attributes nearly determine each other:
+there the correlations have eigenvalues near 0, which errors can make negative. A direction whose eigenvalue the errors
+could explain tells nothing and is left out. Errors of the counts with the label add to every trace; their expectation
+is subtracted.
+"""
+
+import numpy as np
+from scipy import linalg
+
+from aegis_advisor.arrays import Codes, FloatArray, IntArray
+from aegis_advisor.joint.design import Design, Variance
+
+EDGE = 2.0
+"""The largest eigenvalue of a symmetric matrix of independent errors is about this many times the root of the largest
+sum of their variances along a row [@bandeira2016]."""
+
+LARGEST_EDGE = 0.1
+"""A direction with a tenth of its variance left is kept, however large the errors are: otherwise tables of a few
+hundred records would lose all directions."""
+
+
+def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntArray) -> tuple[FloatArray, IntArray]:
+    """The trace (configurations,) of each configuration, and how many directions were kept (configurations,).
+
+    Args:
+        design: the correlations.
+        variance: how much they vary by the errors of counts.
+        codes: (configurations, attributes).
+        label: (labels,) the records of each label value.
+    """
+    most = float(np.count_nonzero(label > 0) - 1)
+    distinct, place = np.unique(codes, axis=0, return_inverse=True)
+    found = [_trace(design, variance, _columns(design, row), most) for row in distinct]
+    trace, kept = (np.array(each)[place.reshape(-1)] for each in zip(*found, strict=True))
+    return trace, kept.astype(np.int64)
+
+
+def _columns(design: Design, row: IntArray) -> IntArray:
+    """The columns of all maskings of a configuration."""
+    return np.concatenate([of[code] for of, code in zip(design.columns, row.tolist(), strict=True)])
+
+
+def _trace(design: Design, variance: Variance, columns: IntArray, most: float) -> tuple[float, int]:
+    """Return the trace of these columns, which is never above `most`, and how many directions were kept."""
+    if not columns.size:
+        return 0.0, 0
+    values, vectors = linalg.eigh(design.correlations[np.ix_(columns, columns)])
+    kept = values > _edge(variance.correlations[np.ix_(columns, columns)])
+    scaled = vectors[:, kept] / np.sqrt(values[kept])
+    explained = float(np.sum(np.square(scaled.T @ design.labels[columns])))
+    chance = float(np.sum(np.square(scaled), axis=1) @ variance.labels[columns])
+    return min(max(explained - chance, 0.0), most), int(kept.sum())
+
+
+def _edge(variance: FloatArray) -> float:
+    """The largest eigenvalue that errors with these variances (columns, columns) may have."""
+    return min(EDGE * float(np.sqrt(variance.sum(axis=1).max())), LARGEST_EDGE)

@@ -1,0 +1,20 @@
+"""Which attributes an entry shares unmasked, and the entry without joint counts that no configuration needs."""
+
+from aegis_sdk.wire import IDENTITY, EntryDocument
+
+
+def shared_unmasked(entry: EntryDocument) -> frozenset[str]:
+    """Return the names of the attributes that a configuration leaves unmasked."""
+    return frozenset(
+        name for each in entry.configurations or [] for name, masking in each.maskings.items() if masking == IDENTITY
+    )
+
+
+def without_unshared(entry: EntryDocument) -> EntryDocument:
+    """Return the entry without the unmasked joint counts of attributes that no configuration leaves unmasked."""
+    shared = shared_unmasked(entry)
+    attributes = [
+        each if each.name in shared or each.joint is None else each.model_copy(update={"joint": None})
+        for each in entry.attributes
+    ]
+    return entry.model_copy(update={"attributes": attributes})

@@ -1,0 +1,130 @@
+"""The domain that an entry lists: no finer than what its configurations share, and without rare values."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.counting.counted_table import CountedAttribute
+from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
+from aegis_provider.counting.group_names import group_names
+from aegis_provider.table.values import MISSING, Domain, ValueType
+
+RECORDS_PER_CELL: Final = 10
+"""The mean count, at least, of two unmasked attributes' pair counts: rounding to 5 then adds less to it than chance."""
+
+LEAST: Final = 20
+"""The fewest records of a value that is listed where an attribute is shared unmasked."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedDomain:
+    """The values of an attribute as an entry lists them.
+
+    Attributes:
+        texts: Their texts.
+        values: The texts of the values of the table.
+        partition: The listed value of each value of the table.
+    """
+
+    texts: tuple[str, ...]
+    values: tuple[str, ...]
+    partition: Partition
+
+    @classmethod
+    def exact(cls, domain: Domain) -> "PublishedDomain":
+        """List every value."""
+        return cls(domain.texts, domain.texts, Partition.identity(len(domain)))
+
+    @classmethod
+    def coarsest(
+        cls, counted: CountedAttribute, shared: Sequence[Partition], *, unmasked: bool, binned: bool
+    ) -> "PublishedDomain":
+        """List the coarsest domain that the shared maskings need.
+
+        Values that no shared masking tells apart are one. If the attribute is shared unmasked, values stay apart that
+        have at least `least_records`; the others are merged with values that all shared maskings treat alike:
+        neighbours if the values are ordered.
+
+        Args:
+            counted: The attribute with its counts.
+            shared: The partitions of its values by the maskings that configurations use.
+            unmasked: Whether a configuration needs its single values.
+            binned: Whether the values are bins.
+        """
+        domain, histogram = counted.domain, counted.counts.histogram()
+        atoms = common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
+        if unmasked:
+            ordered = binned or domain.value_type is not ValueType.STRING
+            atoms = _merged(domain, histogram, atoms, least_records(int(histogram.sum())), ordered=ordered)
+        groups = _in_order(atoms.groups)
+        members = [np.flatnonzero(groups == group) for group in range(atoms.size)]
+        names = group_names(domain, members, binned=binned, frequent=histogram >= LEAST)
+        return cls(names, domain.texts, Partition(groups, atoms.size))
+
+    def averages(self, transition: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(listed values, masked) The mean of the rows (values, masked) of each listed value, all with equal weight."""
+        sums = np.zeros((self.partition.size, transition.shape[1]))
+        np.add.at(sums, self.partition.groups, transition)
+        return sums / np.bincount(self.partition.groups)[:, np.newaxis]
+
+
+def least_records(records: int) -> int:
+    """Return the fewest records of a listed value of an attribute that is shared unmasked.
+
+    If two attributes have so many values of equal size that each has this number of records, the counts of their pairs
+    are `RECORDS_PER_CELL` on average: `N / (N / least)^2`.
+    """
+    return max(LEAST, math.ceil(math.sqrt(RECORDS_PER_CELL * records)))
+
+
+def _merged(domain: Domain, histogram: Counts, atoms: Partition, least: int, *, ordered: bool) -> Partition:
+    """Split atoms into single values with at least `least` records, and runs of the others that have as many.
+
+    Unordered values with fewer records are merged into one. What is left at the end of an atom joins the run before.
+    """
+    groups, following = np.empty(len(domain), dtype=np.intp), count()
+    for atom in range(atoms.size):
+        members = np.flatnonzero(atoms.groups == atom)
+        missing = [place for place in members if domain.texts[place] == MISSING]
+        present = members[len(missing) :]
+        for run in _runs(present, histogram, least) if ordered else _common(present, histogram, least):
+            groups[run] = next(following)
+        if missing:
+            groups[missing] = next(following)
+    return Partition(groups, next(following))
+
+
+def _runs(members: Places, histogram: Counts, least: int) -> list[Places]:
+    """Cut ordered values into runs of at least `least` records, as short as possible; the last may be longer."""
+    runs: list[Places] = []
+    begin, records = 0, 0
+    for end, place in enumerate(members, start=1):
+        records += int(histogram[place])
+        if records >= least:
+            runs.append(members[begin:end])
+            begin, records = end, 0
+    if begin < len(members):
+        rest = members[begin:]
+        runs[-1:] = [np.concatenate([*runs[-1:], rest])]
+    return runs
+
+
+def _common(members: Places, histogram: Counts, least: int) -> list[Places]:
+    """Separate values with at least `least` records; the others are one, with the rarest of these if they need it."""
+    order = members[np.argsort(-histogram[members], kind="stable")]
+    rare = order[histogram[order] < least]
+    common = order[: len(order) - len(rare)]
+    if len(rare) and histogram[rare].sum() < least and len(common):
+        common, rare = common[:-1], np.concatenate([common[-1:], rare])
+    return [*(common[place : place + 1] for place in range(len(common))), *([np.sort(rare)] if len(rare) else [])]
+
+
+def _in_order(groups: Places) -> Places:
+    """Renumber groups by their first members."""
+    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[place.reshape(-1)]
