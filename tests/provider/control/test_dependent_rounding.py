@@ -66,7 +66,7 @@ def test_who_knows_the_rounding_learns_little_of_small_counts():
             _, rounded = drawn(joint, [], base)
             seen.setdefault(tuple(rounded.ravel().tolist()), Counter())[counts] += 1
     for published, origins in seen.items():
-        if max(published) >= 10:  # noqa: PLR2004 - tables with larger counts can be rounded to these, too
+        if max(published) >= 10:  # larger counts can be rounded to these, too
             continue
         for cell in (0, 1):
             posterior = Counter()

@@ -1,8 +1,8 @@
 """Rounding of a table drawn once, so that the sums that an entry publishes are rounded, too, and agree with each other.
 
 Cells are rounded in pairs: one gives its remainder to the other, or takes what it lacks from it, at random and without
-bias, until one of them is a multiple of the base (the pivotal method of Deville and Tille 1998; dependent rounding of
-Srinivasan 2001). What two cells have together stays the same, so a sum of cells is only off by what the last of its
+bias, until one of them is a multiple of the base (the pivotal method [@deville1998]; dependent rounding
+[@srinivasan2001]). What two cells have together stays the same, so a sum of cells is only off by what the last of its
 cells has left.
 """
 

@@ -74,8 +74,8 @@ class RandomRounding(Control):
         histogram = labels - labels % self.base + self.base * up
         if not histogram.any():
             raise ControlError(
-                f"with {entry.records} records, rounding to multiples of {self.base} leaves none: choose a smaller base, or "
-                "publish exact counts if they give nobody away"
+                f"with {entry.records} records, rounding to multiples of {self.base} leaves none: choose a smaller "
+                "base, or publish exact counts if they give nobody away"
             )
         left_out = tuple(f"histogram of {each.name}" for each in entry.attributes if _lacks_joint(each))
         changed: dict[str, Any] = {

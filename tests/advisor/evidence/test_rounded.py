@@ -1,0 +1,113 @@
+"""Evidence with counts that were rounded once: what is certain of it, and that nothing more is claimed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aegis_advisor.cell_bounds import bound_cells
+from aegis_advisor.evidence import DROP, IDENTITY, Perturbation, attribute_evidence, with_declared_rounding
+from aegis_advisor.evidence.checks import find_faults, find_pair_faults
+from aegis_advisor.measures import MEASURES
+from aegis_advisor.ranking.deviation import assess
+from aegis_advisor.ranking.influence import Sample, influences
+from aegis_advisor.ranking.sufficiency import joint_ranking_basis, ranking_basis
+from aegis_advisor.reconstruction import reconstruct
+from tests.advisor.cases import evidence_of, mapped, random_table
+from tests.advisor.joint.joint_cases import random_records
+from tests.advisor.rounding import rounded_once, rounded_pairs
+
+BASE = 5
+
+
+def rounded(seed, *, joint=True, nested=True):
+    """A random table, and its evidence with counts that were rounded once."""
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, 8, int(rng.integers(2, 4)), int(rng.integers(20, 400)))
+    values = np.arange(8)
+    views = [mapped("halves", values // 2, table), mapped("quarters", values // 4, table)]
+    views += [] if nested else [mapped("odd", values % 2, table), mapped("crossing", (values + 1) // 3, table)]
+    [evidence] = rounded_once(rng, [replace(evidence_of(table, views), joint=table)], BASE)
+    return table, evidence if joint else replace(evidence, joint=None)
+
+
+@given(st.integers(0, 2**32), st.booleans())
+def test_rounded_counts_agree_like_those_of_a_table(seed, nested):
+    _, evidence = rounded(seed, nested=nested)
+    assert find_faults(evidence) == ()
+    reference = reconstruct(replace(evidence, joint=None))
+    assert reference.certificate.residual < 1e-9
+
+
+@given(st.integers(0, 2**32), st.booleans())
+def test_the_truth_is_within_the_bounds(seed, joint):
+    """The test's own rounding keeps each count next to the truth, but not sums over groups: bounds of values only."""
+    table, evidence = rounded(seed, nested=False)
+    loose = with_declared_rounding(evidence if joint else replace(evidence, maskings=evidence.maskings[2:], joint=None))
+    bounds = bound_cells(loose)
+    truth = np.zeros_like(bounds.lower)
+    np.add.at(truth, bounds.atom_of_value, table)
+    assert np.all(bounds.lower <= truth)
+    assert np.all(truth <= bounds.upper)
+    assert not np.any((bounds.lower == bounds.upper) & (bounds.lower > 0) & (bounds.lower < BASE))
+
+
+def test_nested_views_are_known_to_within_the_base_and_crossing_ones_only_by_value():
+    _, nested = rounded(1)
+    bases = [one.perturbation.rounded_to for one in with_declared_rounding(nested).maskings]
+    assert bases == [BASE] * 3
+    _, crossing = rounded(1, nested=False)
+    bases = [one.perturbation.rounded_to for one in with_declared_rounding(crossing).maskings]
+    assert bases == [2 * 4 + 1, 4 * 4 + 1, 4 * 4 + 1, 3 * 4 + 1, BASE]
+    exact = replace(nested, rounded_once=None)
+    assert with_declared_rounding(exact) is exact
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_nothing_is_claimed_to_be_exact(joint):
+    _, evidence = rounded(2, joint=joint)
+    measure, used = MEASURES["mutual_information"], ["halves", "quarters", DROP]
+    assert ranking_basis([replace(evidence, rounded_once=None)], measure, [used]) == "exact"
+    assert ranking_basis([evidence], measure, [used]) == "estimated"
+    assert ranking_basis([evidence], measure, [["halves"]]) == "exact"  # the same for all configurations
+    assert joint_ranking_basis([evidence], MEASURES["joint"], [used], exactly=True) == "estimated"
+    assessed = assess(evidence, reconstruct(evidence), measure, used)
+    assert (assessed.bound, assessed.bound_value, assessed.lower_bound, assessed.upper_bound) == (None,) * 4
+
+
+def test_utilities_vary_by_the_rounding_too():
+    _, evidence = rounded(3)
+    measure, used = MEASURES["mutual_information"], ["halves", IDENTITY, DROP]
+    reference = reconstruct(evidence)
+    whole = assess(evidence, reference, measure, used).reference_utility
+    found = influences(evidence, Sample.of(evidence, reference, measure), measure, used, whole)
+    exact = replace(evidence, rounded_once=None)
+    certain = influences(exact, Sample.of(exact, reference, measure), measure, used, whole)
+    assert all(each.inexact == 0 for each in certain.values())
+    halves = found["halves"]
+    expected = np.sqrt(np.sum(halves.moves**2) * BASE**2 / 6 / evidence.records)
+    assert halves.inexact == pytest.approx(expected)
+
+
+def test_the_declaration_is_that_of_the_entry():
+    attribute = {"name": "a", "domain": ["u"], "histogram": [10], "maskings": []}
+    label = {"histogram": [5, 5]}
+    assert attribute_evidence(attribute, label).rounded_once is None
+    assert attribute_evidence(attribute, label, {"rounded_to": 5}).rounded_once is None
+    assert attribute_evidence(attribute, label, {"rounded_to": 5, "rounding": "once"}).rounded_once == 5
+
+
+def test_rounded_pairs_may_differ_from_other_counts_only_as_far_as_rounding_goes():
+    rng = np.random.default_rng(0)
+    records = random_records(0, attributes=3)
+    evidence = rounded_once(rng, records.evidence(joint=True), BASE)
+    pairs = rounded_pairs(rng, records.pairs(), BASE)
+    assert find_pair_faults(evidence, pairs) == ()
+    far = replace(pairs[0], joint=pairs[0].joint + 1000 * BASE)
+    assert {fault.path[0] for fault in find_pair_faults(evidence, [far, *pairs[1:]])} == {0}
+    negative = replace(pairs[0], joint=pairs[0].joint - 1000 * BASE)
+    assert find_pair_faults(evidence, [negative])
+    senseless = replace(pairs[0], perturbation=Perturbation(rounded_to=1))
+    assert [fault.path for fault in find_pair_faults(evidence, [senseless])] == [(0, "rounded_to")]

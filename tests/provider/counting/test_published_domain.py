@@ -1,0 +1,127 @@
+"""The domain that an entry lists: what shared maskings need, without rare values, under names that tell none."""
+
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aegis_provider.counting.counted_table import CountedAttribute
+from aegis_provider.counting.counts import JointCounts, Partition
+from aegis_provider.counting.group_names import group_names, simplest
+from aegis_provider.counting.published_domain import LEAST, PublishedDomain, least_records
+from aegis_provider.plan.model import Attribute
+from aegis_provider.table.values import Domain
+
+
+def counted(values):
+    """Return an attribute with one count for each text, all of one label value."""
+    domain = Domain.of(values)
+    counts = np.bincount([domain.places[text] for text in values], minlength=len(domain))
+    places = np.arange(len(domain))
+    joint = JointCounts(places, np.zeros(len(domain), dtype=np.intp), counts, (len(domain), 1))
+    return CountedAttribute(Attribute("a", None, ()), domain, joint)
+
+
+def partition(attribute, function):
+    """Return the partition of the values by a function of their texts."""
+    masked = [function(text) for text in attribute.domain.texts]
+    names = sorted(set(masked))
+    return Partition(np.array([names.index(text) for text in masked]), len(names))
+
+
+def listed(attribute, *shared, unmasked=False):
+    return PublishedDomain.coarsest(attribute, shared, unmasked=unmasked, binned=False)
+
+
+numbers = st.lists(st.integers(-50, 50), min_size=1, max_size=60)
+texts = st.lists(st.sampled_from(["", *"abcdefgh"]), min_size=1, max_size=400)
+
+
+@given(numbers, st.integers(1, 9), st.integers(1, 9), st.booleans())
+def test_it_tells_what_every_shared_masking_tells(values, width, other, unmasked):
+    attribute = counted([str(value) for value in values] * 9)
+    shared = [partition(attribute, lambda text, by=by: int(text) // by) for by in (width, other)]
+    domain = listed(attribute, *shared, unmasked=unmasked)
+    assert all(view.follows_from(domain.partition) for view in shared)
+    assert len(domain.texts) == len(set(domain.texts)) == domain.partition.size
+    if not unmasked:  # no finer than needed
+        together = {tuple(view.groups[place] for view in shared) for place in range(len(attribute.domain))}
+        assert domain.partition.size == len(together)
+
+
+@given(st.one_of(numbers.map(lambda values: [str(value) for value in values]), texts))
+def test_an_unmasked_value_has_many_records_or_all(values):
+    attribute = counted(values * 3)
+    domain = listed(attribute, unmasked=True)
+    histogram = np.bincount(domain.partition.groups, attribute.counts.histogram())
+    missing = [place for place, text in enumerate(domain.texts) if not text]
+    present = np.delete(histogram, missing)
+    assert len(present) <= 1 or present.min() >= least_records(int(histogram.sum()))
+
+
+def test_only_what_is_needed_is_listed_of_an_attribute_that_is_always_dropped():
+    assert len(listed(counted([str(value) for value in range(100)])).texts) == 1
+
+
+def test_nobody_is_named_by_the_ends_of_intervals():
+    values = [str(value) for value in range(1_003, 1_903, 9)]
+    domain = listed(counted(values * 10), unmasked=True)
+    assert domain.texts[0] == "(-inf,1090)"
+    assert domain.texts[-1].endswith(",inf)")
+    assert not {text.strip("[()").split(",")[0] for text in domain.texts} & set(values)
+
+
+def test_rare_texts_are_one_value_and_their_names_are_not_told():
+    values = ["common"] * 300 + ["usual"] * 200 + [f"person {number}" for number in range(40)] + [""] * 9
+    domain = listed(counted(values), unmasked=True)
+    counts = Counter(domain.texts[group] for group in domain.partition.groups.tolist())
+    # Forty records are too few for a value of their own, so the rarest of the others joins them.
+    assert counts == {"": 1, "common": 1, "usual or 40 other values": 41}
+
+
+def test_groups_of_bins_and_dates_are_intervals_too():
+    bins = Domain.in_order(["[0,1)", "[1,2)", "[2,3)"], lambda text: int(text[1]))
+    groups = [np.array([0, 1]), np.array([2])]
+    assert group_names(bins, groups, binned=True, frequent=np.ones(3, dtype=bool)) == ("[0,2)", "[2,3)")
+    dates = Domain.of(["2026-01-03", "2026-02-05", "2026-04-01", ""])
+    groups = [np.array([0]), np.array([1, 2]), np.array([3])]
+    names = group_names(dates, groups, binned=False, frequent=np.ones(4, dtype=bool))
+    assert names == ("", "(-inf,2026-04-01)", "2026-04-01")
+
+
+def test_a_name_that_is_taken_gets_a_number():
+    domain = Domain.of(["a", "b", "c", "d", "2 values"])
+    groups = [np.array([0]), np.array([1, 3]), np.array([2, 4])]
+    names = group_names(domain, groups, binned=False, frequent=np.zeros(5, dtype=bool))
+    assert names == ("2 values", "2 values (2)", "2 values (3)")
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "found"),
+    [
+        ("17", "18", "18"),
+        ("1999", "2450", "2000"),
+        ("-3", "5", "0"),
+        ("0.14", "0.16", "0.15"),
+        ("-101", "-99", "-100"),
+        ("21980", "21985", "21981"),
+        ("1e399", "1.5e399", "1.1e399"),
+    ],
+)
+def test_the_number_with_the_fewest_digits_lies_between(below, above, found):
+    assert simplest(Decimal(below), Decimal(above)) == Decimal(found)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=4), st.decimals("0.0001", 10**6, places=4))
+def test_an_edge_is_above_one_and_not_above_the_other(below, more):
+    assert below < simplest(below, below + more) <= below + more
+
+
+@pytest.mark.parametrize(("records", "least"), [(1, LEAST), (100, 32), (30_000, 548)])
+def test_pairs_of_unmasked_values_have_ten_records_on_average(records, least):
+    assert least_records(records) == least
+    if least > LEAST:
+        assert records / (records / least) ** 2 >= 10
