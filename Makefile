@@ -30,7 +30,7 @@ demo: $(STAMP) ## run the whole workflow on the example: summarise, publish, ask
 
 serve: $(STAMP) ## run the service with its worker and database until Ctrl-C
 	@mkdir -p .aegis
-	@$(BIN)/aegis summarize examples/health/health.csv --plan examples/health/plan.yaml --name health-example --output .aegis/health.json --pairs
+	@$(BIN)/aegis summarize examples/health/health.csv --plan examples/health/plan.yaml --name health-example --output .aegis/health.json --pairs --exact
 	@$(BIN)/aegis-server serve --example .aegis/health.json
 
 test: $(STAMP) ## run the tests (takes minutes)
