@@ -31,7 +31,19 @@ def main() -> None:
         environment = os.environ | {"AEGIS_URL": url}
         say(f"They run at {url}.")
         say("The provider summarises its table on its own machine; this file is all that leaves it:")
-        aegis(environment, "summarize", TABLE, "--plan", PLAN, "--name", "health", "--output", str(entry), "--pairs", "--exact")
+        aegis(
+            environment,
+            "summarize",
+            TABLE,
+            "--plan",
+            PLAN,
+            "--name",
+            "health",
+            "--output",
+            str(entry),
+            "--pairs",
+            "--exact",
+        )
         say("The provider publishes the summaries; the answer is the entry's id:")
         entry_id = aegis(environment, "publish", str(entry), "--update").strip()
         for measure in MEASURES:

@@ -22,13 +22,14 @@ def apply(
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     force: Annotated[bool, typer.Option("--force", help="Write it even if it breaks its privacy promise.")] = False,  # noqa: FBT002 - a flag
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Write the table as a configuration masks it.
 
-    The masked table has the label and the attributes of the plan that the configuration does not drop. Records that
-    the plan declares suppressed are left out. The privacy that the plan promises is measured in the masked table. A
-    table that breaks the promise is not written.
+    The masked table has the label and the attributes of the plan that the configuration does not drop, and its records
+    in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out.
+    The privacy that the plan promises is measured in the masked table. A table that breaks the promise is not written.
     """
     intended = load_plan(plan)
     refuse_overwriting(output, table, *intended.files)
@@ -42,6 +43,7 @@ def apply(
             delimiter=delimiter,
             memory_limit=memory_limit,
             force=force,
+            keep_order=keep_order,
             progress=progress,
         )
     for fault in applied.faults:

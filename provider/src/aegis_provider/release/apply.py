@@ -11,8 +11,9 @@ from aegis_provider.errors import PlanError, PromiseError
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
-from aegis_provider.release.blocks import Release
+from aegis_provider.release.blocks import Release, block_schema
 from aegis_provider.release.promise import Promise, Suppression
+from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import write_csv, write_parquet
 from aegis_provider.table import Source, open_table
 
@@ -52,16 +53,17 @@ def apply(
     delimiter: str = ",",
     memory_limit: str = "1GB",
     force: bool = False,
+    keep_order: bool = False,
     progress: Progress = lambda _done, _records: None,
 ) -> Applied:
     """Write the table as the configuration masks it: as Parquet if the output ends in `.parquet`, otherwise as CSV.
 
     The columns are the label and the plan's attributes that are not dropped, in the table's order. No other column is
-    published. Records keep their order. Unmasked values keep their text in CSV; in Parquet they keep their type if
-    Parquet supports it without loss. A missing value is a blank. If the plan declares suppressed records, the records
-    of the equivalence classes that break the configuration's promise are suppressed, which takes another reading of the
-    table. The written file is then read again and must reach the promised privacy. The file appears whole or not at
-    all.
+    published. Records get a random order, since the order of a table can tell who is who. Unmasked values keep their
+    text in CSV; in Parquet they keep their type if Parquet supports it without loss. A missing value is a blank. If the
+    plan declares suppressed records, the records of the equivalence classes that break the configuration's promise are
+    suppressed, which takes another reading of the table. The written file is then read again and must reach the
+    promised privacy. The file appears whole or not at all.
 
     Args:
         table: Anything that `open_table` accepts.
@@ -71,6 +73,7 @@ def apply(
         delimiter: The delimiter of the output, and of the table if it is CSV.
         memory_limit: The memory limit of DuckDB, which spills the rest to disk.
         force: Whether to write the table even if it breaks a promise.
+        keep_order: Whether records keep the order of the table.
         progress: Called with the number of records masked.
 
     Raises:
@@ -92,7 +95,10 @@ def apply(
         faults = [] if suppression is None else [*promise.declared_otherwise(suppression)]
         _refuse(plan, faults, force=force)
         separator = opened.delimiter or ","
-        _write(part, output, release, _blocks(release, suppression, progress), separator)
+        blocks = _blocks(release, suppression, progress)
+        if not keep_order:
+            blocks = shuffled(blocks, release.counted.records, block_schema(len(release.names)), part.parent)
+        _write(part, output, release, blocks, separator)
         reached = _reached(part, promise, suppression, separator, memory_limit)
         faults += promise.broken(reached)
         _refuse(plan, faults, force=force)
