@@ -43,6 +43,13 @@ class Table:
         """The number of records."""
         return int(self.label.size)
 
+    def write(self, path: Path, label: str) -> None:
+        """Write the records as CSV, with the classes in a column called `label`."""
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow([*self.columns, label])
+            writer.writerows(zip(*(column.tolist() for column in self.columns.values()), self.label, strict=True))
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
@@ -50,6 +57,7 @@ class Study:
 
     Attributes:
         table: the records.
+        plan: the plan that masks them.
         evidence: per attribute its histogram, and mapping and joint counts of every masking, but no unmasked counts.
         configurations: at most 30 of them.
         pairs: the counts of every two masked attributes that a configuration uses together, except maskings with a
@@ -61,6 +69,7 @@ class Study:
     """
 
     table: Table
+    plan: Plan
     evidence: tuple[AttributeEvidence, ...]
     configurations: ConfigurationTable
     pairs: tuple[PairCounts, ...]
@@ -85,7 +94,7 @@ class Study:
         configurations = _configurations(evidence, plan.configurations)
         pairs = _pair_counts(evidence, configurations, codes)
         associations = tuple(_association(pair, evidence, codes, classes) for pair in pairs)
-        return cls(table, evidence, configurations, pairs, associations, codes, classes, truths)
+        return cls(table, plan, evidence, configurations, pairs, associations, codes, classes, truths)
 
     @property
     def name(self) -> str:
@@ -136,10 +145,7 @@ def summarized(table: Table, plan: Plan) -> dict[str, Any]:
     """Return the entry of a table in the contract's form, as its provider makes it."""
     with tempfile.TemporaryDirectory(prefix="aegis-evaluation-") as directory:
         path = Path(directory) / "table.csv"
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow([*table.columns, plan.label])
-            writer.writerows(zip(*(column.tolist() for column in table.columns.values()), table.label, strict=True))
+        table.write(path, plan.label)
         return document_of(summarize(path, plan, name="table"))
 
 

@@ -41,7 +41,7 @@ def test_the_advice_says_what_hiding_costs(aegis, tmp_path):
         assert len(list(csv.DictReader(before))) == len(list(csv.DictReader(after))) + 2
 
     name = f"hidden-{uuid4().hex}"
-    assert aegis("summarize", TABLE, "--plan", plan, "--name", name, "--output", entry)[0] == 0
+    assert aegis("summarize", TABLE, "--plan", plan, "--name", name, "--output", entry, "--exact")[0] == 0
     entry_id = aegis("publish", entry)[1].strip()
     code, report, _ = aegis("advise", entry_id, "--measure", "mutual_information", "--json")
     advice = json.loads(report)

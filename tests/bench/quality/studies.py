@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, Masking, PairAssociation, PairCounts
+from aegis_provider import Plan
 from app.domain.configurations import ConfigurationTable
 from bench.quality.study import Study, Table
 
@@ -29,6 +30,7 @@ def random_study(seed, *, records=300, values=(9, 6, 4), labels=3, configuration
     table = Table("random", "", "", {one.name: codes[:, at].astype(str) for at, one in enumerate(evidence)}, classes)
     return Study(
         table=table,
+        plan=Plan("random", "label", (), (), {}),
         evidence=evidence,
         configurations=ConfigurationTable(tuple(f"c{at}" for at in range(configurations)), options, chosen, {}),
         pairs=tuple(PairCounts(*named, _counted(rows, columns)) for *named, rows, columns in _pairs(evidence, codes)),

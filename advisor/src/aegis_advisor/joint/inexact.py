@@ -8,6 +8,7 @@ is subtracted.
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.joint.design import Design, Variance
@@ -46,12 +47,26 @@ def _trace(design: Design, variance: Variance, columns: IntArray, most: float) -
     """Return the trace of these columns, which is never above `most`, and how many directions were kept."""
     if not columns.size:
         return 0.0, 0
-    values, vectors = linalg.eigh(design.correlations[np.ix_(columns, columns)])
-    kept = values > _edge(variance.correlations[np.ix_(columns, columns)])
-    scaled = vectors[:, kept] / np.sqrt(values[kept])
+    edge = _edge(variance.correlations[np.ix_(columns, columns)])
+    scaled = _whitening(design.correlations[np.ix_(columns, columns)], edge)
     explained = float(np.sum(np.square(scaled.T @ design.labels[columns])))
     chance = float(np.sum(np.square(scaled), axis=1) @ variance.labels[columns])
-    return min(max(explained - chance, 0.0), most), int(kept.sum())
+    return min(max(explained - chance, 0.0), most), scaled.shape[1]
+
+
+def _whitening(correlations: FloatArray, edge: float) -> FloatArray:
+    """A matrix `W` (columns, kept) such that `W W'` is the inverse of correlations in the directions that are kept.
+
+    These have eigenvalues above `edge`. Whether all have, a Cholesky factor tells five times as fast as eigenvalues do.
+    """
+    _, below = lapack.dpotrf(correlations - edge * np.eye(len(correlations)), lower=1)
+    if not below:
+        lower, _ = lapack.dpotrf(correlations, lower=1, clean=1)
+        inverse, _ = lapack.dtrtri(lower, lower=1)
+        return np.asarray(inverse.T)
+    values, vectors = linalg.eigh(correlations)
+    kept = values > edge
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
 def _edge(variance: FloatArray) -> float:

@@ -1,0 +1,118 @@
+"""What protecting by default costs: how much worse advice on rounded entries is, on every real table.
+
+python -m bench.quality.default_cost        prints a table for docs/controls.md
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import orjson
+from scipy.stats import spearmanr
+from threadpoolctl import threadpool_limits
+
+from aegis_advisor.arrays import FloatArray
+from aegis_advisor.ranking import Question, recommend
+from aegis_advisor.reconstruction import reconstruct
+from aegis_provider import document_of, prepare_entry
+from aegis_sdk.wire import EntryDocument
+from app.api.uploads import read_publication
+from app.domain.documents import associations_of, evidence_of, pairs_of
+from app.services.configurations import unpack_configurations
+from bench.measuring import run
+from bench.quality import real_tables
+from bench.quality.controls import REPETITIONS, Learners
+from bench.quality.noise import Entry
+from bench.quality.outcomes import levels
+from bench.quality.report import figure_of, table
+from bench.quality.study import Study
+
+MEASURES = ("mutual_information", "joint", "joint_interactions")
+COLUMNS = ("table", "records", "measure", "Spearman lost, mean", "largest", "AUC lost, mean", "largest", "seconds")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An entry as the service reads it: utilities of its configurations by measure, and the seconds to make it."""
+
+    entry: Entry
+    utilities: Mapping[str, FloatArray]
+    seconds: float
+
+
+def main() -> None:
+    """Measure every table and print its rows."""
+    threadpool_limits(1)  # as workers do
+    print(table(COLUMNS, list(_all_rows())))
+
+
+def _all_rows() -> Iterator[list[str]]:
+    for study in (real_tables.health(), *real_tables.took_part(), *real_tables.held_out()):
+        yield from _rows(study)
+
+
+def _rows(study: Study) -> Iterator[list[str]]:
+    with tempfile.TemporaryDirectory(prefix="aegis-evaluation-") as directory:
+        path = Path(directory) / "table.csv"
+        study.table.write(path, study.plan.label)
+        exact = _prepared(study, path, exact=True)
+        drawn = [_prepared(study, path, exact=False) for _ in range(REPETITIONS)]
+    learners = Learners(study)
+    for measure in MEASURES:
+        orders = [1 - float(spearmanr(exact.utilities[measure], each.utilities[measure]).statistic) for each in drawn]
+        picks = [_lost(exact, each, measure, learners) for each in drawn]
+        seconds = np.median([each.seconds for each in drawn])
+        figures = (np.nanmean(orders), np.nanmax(orders), np.mean(picks), np.max(picks))
+        named = [study.name, str(study.table.records), measure]
+        yield [*named, *(figure_of(float(each)) for each in figures), f"{seconds:.1f}"]
+
+
+def _prepared(study: Study, path: Path, *, exact: bool) -> Prepared:
+    began = perf_counter()
+    entry = prepare_entry(path, study.plan, name="table", pairs=True, exact=exact).entry
+    seconds = perf_counter() - began
+    return Prepared(*_read(entry), seconds)
+
+
+def _read(entry: EntryDocument) -> tuple[Entry, Mapping[str, FloatArray]]:
+    """Read an entry as the service does; a refused entry ends the benchmark."""
+    document = document_of(entry)
+    content = read_publication(orjson.dumps(document)).content
+    evidence = evidence_of(document)
+    configurations = unpack_configurations(content.configuration_table, content.outline)
+    references = [reconstruct(each) for each in evidence]
+    names = tuple(each.name for each in evidence)
+    found = {}
+    for measure in MEASURES:
+        question = Question(
+            measure, names, np.full(len(names), 1 / len(names)), bias_correction=measure != "mutual_information"
+        )
+        ranking = recommend(
+            evidence,
+            references,
+            configurations.codes,
+            configurations.options,
+            question,
+            pairs=pairs_of(document),
+            associations=associations_of(document),
+        ).ranking
+        found[measure] = np.empty(len(ranking))
+        found[measure][ranking.index] = ranking.utility
+    return Entry(evidence, configurations, found[MEASURES[0]]), found
+
+
+def _lost(exact: Prepared, drawn: Prepared, measure: str, learners: Learners) -> float:
+    """Return the AUC that the picks by rounded counts lose against those by exact ones: the mean over the questions."""
+    before, after = exact.utilities[measure], drawn.utilities[measure]
+    lost = []
+    for question in levels(before.size):
+        best, pick = (int(question[utilities[question].argmax()]) for utilities in (before, after))
+        lost.append(learners.auc(exact.entry, best) - learners.auc(exact.entry, pick))
+    return float(np.mean(lost))
+
+
+if __name__ == "__main__":
+    run(main)
