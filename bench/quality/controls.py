@@ -4,7 +4,7 @@ python -m bench.quality.controls        writes docs/controls.md and its plot
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,27 +16,24 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
-from aegis_provider import document_of
-from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding, Roles, apply_controls
-from aegis_sdk.wire import EntryDocument
+from aegis_provider import document_of, prepare_entry
+from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding
 from app.api.uploads import read_publication
 from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
 from bench import example
 from bench.measuring import run
+from bench.quality.default_cost import REPETITIONS, default_section
+from bench.quality.learners import SPLITS, Learners
 from bench.quality.noise import Entry, utilities
 from bench.quality.outcomes import levels
 from bench.quality.plots import COLOURS, MARKERS
 from bench.quality.real_tables import health_table
 from bench.quality.report import NO_METADATA, REPRODUCIBLE, figure_of, table
-from bench.quality.study import Study, masked_by
-from bench.quality.training import METRICS, splits_of, trained
+from bench.quality.study import Study
 
 OUTPUT = Path(__file__).parents[1] / "docs" / "controls.md"
 PLOT = Path("evaluation") / "controls.svg"
-ROLES = Roles(example.plan().quasi_identifiers, example.plan().sensitive)
-REPETITIONS = 5
-SPLITS = 5
 
 FAMILIES: Mapping[str, Mapping[str, Control]] = {
     "minimum cell": {f"{cell}": MinimumCell(cell) for cell in (5, 10, 20, 50)},
@@ -56,8 +53,10 @@ COLUMNS = ("control", "configurations left", "Spearman lost, mean", "largest", "
 TEXT = """\
 # What disclosure control costs
 
-Published counts can give away something about people, and `aegis summarize` can publish less of them: no small counts
-(`--min-cell`), rounded ones (`--round-to`) or noisy ones (`--epsilon`). The less is published, the worse the advice.
+Published counts can give away something about people. By default `aegis summarize` rounds them to a multiple of 5 (of 3
+below 5,000 records), which [costs little on large tables](#the-default-on-every-real-table). Other controls can be
+chosen: no small counts (`--min-cell`), a larger base (`--round-to`) or noise (`--epsilon`). The less is published, the
+worse the advice.
 The cost was measured on the health example, {records:,} records, with its 70 configurations, by
 `python -m bench.quality.controls`, which writes this page. Noise and rounding are drawn anew in each run.
 
@@ -77,24 +76,9 @@ and the unmasked joint counts were reconstructed as its declarations allow.
 {table}
 
 ![Spearman and AUC lost by each control, from the smallest to the largest](evaluation/controls.svg)
+
+{default}
 """
-
-
-@dataclass
-class Learners:
-    """Models on masked tables, trained once for each requested table."""
-
-    study: Study
-    _known: dict[bytes, float] = field(default_factory=dict)
-
-    def auc(self, entry: Entry, configuration: int) -> float:
-        """Return the AUC of the table as a configuration of an entry masks it: the mean over models and splits."""
-        masked = masked_by(entry.evidence, entry.configurations, self.study.codes, configuration)
-        key = masked.tobytes()
-        if key not in self._known:
-            halves = splits_of(self.study.classes, SPLITS)
-            self._known[key] = float(trained(masked, self.study.classes, halves)[:, :, METRICS.index("AUC")].mean())
-        return self._known[key]
 
 
 @dataclass(frozen=True)
@@ -147,9 +131,8 @@ def _once(control: Control, exact: Entry, learners: Learners) -> tuple[int, floa
 
 
 def _controlled(control: Control) -> Document:
-    """Return the example's entry after the control, as JSON values."""
-    entry = EntryDocument.model_validate(example.entry("health"))
-    return document_of(apply_controls(entry, [control], ROLES).entry)
+    """Return the example's entry with the control, as JSON values."""
+    return document_of(prepare_entry(example.TABLE, example.plan(), [control], name="health").entry)
 
 
 def _read(document: Document) -> Entry:
@@ -178,7 +161,13 @@ def _lost(question: IntArray, places: IntArray, exact: Entry, published: Entry, 
 
 def _page(costs: Mapping[str, Mapping[str, Cost]], records: int) -> str:
     rows = [_row(family, name, cost) for family, members in costs.items() for name, cost in members.items()]
-    return TEXT.format(table=table(COLUMNS, rows), records=records, repetitions=REPETITIONS, splits=SPLITS)
+    return TEXT.format(
+        table=table(COLUMNS, rows),
+        records=records,
+        repetitions=REPETITIONS,
+        splits=SPLITS,
+        default=default_section(),
+    )
 
 
 def _row(family: str, name: str, cost: Cost) -> list[str]:
