@@ -38,10 +38,11 @@ COLUMNS = ("table", "records", "measure", "Spearman lost, mean", "largest", "AUC
 TEXT = """\
 ## The default on every real table
 
-Each real table of the [evaluation](evaluation.md), with its 30 configurations, was summarised with pairs: with
+Each real table of the [evaluation](evaluation.md), with its 30 configurations, was summarised with pairs: once with
 `--exact`, and {repetitions} times by default. Spearman and AUC are as above, by each measure; `seconds` are those of a
-default summary. With fewer records rounding weighs more: pair counts of a few hundred records are mostly below the base, and
-joint measures lose most. There, ask by mutual information, or choose `--exact` if the table may be published so.
+default summary. With fewer records rounding weighs more: pair counts of a few hundred records are mostly below the
+base, and joint measures lose most. There, ask by mutual information, or choose `--exact` if the table may be published
+so.
 
 {table}"""
 
