@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from aegis_advisor.arrays import IntArray
-from aegis_provider import document_of, prepare_entry
+from aegis_provider import document_of, prepare_entry, summarize
 from aegis_provider.control import Control, LaplaceNoise, MinimumCell, RandomRounding
 from app.api.uploads import read_publication
 from app.domain.documents import Document, evidence_of
@@ -119,20 +119,17 @@ def _cost(control: Control, exact: Entry, learners: Learners) -> Cost:
 
 def _once(control: Control, exact: Entry, learners: Learners) -> tuple[int, float, float]:
     """Return the number of configurations left, the correlation with the true order, and the AUC lost."""
-    published = _read(_controlled(control))
+    prepared = prepare_entry(example.TABLE, example.plan(), [control], name="health")
+    published = _read(document_of(prepared.entry))
+    released = _read(document_of(summarize(example.TABLE, prepared.plan, name="health")))
     places = np.array([exact.configurations.ids.index(each) for each in published.configurations.ids])
     spearman = float(spearmanr(exact.utilities[places], published.utilities).statistic)
     questions = levels(exact.utilities.size)
     return (
         places.size,
         spearman,
-        float(np.mean([_lost(each, places, exact, published, learners) for each in questions])),
+        float(np.mean([_lost(each, places, exact, published, released, learners) for each in questions])),
     )
-
-
-def _controlled(control: Control) -> Document:
-    """Return the example's entry with the control, as JSON values."""
-    return document_of(prepare_entry(example.TABLE, example.plan(), [control], name="health").entry)
 
 
 def _read(document: Document) -> Entry:
@@ -143,7 +140,9 @@ def _read(document: Document) -> Entry:
     return Entry(evidence, configurations, utilities(evidence, configurations)[0])
 
 
-def _lost(question: IntArray, places: IntArray, exact: Entry, published: Entry, learners: Learners) -> float:
+def _lost(
+    question: IntArray, places: IntArray, exact: Entry, published: Entry, released: Entry, learners: Learners
+) -> float:
     """Return the AUC that the pick loses on a question.
 
     Args:
@@ -151,12 +150,13 @@ def _lost(question: IntArray, places: IntArray, exact: Entry, published: Entry, 
         places: the indices without control of the configurations left.
         exact: the entry without control.
         published: the entry with the control.
+        released: the entry that counts every value of what is released then.
         learners: the models.
     """
     best = int(question[exact.utilities[question].argmax()])
     offered = np.flatnonzero(np.isin(places, question))
     pick = int(offered[published.utilities[offered].argmax()])
-    return learners.auc(exact, best) - learners.auc(published, pick)
+    return learners.auc(exact, best) - learners.auc(released, pick)
 
 
 def _page(costs: Mapping[str, Mapping[str, Cost]], records: int) -> str:

@@ -389,7 +389,8 @@ def small_table(tmp_path):
 def test_the_directory_is_no_part_of_the_table(aegis, small_table, tmp_path):
     table, plan = small_table
     masked = tmp_path / "masked.csv"
-    assert aegis("apply", table, "--plan", plan, "--configuration", "c1", "--output", masked)[0] == 0
+    asked = ("apply", table, "--plan", plan, "--configuration", "c1", "--output", masked, "--keep-order")
+    assert aegis(*asked)[0] == 0
     assert masked.read_text().splitlines() == ["a,sick", "1,yes", "2,no", "1,no"]
 
 
@@ -425,7 +426,8 @@ def test_the_records_left_out_are_told(aegis, promising, tmp_path):
     code, out, error = aegis(*promising("privacy:\n  c1: {k: 2}\nsuppressed:\n  c1: 1\n"))
     assert (code, error) == (0, "")
     assert out.splitlines()[0].endswith("masked.csv: 2 records, 1 left out")
-    assert (tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines() == ["a,sick", "1,yes", "1,no"]
+    header, *records = (tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines()
+    assert (header, sorted(records)) == ("a,sick", ["1,no", "1,yes"])
 
 
 @pytest.mark.parametrize("victim", [0, 1])
