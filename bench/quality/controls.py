@@ -32,7 +32,7 @@ from bench.quality.real_tables import health_table
 from bench.quality.report import NO_METADATA, REPRODUCIBLE, figure_of, table
 from bench.quality.study import Study
 
-OUTPUT = Path(__file__).parents[1] / "docs" / "controls.md"
+OUTPUT = Path(__file__).parents[2] / "docs" / "controls.md"
 PLOT = Path("evaluation") / "controls.svg"
 
 FAMILIES: Mapping[str, Mapping[str, Control]] = {
