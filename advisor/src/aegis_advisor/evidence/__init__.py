@@ -10,7 +10,7 @@ from aegis_advisor.evidence.attribute import (
     MaskingFlags,
 )
 from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.evidence.pair import PairAssociation, PairCounts
+from aegis_advisor.evidence.pair import RARE, PairAssociation, PairCounts
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
 from aegis_advisor.evidence.rounded import with_declared_rounding
@@ -18,6 +18,7 @@ from aegis_advisor.evidence.rounded import with_declared_rounding
 __all__ = [
     "DROP",
     "IDENTITY",
+    "RARE",
     "AttributeEvidence",
     "EvidenceFlags",
     "Knowledge",

@@ -1,9 +1,17 @@
 """What is known about two masked attributes together."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation
+
+RARE: Final = 4
+"""Where counts were rounded once, the pair counts of a masked value with at most this many records are all 0.
+
+Otherwise an attribute's pairs, each rounded by itself, would show its rare values as often as it has pairs, and their
+mean would tell how many records they have.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,9 @@ from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, EntryDocument, LabelAssociation, Masking, Pair
 
+RARE: Final = 4
+"""The pair counts of a masked value with at most this many records are 0, as the contract says of rounding `once`."""
+
 DIGITS: Final = 3
 """The significant digits of what pairs tell of the label."""
 
@@ -122,7 +125,7 @@ class RandomRounding(Control):
     def _pair(self, pair: Pair, views: Sequence[Partition]) -> Pair:
         changed: dict[str, Any] = {}
         if pair.joint is not None:
-            exact = np.array(pair.joint, dtype=np.int64)
+            exact = without_rare(np.array(pair.joint, dtype=np.int64))
             up = rounded_up(np.array([exact.sum()]), self.base, self.random_bytes)
             rounded = rounded_once(exact.reshape(-1, 1), views, self.base, up, self.random_bytes)
             changed |= {"rounded_to": self.base, "joint": rounded.reshape(exact.shape).tolist()}
@@ -135,6 +138,17 @@ class RandomRounding(Control):
         up = rounded_up(counts.ravel(), self.base, self.random_bytes).reshape(counts.shape)
         rounded: Counts = counts - counts % self.base + self.base * up
         return rounded
+
+
+def without_rare(counts: Counts) -> Counts:
+    """Return pair counts (first, second) without the records of masked values that have few.
+
+    Each attribute has many pairs. Without this, they would show a rare value so often that the mean of its rounded
+    counts tells how many records it has.
+    """
+    rows, columns = counts.sum(axis=1) > RARE, counts.sum(axis=0) > RARE
+    kept: Counts = counts * (rows[:, np.newaxis] & columns)
+    return kept
 
 
 def to_digits(told: LabelAssociation) -> LabelAssociation:

@@ -1,0 +1,101 @@
+"""Small counts that follow from all exact tables of an attribute together, for certain or most likely."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.cell_bounds import CellBounds
+from aegis_advisor.cell_bounds.certain_sums import CertainSums
+from aegis_advisor.cell_bounds.linear_system import LinearSystem
+from aegis_advisor.errors import ContradictoryViewsError
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, Path, Reason, is_exact, is_small
+from aegis_advisor.verdict.sampled import LARGEST, tables_of
+
+SAMPLING_ERROR = 0.03
+"""What a share of the sampled tables may be off; cells within this of `LIKELY` fail."""
+
+Bound = Callable[[AttributeEvidence], CellBounds]
+"""Finds the bounds of every cell of an attribute's table."""
+
+
+def find_certain(place: int, evidence: AttributeEvidence, bound: Bound) -> Iterator[Finding]:
+    """Yield what the tables of an attribute determine together.
+
+    Counts that were rounded once determine nothing. The published tables themselves agree with each other, so they may
+    be the provider's, and so may be tables with one record more or less in any one cell, since that differs from what
+    is published by less than the base, in that cell and in each sum.
+
+    Args:
+        place: the attribute's place in the document.
+        evidence: what is published of it.
+        bound: finds the bounds of its cells.
+    """
+    path: Path = ("attributes", place)
+    if evidence.rounded_once is not None or evidence.joint is not None:
+        return
+    try:
+        bounds = bound(evidence)
+    except ContradictoryViewsError:  # no table of whole numbers fits, so nothing follows
+        yield Finding(Reason.UNDECIDED, path, evidence.values * evidence.labels)
+        return
+    known = bounds.lower == bounds.upper
+    yield from _finding(Reason.CERTAIN, path, known & is_small(bounds.lower))
+    yield from _single_records(path, evidence)
+    yield from _of_open_cells(path, evidence, bounds, ~known & (bounds.lower <= SMALL) & (bounds.upper > 0))
+
+
+def _finding(reason: Reason, path: Path, cells: BoolArray) -> Iterator[Finding]:
+    if count := int(np.count_nonzero(cells)):
+        yield Finding(reason, path, count)
+
+
+def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding]:
+    """Yield masked values with as many records as values: each listed value has a record, so each has exactly one."""
+    if evidence.histogram is not None:
+        return
+    for index, masking in enumerate(evidence.maskings):
+        if masking.joint is None or masking.mapping is None or not is_exact(masking.perturbation):
+            continue
+        values = np.bincount(masking.mapping, minlength=masking.groups)
+        alone = (values > 1) & (masking.joint.sum(axis=1) == values)
+        if cells := int(values[alone].sum()):
+            yield Finding(Reason.CERTAIN, (*path, "maskings", index, "joint"), cells)
+
+
+def _of_open_cells(path: Path, evidence: AttributeEvidence, bounds: CellBounds, open_: BoolArray) -> Iterator[Finding]:
+    """Yield the cells that may be small, and are most likely known, or may be.
+
+    A cell that is bounded only by counts that are not exact is left to what is said of these.
+    """
+    exact = [one for one in evidence.maskings if one.constrains]
+    if not open_.any() or not exact:
+        return
+    if not bounds.complete or (bounds.undecided & open_).any():
+        yield from _finding(Reason.UNDECIDED, path, open_)
+        return
+    likely, undecided = np.zeros(open_.shape, dtype=bool), np.zeros(open_.shape, dtype=bool)
+    for part in _parts(evidence, bounds):
+        if not open_.flat[part.cells].any():
+            continue
+        tables = tables_of(part) if part.cells.size <= LARGEST else None
+        # A cell that may have several counts, but has only one in all sampled tables, shows that too few were reached.
+        undecided.flat[part.cells] = True if tables is None else (tables == tables[:1]).all(axis=0)
+        likely.flat[part.cells] = False if tables is None else _share_of_one_value(tables) > LIKELY - SAMPLING_ERROR
+    yield from _finding(Reason.LIKELY, path, likely & ~undecided & open_)
+    yield from _finding(Reason.UNDECIDED, path, undecided & open_)
+
+
+def _parts(evidence: AttributeEvidence, bounds: CellBounds) -> Iterator[LinearSystem]:
+    atoms, labels = bounds.lower.shape
+    known = CertainSums.of(evidence, bounds.atom_of_value, atoms)
+    system = LinearSystem.of(list(known.sums), known.exact.rows, atoms, labels)
+    if system is not None:
+        yield from (part for part in system.parts() if part.cells.size > 1)
+
+
+def _share_of_one_value(tables: FloatArray) -> FloatArray:
+    """(cells,) the largest share of the tables (tables, cells) with the same small count in a cell."""
+    shares = [(tables == count).mean(axis=0) for count in range(1, SMALL + 1)]
+    return np.asarray(np.max(shares, axis=0))

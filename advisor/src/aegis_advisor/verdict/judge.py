@@ -1,0 +1,39 @@
+"""The verdict: everything that published counts give away, the cheapest checks first."""
+
+from collections.abc import Callable, Iterator
+
+from aegis_advisor.cell_bounds import bound_cells
+from aegis_advisor.reconstruction.ipf import never
+from aegis_advisor.verdict.certain import Bound, find_certain
+from aegis_advisor.verdict.model import Finding, PublishedCounts, Verdict
+from aegis_advisor.verdict.noisy import find_little_noise
+from aegis_advisor.verdict.pairs import find_certain_pairs
+from aegis_advisor.verdict.shown import find_shown
+from aegis_advisor.verdict.totals import find_likely
+
+
+def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Callable[[], bool] = never) -> Verdict:
+    """Return the verdict on what published counts give away.
+
+    They pass if no cell of 1 to `SMALL` records follows for certain from all of them together, and a reader who knows
+    the declared controls gives no cell a small count with a probability above `LIKELY`. Tables that show small counts
+    end the search, since the verdict cannot change any more.
+
+    Args:
+        published: the counts, without faults.
+        bound: finds the bounds of an attribute's cells; `bound_cells` by default.
+        stop: called now and then; if true, what is left is undecided, which is not a pass.
+    """
+    if shown := tuple(find_shown(published)):
+        return Verdict(shown)
+    bound = bound or (lambda evidence: bound_cells(evidence, stop=stop))
+    return Verdict(tuple(_find_hidden(published, bound)))
+
+
+def _find_hidden(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
+    """Yield what no table shows by itself."""
+    for place, evidence in enumerate(published.evidence):
+        yield from find_certain(place, evidence, bound)
+    yield from find_certain_pairs(published, bound)
+    yield from find_likely(published)
+    yield from find_little_noise(published)

@@ -1,0 +1,116 @@
+"""What a verdict is about, and what it says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, IntArray
+from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation
+
+SMALL: Final = 4
+"""Counts from 1 to this are small. Statistical offices commonly publish none below 5."""
+
+LIKELY: Final = 0.9
+"""A reader who gives a small count more than this probability knows it."""
+
+Path = tuple[str | int, ...]
+"""The names and indices that lead to a place in the published document."""
+
+
+class Reason(StrEnum):
+    """Why a verdict is not a pass.
+
+    Attributes:
+        SHOWN: a table shows exact small counts, or two numbers of records differ by one.
+        CERTAIN: small counts follow for certain from several tables.
+        LIKELY: a reader who knows the declared controls gives a small count a probability above `LIKELY`.
+        UNDECIDED: it was not decided in time, or nobody knows how to decide it.
+    """
+
+    SHOWN = "shown"
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that fails.
+
+    Attributes:
+        reason: why it fails.
+        path: its place in the document.
+        cells: how many cells of 1 to `SMALL` records it is about; with `UNDECIDED`, how many may be.
+    """
+
+    reason: Reason
+    path: Path
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What published counts give away.
+
+    Attributes:
+        findings: everything that fails; none if the counts pass.
+    """
+
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether no small count is known, for certain or most likely, and everything was decided."""
+        return not self.findings
+
+    def cells(self, reason: Reason) -> int:
+        """Return how many cells fail for a reason."""
+        return sum(each.cells for each in self.findings if each.reason is reason)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Releases:
+    """The configurations with the number of records that each suppresses.
+
+    Attributes:
+        codes: (configurations, attributes) indices into `options`.
+        options: for each attribute, the ids of the maskings that codes stand for.
+        suppressed: (configurations,) the number of records; None where it is not published.
+    """
+
+    codes: IntArray
+    options: Sequence[Sequence[str]]
+    suppressed: Sequence[int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedCounts:
+    """All counts of an entry, consistent in themselves (`find_faults` and the like).
+
+    Attributes:
+        evidence: what is published of each attribute.
+        pairs: the joint counts of pairs of masked attributes, by their places in the document.
+        releases: what is published of the configurations.
+    """
+
+    evidence: Sequence[AttributeEvidence]
+    pairs: Mapping[int, PairCounts]
+    releases: Releases
+
+    @property
+    def rounded_once(self) -> int | None:
+        """The base to multiples of which all counts were rounded that declare nothing; None if they were not."""
+        return self.evidence[0].rounded_once
+
+
+def is_exact(perturbation: Perturbation) -> bool:
+    """Whether each count is a number of records: it has no noise and was not rounded."""
+    return not perturbation.is_noisy and perturbation.rounded_to is None
+
+
+def is_small(counts: IntArray) -> BoolArray:
+    """Mark the counts from 1 to `SMALL`."""
+    return np.asarray((counts > 0) & (counts <= SMALL))

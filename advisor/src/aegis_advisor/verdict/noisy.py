@@ -1,0 +1,30 @@
+"""How much noise leaves unknown, whatever else is published of an attribute."""
+
+import math
+from collections.abc import Iterator
+
+from aegis_advisor.evidence import Perturbation
+from aegis_advisor.verdict.model import LIKELY, Finding, PublishedCounts, Reason
+
+ENOUGH = math.log(2 * LIKELY / (1 - LIKELY))
+"""The largest epsilon that keeps each small count below `LIKELY`, nearly 2.9."""
+
+
+def find_little_noise(published: PublishedCounts) -> Iterator[Finding]:
+    """Yield the attributes whose tables have too little noise to rule out that a reader knows a small count.
+
+    A record more in a cell is one more in the label's histogram, in each table of the attribute and in each of its
+    pairs. It changes the probability of what is published by a factor of at most `exp(epsilon)`, the sum of 1 / scale
+    of these tables. A reader who takes all tables of the attribute for equally probable therefore gives a count v of a
+    cell at most `exp(epsilon)` times the probability of v + 1, and of v - 1: at most `1 / (1 + 2 exp(-epsilon))`.
+    """
+    for place, each in enumerate(published.evidence):
+        tables = [one.perturbation for one in each.maskings if one.joint is not None]
+        noisy = [one for one in (*tables, *_pairs_of(published, place)) if one.is_noisy]
+        spent = sum(1 / (one.noise_scale or 1.0) for one in (each.label_perturbation, *noisy) if one.is_noisy)
+        if noisy and spent > ENOUGH:
+            yield Finding(Reason.UNDECIDED, ("attributes", place), each.values * each.labels)
+
+
+def _pairs_of(published: PublishedCounts, place: int) -> Iterator[Perturbation]:
+    return (pair.perturbation for pair in published.pairs.values() if place in pair.attributes)

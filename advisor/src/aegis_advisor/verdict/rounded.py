@@ -1,0 +1,202 @@
+"""How probable small counts are to a reader of counts that were rounded at random, without bias.
+
+A count n is published as the multiple p of the base b with probability `1 - |n - p| / b`. A reader who takes all tables
+of counts for equally probable gives n a probability in proportion to that. It is at most 1/2 for each small count, so
+one rounded count alone never tells it. What may tell it is that several tables show sums of the same records. Of a sum
+of k cells, `sum_n prod_i (1 - |n_i - p_i| / b)` over all k counts with the sum t, divided by their number, is the
+likelihood of t. The likelihoods of tables that were rounded apart multiply. Counts of one draw that add up those of a
+finer table tell nothing more.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.verdict.model import LIKELY, SMALL
+
+MOST: Final = 400
+"""The largest sum that is told apart; a sum that may be small is far below it unless the base is huge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Published counts of the cells that make up a sum.
+
+    Attributes:
+        base: the base to multiples of which they were rounded.
+        cells: each published count, and how many cells have it.
+        hides: all counts are 0 if the sum is at most this.
+    """
+
+    base: int
+    cells: tuple[tuple[int, int], ...]
+    hides: int = 0
+
+    @classmethod
+    def of(cls, base: int, counts: Iterable[int], hides: int = 0) -> "Look":
+        """Look at these counts."""
+        return cls(base, tuple(sorted(Counter(counts).items())), hides)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all counts are 0."""
+        return all(count == 0 for count, _ in self.cells)
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return sum(cells for _, cells in self.cells)
+
+    @property
+    def least(self) -> int:
+        """The least that the sum can be."""
+        least = sum(max(0, count - self.base + 1) * cells for count, cells in self.cells)
+        return least if self.is_empty else max(least, self.hides + 1)
+
+    @property
+    def most(self) -> int:
+        """The most that it can be."""
+        most = sum((count + self.base - 1) * cells for count, cells in self.cells)
+        return max(most, self.hides) if self.is_empty else most
+
+    def without(self, count: int) -> "Look":
+        """Leave out one cell with this count."""
+        left = tuple((each, cells - (each == count)) for each, cells in self.cells)
+        return replace(self, cells=tuple(item for item in left if item[1]))
+
+
+@lru_cache(maxsize=4096)
+def knows_small(looks: tuple[Look, ...], least: int = 0) -> bool:
+    """Whether a reader of these looks at a sum knows that it is a certain small count.
+
+    Args:
+        looks: what tables rounded apart publish of it, at least one.
+        least: what it is for certain, at least.
+    """
+    return _largest_small(of_sum(looks, least)) > LIKELY
+
+
+@lru_cache(maxsize=4096)
+def known_cells(own: Look, others: tuple[Look, ...], least: int = 0) -> int:
+    """Return how many cells of a look a reader knows to be a certain small count.
+
+    Args:
+        own: the cells of a sum.
+        others: what other tables publish of the sum.
+        least: what the sum is for certain, at least.
+    """
+    sums = _log_weights(others, _most([own, *others]), least)
+    return sum(cells for count, cells in own.cells if _largest_small(of_cell(own, count, sums)) > LIKELY)
+
+
+def of_sum(looks: Sequence[Look], least: int) -> FloatArray:
+    """(sums,) the probability of each sum, from 0."""
+    logs = _log_weights(looks, _most(looks), least)
+    return np.asarray(np.exp(logs - logsumexp(logs))) if np.isfinite(logs).any() else np.zeros(logs.shape)
+
+
+def of_cell(own: Look, count: int, sums: FloatArray) -> FloatArray:
+    """(counts,) the probability of each count of a cell, given the logarithms (sums,) of the weights of its sum."""
+    if not np.isfinite(sums).any():
+        return np.zeros(sums.shape)
+    most = sums.size - 1
+    weights, hidden = np.exp(sums - sums.max()), _hidden(own, most)
+    drawn = np.where(hidden, 0.0, weights) / np.exp(_log_prior(own.size, most))
+    rest = _product(own.without(count), own.size, most)
+    shares = _one(count, own.base, own.size, most) * np.convolve(rest[::-1], drawn)[most:]
+    if own.is_empty:
+        shares = shares + _split_evenly(own.size, np.where(hidden, weights, 0.0))
+    return np.asarray(shares / max(float(shares.sum()), np.finfo(np.float64).tiny))
+
+
+def _split_evenly(cells: int, sums: FloatArray) -> FloatArray:
+    """(counts,) the weights of the counts of a cell, if all tables with a sum, of weights (sums,), are alike."""
+    if cells == 1:
+        return sums
+    logs, others = _log_ways(cells, sums.size - 1), _log_ways(cells - 1, sums.size - 1)
+    return np.asarray(np.convolve(np.exp(others)[::-1], sums / np.exp(logs))[sums.size - 1 :])
+
+
+def _log_weights(looks: Sequence[Look], most: int, least: int) -> FloatArray:
+    """(sums,) the logarithm of the weight of each sum up to `most`, up to a constant; minus infinity below `least`."""
+    logs = np.where(np.arange(most + 1) >= least, 0.0, -np.inf)
+    for each in looks:
+        logs = logs + _log_likelihood(each, most)
+    return logs
+
+
+def _most(looks: Sequence[Look]) -> int:
+    return min(MOST, *(each.most for each in looks))
+
+
+def _log_likelihood(look: Look, most: int) -> FloatArray:
+    """(sums,) the logarithm of the likelihood of each sum up to `most`."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(_product(look, look.size, most)) - _log_prior(look.size, most)
+    return np.where(_hidden(look, most), 0.0 if look.is_empty else -np.inf, logs)
+
+
+def _hidden(look: Look, most: int) -> BoolArray:
+    """(sums,) the sums that a look hides."""
+    return np.asarray((np.arange(most + 1) <= look.hides) & (look.hides > 0))
+
+
+def _log_ways(cells: int, most: int) -> FloatArray:
+    """(sums,) the logarithm of the number of tables of this many cells with each sum."""
+    sums = np.arange(most + 1)
+    return np.asarray(gammaln(sums + cells) - gammaln(sums + 1) - gammaln(cells))
+
+
+def _tilt(cells: int, most: int) -> float:
+    """The factor of each record in the weight of a table; it makes sums near `most` probable, and keeps weights finite.
+
+    The weights of all tables with a sum have the same factor, so that no probability depends on it.
+    """
+    return max(most, 1) / (max(most, 1) + cells)
+
+
+def _log_prior(cells: int, most: int) -> FloatArray:
+    """(sums,) the logarithm of the probability of each sum of cells, if a count n has one in proportion to tilt^n."""
+    tilt = _tilt(cells, most)
+    return np.asarray(_log_ways(cells, most) + np.arange(most + 1) * np.log(tilt) + cells * np.log1p(-tilt))
+
+
+@lru_cache(maxsize=4096)
+def _product(look: Look, size: int, most: int) -> FloatArray:
+    """(sums,) the probability of each sum together with what is published, by the tilt of a look of `size` cells."""
+    product = np.zeros(most + 1)
+    product[0] = 1.0
+    for count, cells in look.cells:
+        product = _times(product, _power(count, look.base, cells, size, most))
+    return product
+
+
+@lru_cache(maxsize=4096)
+def _power(count: int, base: int, cells: int, size: int, most: int) -> FloatArray:
+    """(sums,) that of several cells with one published count, by repeated squaring."""
+    one = _one(count, base, size, most)
+    if cells == 1:
+        return one
+    half = _power(count, base, cells // 2, size, most)
+    square = _times(half, half)
+    return _times(square, one) if cells % 2 else square
+
+
+def _one(count: int, base: int, size: int, most: int) -> FloatArray:
+    """(counts,) the probability of each count together with the published one."""
+    tilt, counts = _tilt(size, most), np.arange(most + 1)
+    return np.asarray((1 - tilt) * tilt**counts * np.maximum(0.0, 1.0 - np.abs(counts - count) / base))
+
+
+def _times(one: FloatArray, other: FloatArray) -> FloatArray:
+    return np.convolve(one, other)[: one.size]
+
+
+def _largest_small(shares: FloatArray) -> float:
+    return float(shares[1 : SMALL + 1].max(initial=0.0))

@@ -1,0 +1,135 @@
+"""The tables of an entry that were rounded apart from each other, and the sums that they show."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.atoms import coarsening
+from aegis_advisor.evidence import RARE, AttributeEvidence, PairCounts, Perturbation
+from aegis_advisor.verdict.model import Path, PublishedCounts
+from aegis_advisor.verdict.rounded import Look
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundedTable:
+    """A table of rounded counts.
+
+    Attributes:
+        path: its place in the document.
+        base: the base to multiples of which it was rounded; 1 for exact counts.
+        counts: (rows, columns).
+        mappings: the row of each value of the first attribute, and the column of each of the second or of the label.
+        hides: the counts of a value with at most this many records are 0.
+    """
+
+    path: Path
+    base: int
+    counts: IntArray
+    mappings: tuple[IntArray, IntArray]
+    hides: int = 0
+
+    @property
+    def transposed(self) -> "RoundedTable":
+        """The table with rows and columns exchanged."""
+        return replace(self, counts=self.counts.T, mappings=self.mappings[::-1])
+
+    def sums(self, rows: IntArray, columns: IntArray | None = None) -> "Sums | None":
+        """The sums that the table shows of groups of values; None if a row or column has values of two groups.
+
+        Args:
+            rows: the group of each value of the first attribute.
+            columns: that of each value of the second; without them, all are one group.
+        """
+        group_of_row = coarsening(self.mappings[0], rows, self.counts.shape[0])
+        other = np.zeros_like(self.mappings[1]) if columns is None else columns
+        group_of_column = coarsening(self.mappings[1], other, self.counts.shape[1])
+        if group_of_row is None or group_of_column is None:
+            return None
+        groups = int(other.max()) + 1
+        return Sums(self, group_of_row[:, np.newaxis] * groups + group_of_column, (int(rows.max()) + 1) * groups)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Sums of the cells of a table.
+
+    Attributes:
+        table: the table.
+        group_of: (rows, columns) the sum that each cell is part of.
+        groups: how many sums there are.
+    """
+
+    table: RoundedTable
+    group_of: IntArray
+    groups: int
+
+    @property
+    def least(self) -> IntArray:
+        """(groups,) the least that each sum can be."""
+        cells = np.maximum(0, self.table.counts - self.table.base + 1)
+        return np.bincount(self.group_of.ravel(), cells.ravel(), self.groups).astype(np.int64)
+
+    def looks(self, groups: IntArray) -> list[Look]:
+        """What the table shows of each of these sums."""
+        order = np.argsort(self.group_of, axis=None, kind="stable")
+        ends = np.cumsum(np.bincount(self.group_of.ravel(), minlength=self.groups))
+        counts = self.table.counts.ravel()[order]
+        starts = ends - np.diff(ends, prepend=0)
+        base, hides = self.table.base, self.table.hides
+        return [Look.of(base, counts[starts[group] : ends[group]].tolist(), hides) for group in groups.tolist()]
+
+
+def tables_of(place: int, evidence: AttributeEvidence) -> list[RoundedTable]:
+    """Return the rounded tables of an attribute with the label, if it is known which values their rows are."""
+    apart = [
+        _table(("attributes", place, "maskings", index, "joint"), _base(one.perturbation), one.joint, one.mapping)
+        for index, one in enumerate(evidence.maskings)
+        if not (evidence.rounded_once and one.perturbation.is_none)
+    ]
+    return [table for table in [_finest(place, evidence), *apart] if table is not None]
+
+
+def _base(perturbation: Perturbation) -> int | None:
+    """The base of rounded counts, 1 of exact ones; None if nothing follows from the counts by rounding alone."""
+    if perturbation.is_noisy or not perturbation.is_complete:
+        return None
+    return perturbation.rounded_to or 1
+
+
+def _finest(place: int, evidence: AttributeEvidence) -> RoundedTable | None:
+    """Return the finest table of the counts that were rounded once: coarser ones add up its counts."""
+    base, path = evidence.rounded_once, ("attributes", place)
+    if evidence.joint is not None:
+        return _table((*path, "joint"), base, evidence.joint, np.arange(evidence.values))
+    tables = [
+        _table((*path, "maskings", index, "joint"), base, one.joint, one.mapping)
+        for index, one in enumerate(evidence.maskings)
+        if one.perturbation.is_none
+    ]
+    return max((one for one in tables if one is not None), key=lambda one: len(one.counts), default=None)
+
+
+def _table(path: Path, base: int | None, counts: IntArray | None, mapping: IntArray | None) -> RoundedTable | None:
+    if base is None or counts is None or mapping is None:
+        return None
+    return RoundedTable(path, base, counts, (mapping, np.arange(counts.shape[1])))
+
+
+def tables_of_pairs(published: PublishedCounts) -> Iterator[tuple[tuple[int, int], RoundedTable]]:
+    """Yield the rounded pair counts with the places of their attributes, the first before the second."""
+    for place, pair in published.pairs.items():
+        table, (first, second) = _pair_table(place, pair, published.evidence), pair.attributes
+        if table is not None:
+            yield ((first, second), table) if first < second else ((second, first), table.transposed)
+
+
+def _pair_table(place: int, pair: PairCounts, evidence: Sequence[AttributeEvidence]) -> RoundedTable | None:
+    base = _base(pair.perturbation)
+    masked = zip(pair.attributes, pair.maskings, strict=True)
+    rows, columns = (evidence[attribute].mapping_of(masking) for attribute, masking in masked)
+    if base is None or rows is None or columns is None:
+        return None
+    hides = 0 if evidence[0].rounded_once is None else RARE
+    return RoundedTable(("pairs", place, "joint"), base, pair.joint, (rows, columns), hides)

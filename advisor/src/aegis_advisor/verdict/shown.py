@@ -1,0 +1,94 @@
+"""Small counts that an entry shows as they are."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from aegis_advisor.arrays import BoolArray, IntArray
+from aegis_advisor.atoms import coarsening
+from aegis_advisor.evidence import DROP, AttributeEvidence
+from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason, is_exact, is_small
+
+
+def find_shown(published: PublishedCounts) -> Iterator[Finding]:
+    """Yield the tables that show small counts, and the numbers of records that differ by a small one.
+
+    A table of a random masking, or of one made elsewhere, counts too: its counts are records of a release.
+    """
+    for path, counts in _exact_tables(published):
+        yield from _shown(path, int(np.count_nonzero(is_small(counts))))
+    for path, left_out in _left_out(published):
+        yield from _shown(path, int(0 < left_out <= SMALL))
+    if published.rounded_once is None:
+        yield from _suppressed(published)
+
+
+def _shown(path: Path, cells: int) -> Iterator[Finding]:
+    if cells:
+        yield Finding(Reason.SHOWN, path, cells)
+
+
+def _exact_tables(published: PublishedCounts) -> Iterator[tuple[Path, IntArray]]:
+    first, exact = published.evidence[0], published.rounded_once is None
+    if exact and is_exact(first.label_perturbation):
+        yield ("label", "histogram"), first.label_histogram
+    for place, each in enumerate(published.evidence):
+        owner: Path = ("attributes", place)
+        own = (("histogram", each.histogram), ("joint", each.joint)) if exact else ()
+        yield from (((*owner, name), counts) for name, counts in own if counts is not None)
+        for index, masking in enumerate(each.maskings):
+            known = is_exact(masking.perturbation) and (exact or not masking.perturbation.is_none)
+            if masking.joint is not None and known:
+                yield (*owner, "maskings", index, "joint"), masking.joint
+    for place, pair in published.pairs.items():
+        if is_exact(pair.perturbation):
+            yield ("pairs", place, "joint"), pair.joint
+
+
+def _left_out(published: PublishedCounts) -> Iterator[tuple[Path, int]]:
+    """Yield how many records each masking certainly leaves out, where the numbers are exact."""
+    for place, each in enumerate(published.evidence):
+        for index, masking in enumerate(each.maskings):
+            counted = masking.perturbation.records
+            if counted is not None and is_exact(masking.perturbation) and each.knows_label:
+                yield ("attributes", place, "maskings", index, "records"), each.records - counted
+
+
+def _suppressed(published: PublishedCounts) -> Iterator[Finding]:
+    """Yield configurations that suppress a small number of records, or a few more than a coarser one.
+
+    What a coarser configuration suppresses, each finer one with the same promise does too, so the difference of the two
+    numbers counts records.
+    """
+    releases = published.releases
+    given = [place for place, records in enumerate(releases.suppressed) if records is not None]
+    records = np.array([releases.suppressed[place] for place in given], dtype=np.int64)
+    codes = releases.codes[given]
+    coarser = [_coarser(each, options) for each, options in zip(published.evidence, releases.options, strict=True)]
+    for index, place in enumerate(given):
+        fewer = np.flatnonzero(is_small(records[index] - records))
+        known = is_small(records[index : index + 1])[0] or _any_nests(codes, index, fewer, coarser)
+        yield from _shown(("configurations", place, "suppressed"), int(known))
+
+
+def _any_nests(codes: IntArray, finer: int, others: IntArray, coarser: list[BoolArray]) -> bool:
+    """Whether one of the other configurations masks every attribute as this one does, or more coarsely."""
+    left = others
+    for column, nests in enumerate(coarser):
+        left = left[nests[codes[finer, column], codes[left, column]]]
+    return bool(left.size)
+
+
+def _coarser(evidence: AttributeEvidence, options: Sequence[str]) -> BoolArray:
+    """Return (options, options) whether the second option is a function of the first."""
+    mappings = [_mapping(evidence, option) for option in options]
+    nests = np.eye(len(mappings), dtype=bool)
+    for row, finer in enumerate(mappings):
+        for column, other in enumerate(mappings):
+            if finer is not None and other is not None:
+                nests[row, column] = coarsening(finer, other, int(finer.max()) + 1) is not None
+    return nests
+
+
+def _mapping(evidence: AttributeEvidence, option: str) -> IntArray | None:
+    return np.zeros(evidence.values, dtype=np.int64) if option == DROP else evidence.mapping_of(option)

@@ -1,0 +1,100 @@
+"""What a reader knows of rounded sums, against sums over all tables, one by one."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from aegis_advisor.verdict.rounded import Look, known_cells, knows_small, of_cell, of_sum
+
+PROBABILITY = {base: lambda n, p, base=base: max(0.0, 1 - abs(n - p) / base) for base in (1, 2, 3, 5)}
+
+
+def likelihood(look, counts):
+    """The probability of what a look shows, if these are the counts of its cells."""
+    published = [count for count, cells in look.cells for _ in range(cells)]
+    if look.hides and sum(counts) <= look.hides:
+        return float(not any(published))
+    return float(np.prod([PROBABILITY[look.base](n, p) for n, p in zip(counts, published, strict=True)]))
+
+
+def tables(cells, total):
+    return [each for each in product(range(total + 1), repeat=cells) if sum(each) == total]
+
+
+def mean_likelihood(look, total):
+    ways = tables(look.size, total)
+    return sum(likelihood(look, each) for each in ways) / len(ways)
+
+
+def together(looks, total):
+    return np.prod([mean_likelihood(each, total) for each in looks])
+
+
+def enumerated_sum(looks, least, most):
+    weights = np.array([together(looks, total) * (total >= least) for total in range(most + 1)])
+    return weights / weights.sum()
+
+
+def enumerated_cell(own, others, place, least, most):
+    """The probability of each count of one of a look's cells."""
+    weights = np.zeros(most + 1)
+    for total in range(least, most + 1):
+        ways = tables(own.size, total)
+        known = together(others, total)
+        for counts in ways:
+            weights[counts[place]] += known * likelihood(own, counts) / len(ways)
+    return weights / weights.sum()
+
+
+LOOKS = [
+    [Look.of(3, [0, 0])],
+    [Look.of(3, [0, 3]), Look.of(3, [0, 0, 0])],
+    [Look.of(5, [0, 5]), Look.of(3, [3, 0, 0])],
+    [Look.of(2, [0, 2]), Look.of(2, [2]), Look.of(2, [0, 0, 2])],
+    [Look.of(3, [0, 0]), Look.of(3, [0, 0, 0], hides=4)],
+    [Look.of(3, [0, 0, 3]), Look.of(3, [3, 0], hides=4)],
+    [Look.of(1, [2, 1]), Look.of(3, [0, 3])],
+    [Look.of(5, [0, 0]), Look.of(5, [0], hides=4), Look.of(5, [0, 0], hides=4)],
+]
+
+
+@pytest.mark.parametrize("looks", LOOKS)
+@pytest.mark.parametrize("least", [0, 1, 2])
+def test_a_sum_is_as_probable_as_all_its_tables_together(looks, least):
+    known = of_sum(looks, least)
+    assert known == pytest.approx(enumerated_sum(looks, least, len(known) - 1), abs=1e-9)
+
+
+@pytest.mark.parametrize("looks", LOOKS)
+def test_a_cell_is_as_probable_as_all_tables_that_have_it(looks):
+    own, *others = looks
+    sums = np.log(np.maximum([together(others, total) for total in range(12)], 1e-300))
+    for place, (count, _) in enumerate(own.cells):
+        at = sum(cells for _, cells in own.cells[:place])
+        assert of_cell(own, count, sums) == pytest.approx(enumerated_cell(own, others, at, 0, 11), abs=1e-9)
+
+
+def test_one_rounded_count_never_tells_a_small_one():
+    for base in (2, 3, 5, 10):
+        for published in (0, base, 2 * base):
+            assert not knows_small((Look.of(base, [published]),))
+
+
+def test_the_mean_of_many_tables_tells_what_each_of_them_hides():
+    rng = np.random.default_rng(1)
+    looks = tuple(Look.of(5, (5 * (rng.random(1) * 5 < 1)).tolist()) for _ in range(100))  # of a single record
+    assert not knows_small(looks[:2])
+    assert knows_small(looks)
+    assert known_cells(looks[0], looks[1:]) == 1
+
+
+def test_a_sum_of_thousands_of_cells_has_finite_weights():
+    known = of_sum([Look.of(3, [0] * 5000), Look.of(3, [0, 3])], 1)
+    assert known.sum() == pytest.approx(1)
+
+
+def test_an_exact_count_leaves_no_doubt():
+    assert knows_small((Look.of(1, [3]),))
+    assert not knows_small((Look.of(1, [5]),))
+    assert known_cells(Look.of(3, [3, 0]), (Look.of(1, [1]),)) == 1
