@@ -43,7 +43,14 @@ def test_an_attribute_has_a_line_and_what_differences_give_away_is_named(aegis):
     code, out, error = aegis("disclose", "entry.json")
     assert (code, error) == (0, "")
     lines = words(out)
-    assert lines[0] == "ages: 33 records, label ill"
+    assert lines[:2] == [
+        (
+            "FAIL: ages gives counts of 1 to 4 records away: 1 certain from several tables together. "
+            "To mend it: aegis summarize TABLE --plan PLAN --name ages --output entry.json"
+        ),
+        "ages: 33 records, label ill",
+    ]
+    assert "age 1 small counts follow from several tables" in lines
     # Three tables, smallest count 5, none below 5. All 3 groups by 2 labels are exact, and one cell is a single record.
     assert "age 3 5 0 1 6 x yes 1" in lines
     assert "age 3 0 6 6 0 4 100 % 100 % 100 % 100 % in closed form" in lines
@@ -77,6 +84,31 @@ def test_everything_is_among_the_json(aegis):
     assert [each["smallest"]["count"] for each in age["tables"]] == [7, 5, 6]
     assert age["compared"]["pooled"] == {"atoms": 0.0, "values": 0.0}
     assert printed["small_and_certain"] == {"age": 1}
+    [failed] = printed["verdict"]["findings"]
+    assert failed == {"reason": "certain", "pointer": "/attributes/0", "cells": 1, "place": "age"}
+    assert (printed["verdict"]["passed"], printed["verdict"]["options"]) == (False, "")
+
+
+def test_the_command_that_mends_it_does(aegis):
+    _, out, _ = aegis("disclose", "entry.json", "--table", "table.csv", "--plan", "plan.yaml")
+    command = out.splitlines()[0].partition("To mend it: ")[2]
+    assert command == "aegis summarize table.csv --plan plan.yaml --name ages --output entry.json"
+    assert aegis(*command.split()[1:])[0] == 0
+    code, out, _ = aegis("disclose", "entry.json", "--check")
+    assert (code, out.splitlines()[0][:5]) == (0, "PASS:")
+
+
+def test_there_is_no_verdict_on_a_part(aegis, folder):
+    entry_with(folder, lambda entry: entry["attributes"].append({**entry["attributes"][0], "name": "years"}))
+    entry = json.loads((folder / "changed.json").read_text())
+    for each in entry["configurations"]:
+        each["maskings"]["years"] = "five"
+    (folder / "changed.json").write_text(json.dumps(entry))
+    code, out, _ = aegis("disclose", "changed.json", "--attribute", "age")
+    assert (code, out.splitlines()[0]) == (
+        0,
+        "NOT JUDGED: ages was examined in part; leave out --attribute for a verdict",
+    )
 
 
 def test_check_fails_for_a_small_count_that_is_certain(aegis):

@@ -2,5 +2,17 @@
 
 from aegis_advisor.verdict.judge import judge
 from aegis_advisor.verdict.model import LIKELY, SMALL, Finding, PublishedCounts, Reason, Releases, Verdict
+from aegis_advisor.verdict.noisy import ENOUGH, spent_epsilon
 
-__all__ = ["LIKELY", "SMALL", "Finding", "PublishedCounts", "Reason", "Releases", "Verdict", "judge"]
+__all__ = [
+    "ENOUGH",
+    "LIKELY",
+    "SMALL",
+    "Finding",
+    "PublishedCounts",
+    "Reason",
+    "Releases",
+    "Verdict",
+    "judge",
+    "spent_epsilon",
+]

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 
-from aegis_advisor.evidence import Perturbation
 from aegis_advisor.verdict.model import LIKELY, Finding, PublishedCounts, Reason
 
 ENOUGH = math.log(2 * LIKELY / (1 - LIKELY))
@@ -19,12 +18,19 @@ def find_little_noise(published: PublishedCounts) -> Iterator[Finding]:
     cell at most `exp(epsilon)` times the probability of v + 1, and of v - 1: at most `1 / (1 + 2 exp(-epsilon))`.
     """
     for place, each in enumerate(published.evidence):
-        tables = [one.perturbation for one in each.maskings if one.joint is not None]
-        noisy = [one for one in (*tables, *_pairs_of(published, place)) if one.is_noisy]
-        spent = sum(1 / (one.noise_scale or 1.0) for one in (each.label_perturbation, *noisy) if one.is_noisy)
-        if noisy and spent > ENOUGH:
+        if _spent(published, place) > ENOUGH:
             yield Finding(Reason.UNDECIDED, ("attributes", place), each.values * each.labels)
 
 
-def _pairs_of(published: PublishedCounts, place: int) -> Iterator[Perturbation]:
-    return (pair.perturbation for pair in published.pairs.values() if place in pair.attributes)
+def spent_epsilon(published: PublishedCounts) -> float:
+    """Return the largest epsilon that the tables of an attribute spend together; 0 without noise."""
+    return max(_spent(published, place) for place in range(len(published.evidence)))
+
+
+def _spent(published: PublishedCounts, place: int) -> float:
+    evidence = published.evidence[place]
+    tables = [one.perturbation for one in evidence.maskings if one.joint is not None]
+    tables += [pair.perturbation for pair in published.pairs.values() if place in pair.attributes]
+    scales = [one.noise_scale for one in tables if one.is_noisy and one.noise_scale is not None]
+    about_label = evidence.label_perturbation.noise_scale
+    return sum(1 / scale for scale in (*scales, *([about_label] if scales and about_label else [])))

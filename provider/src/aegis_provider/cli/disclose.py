@@ -27,7 +27,7 @@ def disclose(
     plan: OptionalPlanOption = None,
     seconds: Annotated[float, typer.Option(min=0, help="Time limit for the bounds of one attribute.")] = 60,
     check: Annotated[  # noqa: FBT002 - a flag
-        bool, typer.Option("--check", help="Exit code 1 if a small count is, or may be, known for certain.")
+        bool, typer.Option("--check", help="Exit code 1 unless the verdict is PASS.")
     ] = False,
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
@@ -36,9 +36,11 @@ def disclose(
 ) -> None:
     """Show what the counts of an entry give away. Nothing is sent anywhere.
 
-    The report has the smallest count of each table. For each attribute, it has the cells that all its tables together
-    determine exactly although none shows them: differences of overlapping maskings are tables of fewer people. With
-    --table and --plan, it also says how far someone who has not seen a record is from the truth.
+    The first line is the verdict: PASS if no count of 1 to 4 records is shown, follows from all tables together or has
+    a probability above 0.9; else FAIL, and the command that mends it. The report has the smallest count of each table.
+    For each attribute, it has the cells that all its tables together determine exactly although none shows them:
+    differences of overlapping maskings are tables of fewer people. With --table and --plan, it also says how far
+    someone who has not seen a record is from the truth.
     """
     document = document_of(entry, read(entry))
     intended = None if plan is None else load_plan(plan, configurations_needed=False)
@@ -61,7 +63,8 @@ def disclose(
             )
     except EntryError as error:
         raise InputError(f"{entry}: {error}") from error
-    report = disclosure_report(disclosed, in_full=bool(attribute))
+    made_by = f"aegis summarize {table or 'TABLE'} --plan {plan or 'PLAN'} --name {disclosed.entry} --output {entry}"
+    report = disclosure_report(disclosed, made_by, in_full=bool(attribute))
     write_page(report)
     print_result(disclosure_document(disclosed), text_lines(report), as_json=as_json)
     if check:

@@ -14,6 +14,7 @@ from aegis_provider.disclosure.model import (
     Declared,
     Disclosure,
     Distance,
+    Judged,
     LinkedTables,
     PublishedTable,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "Disclosure",
     "Distance",
     "EntryError",
+    "Judged",
     "LinkedTables",
     "PublishedTable",
     "SmallCountsError",

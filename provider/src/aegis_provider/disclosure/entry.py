@@ -1,6 +1,7 @@
 """From an entry to what it gives away, and with the provider's own table, how near the truth someone gets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
@@ -16,11 +17,12 @@ from aegis_provider.disclosure.tables import (
     pair_tables,
     rounding_of,
 )
+from aegis_provider.disclosure.verdict import judged
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source
-from aegis_sdk.reading import shown
+from aegis_sdk.reading import shown, verdict_in_words
 from aegis_sdk.wire import Attribute, EntryDocument, pointer_of
 
 _PARTS = 1000
@@ -63,15 +65,18 @@ def disclose(
     if (table is None) != (plan is None):
         raise PlanError("table and plan go together, because the plan says what the entry counts; give both")
     chosen, rounding = _chosen(entry, attributes), rounding_of(entry)
-    evidence = [_evidence(entry, each) for each in chosen]
+    published = [_evidence(entry, each) for each in chosen]
+    evidence = [with_declared_rounding(each) for each in published]
     truths: Sequence[Truth | None] = [None] * len(chosen)
     if table is not None and plan is not None:
         truths = true_counts(table, plan, entry, chosen, delimiter=delimiter, memory_limit=memory_limit)
     disclosed: list[AttributeDisclosure] = []
+    known_bounds: dict[str, CellBounds] = {}
     for number, (each, known, truth) in enumerate(zip(chosen, evidence, truths, strict=True)):
         bounds = _bounds(known, seconds, _part(progress, number, len(chosen)))
         if truth is not None:
             refuse_other_counts(truth, known, bounds)
+        known_bounds[each.name] = bounds
         disclosed.append(
             AttributeDisclosure(
                 name=each.name,
@@ -80,7 +85,8 @@ def disclose(
                 compared=None if truth is None else compare(known, truth.joint),
             )
         )
-    return Disclosure(
+    names = [each.name for each in chosen]
+    disclosure = Disclosure(
         entry=entry.name,
         records=entry.records,
         label=entry.label.name,
@@ -89,12 +95,14 @@ def disclose(
         epsilon=entry.disclosure_control.epsilon if entry.disclosure_control else None,
         histogram=label_table(entry.label, below, rounding),
         attributes=tuple(disclosed),
-        pairs=tuple(pair_tables(entry, [each.name for each in chosen], below)),
+        pairs=tuple(pair_tables(entry, names, below)),
         associations=sum(
-            pair.with_label is not None and not {each.name for each in chosen}.isdisjoint(pair.attributes)
-            for pair in entry.pairs
+            pair.with_label is not None and not set(names).isdisjoint(pair.attributes) for pair in entry.pairs
         ),
     )
+    if len(chosen) < len(entry.attributes):
+        return disclosure
+    return replace(disclosure, judged=judged(entry, published, known_bounds, _within(seconds)))
 
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
@@ -105,7 +113,7 @@ def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
         source: The name of the entry in the message.
 
     Raises:
-        SmallCountsError: A small count is known for certain, or may be because bounds stopped early.
+        SmallCountsError: The entry does not pass, or a count below the chosen limit is or may be known for certain.
     """
     small = disclosure.small_and_certain
     if small:
@@ -116,6 +124,8 @@ def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
         raise SmallCountsError(
             f"{source}: bounds stopped early, so small counts may be known for certain (see --seconds): {names}"
         )
+    if disclosure.judged is not None and not disclosure.judged.verdict.passed:
+        raise SmallCountsError(verdict_in_words(source, disclosure.judged.verdict))
 
 
 def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute]:
@@ -133,13 +143,18 @@ def _evidence(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
     for fault in find_faults(evidence):
         place = entry.attributes.index(attribute)
         raise EntryError(f"{pointer_of(('attributes', place, *fault.path))}: {fault.detail}")
-    return with_declared_rounding(evidence)
+    return evidence
+
+
+def _within(seconds: float) -> Callable[[], bool]:
+    """Return a function that says whether this many seconds are over."""
+    end = monotonic() + seconds
+    return lambda: monotonic() > end
 
 
 def _bounds(evidence: AttributeEvidence, seconds: float, progress: Progress) -> CellBounds:
-    end = monotonic() + seconds
     try:
-        return bound_cells(evidence, progress=progress, stop=lambda: monotonic() > end)
+        return bound_cells(evidence, progress=progress, stop=_within(seconds))
     except AdvisorError as error:
         raise EntryError(f"{evidence.name!r}: {error}") from error
 

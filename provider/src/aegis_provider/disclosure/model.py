@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aegis_advisor.evidence import Perturbation
+from aegis_sdk.wire import Verdict
 
 Kind = Literal["label", "histogram", "joint", "masking", "pairs"]
 """The label's histogram, an attribute's histogram, its unmasked joint counts, a masking's joint counts, pair counts."""
@@ -207,6 +208,21 @@ class AttributeDisclosure:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """The verdict on an entry.
+
+    Attributes:
+        verdict: Whether it gives small counts away, and where.
+        places: The place of each finding, in words.
+        options: The options of `aegis summarize` with which it would be published more safely.
+    """
+
+    verdict: Verdict
+    places: tuple[str, ...]
+    options: str
+
+
+@dataclass(frozen=True)
 class Disclosure:
     """What an entry gives away.
 
@@ -221,6 +237,7 @@ class Disclosure:
         attributes: What each attribute gives away.
         pairs: The pair counts of these attributes, each table by itself.
         associations: How many pairs of these attributes say what they tell of the label together; it is not examined.
+        judged: Whether the entry gives small counts away; none if only some attributes were examined.
     """
 
     entry: str
@@ -233,6 +250,7 @@ class Disclosure:
     attributes: tuple[AttributeDisclosure, ...]
     pairs: tuple[PublishedTable, ...]
     associations: int
+    judged: Judged | None = None
 
     @property
     def small_and_certain(self) -> Mapping[str, int]:

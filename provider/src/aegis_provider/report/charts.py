@@ -2,7 +2,7 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from aegis_provider.report.model import Bars, Curves
 from aegis_sdk.printable import Share
@@ -59,9 +59,11 @@ def _length_axis(axes: Axes, chart: Bars) -> None:
     if chart.shares:
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        # One attribute can have a thousand times the counts of another. Below 1 the scale is linear, since there is 0.
+        axes.set_xscale("symlog", linthresh=1)
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     longest = max((length for lengths in chart.series.values() for length in lengths), default=0.0)
-    axes.set_xlim(0, 1 if chart.stacked else 1.1 * (longest or 1))
+    axes.set_xlim(0, 1 if chart.stacked else (1.1 if chart.shares else 3) * (longest or 1))
 
 
 def _curves(chart: Curves) -> Figure:

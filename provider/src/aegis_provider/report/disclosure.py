@@ -6,6 +6,7 @@ from typing import Final
 
 from aegis_provider.disclosure import AttributeDisclosure, Cell, Disclosure, PublishedTable
 from aegis_provider.report.disclosure_terms import TERMS
+from aegis_provider.report.disclosure_verdict import failures, verdict_line
 from aegis_provider.report.model import BAD, GOOD, NEUTRAL, Bars, Part, Report, Section, Terms, TextTable
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
@@ -24,14 +25,16 @@ _SHADES: Final = ("#e0782e", "#eb9f67", "#f2c09b", "#f8ddc9")
 _WIDE = "#d3e5f1"
 
 
-def disclosure_report(disclosure: Disclosure, *, in_full: bool = False) -> Report:
-    """Report small counts, what all tables together determine, how near the truth that is, and every table.
+def disclosure_report(disclosure: Disclosure, summarize: str, *, in_full: bool = False) -> Report:
+    """Report the verdict, small counts, what all tables together determine, how near the truth that is, and all tables.
 
     Args:
         disclosure: The results.
+        summarize: The command that made the entry, without options of its controls.
         in_full: Whether the text report also shows every table.
     """
     sections = [
+        Section("What fails", list(failures(disclosure))),
         Section("Small counts", list(_small(disclosure))),
         Section("What all tables say together", list(_linked(disclosure))),
     ]
@@ -42,7 +45,8 @@ def disclosure_report(disclosure: Disclosure, *, in_full: bool = False) -> Repor
         Section("What the numbers mean", [Terms(TERMS)]),
     ]
     title = f"What the counts of {disclosure.entry} give away"
-    return Report(title, list(_summary(disclosure)), sections)
+    summary = [verdict_line(disclosure, summarize), *_summary(disclosure)]
+    return Report(title, summary, [each for each in sections if each.parts])
 
 
 def _summary(disclosure: Disclosure) -> Iterator[str]:
@@ -128,7 +132,7 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
     caption = (
         f"Small counts that are published, and small counts that differences of tables give away.{_of_all(disclosure)}"
     )
-    yield Bars([each.name for each in attributes], series, "counts", caption, shares=False)
+    yield Bars([each.name for each in attributes], series, "counts, on a logarithmic scale", caption, shares=False)
     small = f"below {disclosure.below}"
     header = ("attribute", "tables", "smallest", small, "smallest exact", "where", "by difference")
     rows = [

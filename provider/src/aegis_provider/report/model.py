@@ -59,7 +59,7 @@ class Bars:
         axis: What the lengths are.
         caption: The sentence below it.
         stacked: Whether the bars of a group are stacked into one that is as long as the axis.
-        shares: Whether lengths are shares, shown in percent, and not counts.
+        shares: Whether lengths are shares, shown in percent, and not counts, shown on a logarithmic scale.
     """
 
     groups: Sequence[str]

@@ -10,6 +10,7 @@ from aegis_sdk.reading.configurations import ids_of, maskings_in, maskings_of, p
 from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
+from aegis_sdk.reading.verdict import verdict_in_words
 
 __all__ = [
     "AttributeOutline",
@@ -35,5 +36,6 @@ __all__ = [
     "stated_deviation",
     "unit_of",
     "utility_bounds",
+    "verdict_in_words",
     "vouched_for",
 ]

@@ -45,6 +45,7 @@ from aegis_sdk.wire.pair import LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.sizes import ROWS
 from aegis_sdk.wire.values import COUNT_MAX
+from aegis_sdk.wire.verdict import Verdict, VerdictFinding
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
 
 __all__ = [
@@ -102,6 +103,8 @@ __all__ = [
     "RankedConfiguration",
     "Reconstruction",
     "SeenBy",
+    "Verdict",
+    "VerdictFinding",
     "Visibility",
     "VisibilityPatch",
     "VisibleTo",

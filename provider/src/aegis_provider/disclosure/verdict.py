@@ -1,0 +1,117 @@
+"""The verdict on an entry, by the mathematics that the service uses too, and the command that mends what fails."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import floor, log10
+from typing import Final
+
+import numpy as np
+
+from aegis_advisor.cell_bounds import CellBounds, bound_cells
+from aegis_advisor.evidence import AttributeEvidence, pair_counts
+from aegis_advisor.evidence.checks import find_pair_faults
+from aegis_advisor.verdict import ENOUGH, PublishedCounts, Releases, judge, spent_epsilon
+from aegis_advisor.verdict.model import Path
+from aegis_provider.disclosure.model import Judged
+from aegis_provider.errors import EntryError
+from aegis_sdk.wire import IDENTITY, EntryDocument, Verdict, VerdictFinding, pointer_of
+
+_SMALLEST: Final = 5
+"""The smallest count that is not small."""
+
+
+def judged(
+    entry: EntryDocument,
+    evidence: Sequence[AttributeEvidence],
+    bounds: Mapping[str, CellBounds],
+    stop: Callable[[], bool],
+) -> Judged:
+    """Return the verdict on an entry.
+
+    Args:
+        entry: The entry.
+        evidence: What the advisor knows of each attribute.
+        bounds: The bounds of the cells of attributes, by name, as far as they are known already.
+        stop: Called now and then; if true, what is left is undecided.
+
+    Raises:
+        EntryError: Its pair counts contradict the rest.
+    """
+    published = _published(entry, evidence)
+    for fault in find_pair_faults(evidence, list(published.pairs.values())):
+        place = list(published.pairs)[int(fault.path[0])]
+        raise EntryError(f"{pointer_of(('pairs', place, *fault.path[1:]))}: {fault.detail}")
+
+    def bound(one: AttributeEvidence) -> CellBounds:
+        known = bounds.get(one.name) if any(one is each for each in evidence) else None
+        return bound_cells(one, stop=stop) if known is None else known
+
+    verdict = judge(published, bound=bound)
+    findings = (
+        VerdictFinding(reason=each.reason.value, pointer=pointer_of(each.path), cells=each.cells)
+        for each in verdict.findings
+    )
+    places = tuple(_in_words(entry, each.path) for each in verdict.findings)
+    return Judged(Verdict(passed=verdict.passed, findings=tuple(findings)), places, _mending_options(entry, published))
+
+
+def _in_words(entry: EntryDocument, path: Path) -> str:
+    """Name a place of an entry."""
+    match path:
+        case ("attributes", int(place), "maskings", int(masking), _):
+            attribute = entry.attributes[place]
+            return f"{attribute.name}, {attribute.maskings[masking].id}"
+        case ("attributes", int(place), *member):
+            kinds = ("unmasked" if one == "joint" else str(one) for one in member)
+            return ", ".join([entry.attributes[place].name, *kinds])
+        case ("pairs", int(place), *_):
+            pair = entry.pairs[place]
+            return " x ".join(map(": ".join, zip(pair.attributes, pair.maskings, strict=True)))
+        case ("configurations", int(place), *_):
+            return f"suppressed records of {(entry.configurations or [])[place].id}"
+        case _:
+            return f"{entry.label.name}, histogram"
+
+
+def _published(entry: EntryDocument, evidence: Sequence[AttributeEvidence]) -> PublishedCounts:
+    places = {each.name: place for place, each in enumerate(entry.attributes)}
+    pairs = {
+        number: pair_counts(pair.model_dump(), (places[pair.attributes[0]], places[pair.attributes[1]]))
+        for number, pair in enumerate(entry.pairs)
+        if pair.joint is not None
+    }
+    return PublishedCounts(evidence, pairs, _releases(entry))
+
+
+def _mending_options(entry: EntryDocument, published: PublishedCounts) -> str:
+    """Return the options of `aegis summarize` with which an entry that fails is published more safely.
+
+    Exact counts, and counts rounded table by table, are mended by the default, which needs no option.
+    """
+    control, pairs = entry.disclosure_control, " --pairs" if entry.pairs else ""
+    if control is not None and control.epsilon is not None:
+        return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{pairs}"
+    if control is not None and control.rounding is not None:
+        return f"--min-cell {_SMALLEST} --round-to {control.rounded_to}{pairs}"
+    return pairs.strip()
+
+
+def _at_most(epsilon: float) -> str:
+    """Round down to two significant digits."""
+    unit = 10.0 ** (floor(log10(epsilon)) - 1)
+    return f"{floor(epsilon / unit) * unit:.6g}"
+
+
+def _releases(entry: EntryDocument) -> Releases:
+    table, rows = entry.configuration_table, entry.configurations or []
+    suppressed: list[int | None] = [row.suppressed for row in rows]
+    masked = {
+        each.name: [row.maskings[each.name] for row in rows] if table is None else list(table.maskings[each.name])
+        for each in entry.attributes
+    }
+    options = [tuple(dict.fromkeys((IDENTITY, *masked[each.name]))) for each in entry.attributes]
+    columns = [
+        [own.index(masking) for masking in masked[each.name]]
+        for each, own in zip(entry.attributes, options, strict=True)
+    ]
+    codes = np.array(columns, dtype=np.int64).T
+    return Releases(codes, options, suppressed or [None] * len(codes))

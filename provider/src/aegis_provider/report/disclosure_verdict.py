@@ -1,0 +1,42 @@
+"""The verdict in the report on what counts give away: its first line, and the places that fail."""
+
+from collections.abc import Iterator
+
+from aegis_provider.disclosure import Disclosure
+from aegis_provider.report.model import Part, TextTable
+from aegis_sdk.reading import shown, verdict_in_words
+
+_WORDS = 60
+_PLACES = 10
+_REASONS = {
+    "shown": "it shows small counts",
+    "certain": "small counts follow from several tables",
+    "likely": "small counts have a probability above 0.9",
+    "undecided": "not decided",
+}
+
+
+def verdict_line(disclosure: Disclosure, summarize: str) -> str:
+    """Say whether the entry passes, and if it does not, the command that mends it.
+
+    Args:
+        disclosure: The results.
+        summarize: The command that made the entry, without options of its controls.
+    """
+    judged = disclosure.judged
+    if judged is None:
+        return f"NOT JUDGED: {disclosure.entry} was examined in part; leave out --attribute for a verdict"
+    line = verdict_in_words(disclosure.entry, judged.verdict)
+    return line if judged.verdict.passed else f"{line}. To mend it: {summarize} {judged.options}".rstrip()
+
+
+def failures(disclosure: Disclosure) -> Iterator[Part]:
+    """Yield what fails, the first places first."""
+    judged = disclosure.judged
+    if judged is None or judged.verdict.passed:
+        return
+    rows = [
+        (shown(place, _WORDS), each.cells, _REASONS.get(each.reason, each.reason))
+        for place, each in zip(judged.places, judged.verdict.findings, strict=True)
+    ]
+    yield TextTable(("place", "cells", "why"), rows, "cells of 1 to 4 records, or that may be", most=_PLACES)
