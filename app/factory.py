@@ -10,12 +10,14 @@ from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
+from app.catalog.stores.verdicts import VerdictStore
 from app.services.advice import AdviceService, AdviceWork
 from app.services.advice_input import RecentInputs
 from app.services.catalogue import CatalogueService
 from app.services.keyring import Keyring
 from app.services.recent_versions import RecentVersions
 from app.services.references import ReferenceService
+from app.services.verdicts import VerdictService
 
 
 class Factory:
@@ -36,7 +38,9 @@ class Factory:
 
     def catalogue(self) -> CatalogueService:
         """The service for entries."""
-        return CatalogueService(EntryStore(self._session), ContentStore(self._session), self.jobs())
+        return CatalogueService(
+            EntryStore(self._session), ContentStore(self._session), VerdictStore(self._session), self.jobs()
+        )
 
     def advice(self, recent: RecentVersions) -> AdviceService:
         """The service for questions and answers, with the versions that it keeps."""
@@ -59,6 +63,10 @@ class Factory:
             self.references(),
             recent,
         )
+
+    def verdicts(self) -> VerdictService:
+        """The service for verdicts."""
+        return VerdictService(ContentStore(self._session), VerdictStore(self._session))
 
     def references(self) -> ReferenceService:
         """The service for references."""

@@ -1,5 +1,6 @@
 """Conversion between the domain's values for entries and the contract's JSON."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +10,7 @@ from fastapi import Response
 from aegis_sdk import wire
 from app.domain.documents import attach, decompress, without_counts, without_small_groups
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
+from app.domain.verdicts import StoredVerdict
 
 
 class JsonResponse(Response):
@@ -84,6 +86,7 @@ def entry_json(
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def entry_head_json(head: Head, document: bytes) -> bytes:
-    """A head with its schema, as `wire.EntryHead`."""
-    return orjson.dumps(head_body(head) | {"schema": orjson.Fragment(document)})
+def entry_head_json(head: Head, verdict: StoredVerdict | None, document: bytes) -> bytes:
+    """A head with its verdict and its schema, as `wire.EntryHead`."""
+    judged = {"verdict": None if verdict is None else asdict(verdict)}
+    return orjson.dumps(head_body(head) | judged | {"schema": orjson.Fragment(document)})

@@ -23,6 +23,10 @@ from app.domain.lanes import Lane
 
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
+VERDICT_TASK = "verdict"
+
+#: Verdicts come after everything that somebody may wait for.
+_LAST = 1_000_000
 
 #: How many jobs of a tenant run at the same time at most, in each lane.
 CEILING = 4
@@ -123,6 +127,11 @@ class JobQueue:
     async def advise(self, tenant: str, advice_id: str) -> None:
         """Enqueue the job that answers an advice. It changes to the heavy lane if it turns out to be heavy."""
         await self.enqueue(tenant, Lane.LIGHT, [Job(ADVICE_TASK, {"advice_id": advice_id}, f"advice {advice_id}")])
+
+    async def judge(self, tenant: str, version_id: int) -> None:
+        """Enqueue the job that judges a version. It is in the heavy lane, so that no answer has to wait for it."""
+        job = Job(VERDICT_TASK, {"version_id": version_id}, f"verdict on version {version_id}", rank=_LAST)
+        await self.enqueue(tenant, Lane.HEAVY, [job])
 
     async def enqueue(self, tenant: str, lane: Lane, jobs: Iterable[Job]) -> None:
         """Add jobs to the tenant's line, but those whose claim is there already, and let it go on."""

@@ -9,7 +9,7 @@ import structlog
 from procrastinate import App, JobContext, RetryStrategy
 
 from aegis_advisor.errors import AdvisorError
-from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, Job, JobQueue
+from app.catalog.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job, JobQueue
 from app.catalog.session import Database
 from app.domain.advice import Problem
 from app.domain.errors import InvalidDocumentError
@@ -18,6 +18,7 @@ from app.factory import Factory
 from app.process.child import ChildProcess
 from app.services.advice_input import RecentInputs
 from app.services.computation import compute_advice, compute_references
+from app.services.verdicts import UNDECIDED, compute_verdict
 
 _log = structlog.get_logger(__name__)
 
@@ -72,6 +73,7 @@ class Tasks:
         """Register the tasks with the queue under their names."""
         self._queue.task(name=REFERENCE_TASK, retry=_RETRY, pass_context=True)(self.reconstruct)
         self._queue.task(name=ADVICE_TASK, retry=_RETRY, pass_context=True)(self.advise)
+        self._queue.task(name=VERDICT_TASK, retry=_RETRY, pass_context=True)(self.judge)
 
     async def reconstruct(self, context: JobContext, tenant: str, version_id: int, attributes: list[int]) -> None:
         """Compute and store the references of some attributes; enqueue waiting advice that now has all it needs."""
@@ -108,6 +110,23 @@ class Tasks:
         elapsed_ms = (time.perf_counter() - start) * 1e3
         async with self._factory() as services:
             await services.advice_work(self._recent).succeed(advice_id, result, elapsed_ms)
+
+    async def judge(self, context: JobContext, tenant: str, version_id: int) -> None:
+        """Judge what the counts of a version give away; a verdict that cannot be reached is not a pass."""
+        outcome = await _outcome(context, lambda: self._judge(_lane(context), version_id))
+        async with self._factory() as services:
+            if outcome.problem is not None:
+                await services.verdicts().store(version_id, UNDECIDED)
+            await _end_turn(services.jobs(), tenant, context, outcome)
+
+    async def _judge(self, lane: Lane, version_id: int) -> None:
+        async with self._factory() as services:
+            given = await services.verdicts().load(version_id)
+        if given is None:
+            return
+        verdict = await self._children[lane].run(compute_verdict, given, self._seconds)
+        async with self._factory() as services:
+            await services.verdicts().store(version_id, verdict)
 
     @asynccontextmanager
     async def _factory(self) -> AsyncIterator[Factory]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from app.catalog.queue import JobQueue
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore, Search
+from app.catalog.stores.verdicts import VerdictStore
 from app.domain.callers import Caller
 from app.domain.entries import CountTable, Head, HeadPage, Publication, Visibility
 from app.domain.errors import (
@@ -15,15 +16,17 @@ from app.domain.errors import (
     RoleNotAllowedError,
     StaleVersionError,
 )
+from app.domain.verdicts import StoredVerdict
 from app.services.references import chunks
 
 
 class CatalogueService:
     """Entries and their versions, for callers."""
 
-    def __init__(self, entries: EntryStore, contents: ContentStore, queue: JobQueue) -> None:
+    def __init__(self, entries: EntryStore, contents: ContentStore, verdicts: VerdictStore, queue: JobQueue) -> None:
         self._entries = entries
         self._contents = contents
+        self._verdicts = verdicts
         self._queue = queue
 
     async def publish(self, caller: Caller, publication: Publication) -> Head:
@@ -101,6 +104,11 @@ class CatalogueService:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
         return schema, configurations
 
+    async def verdict(self, caller: Caller, head: Head) -> StoredVerdict | None:
+        """The verdict on an entry; None until there is one. Only those who may read its counts learn what fails."""
+        verdict = await self._verdicts.find(head.version_id)
+        return verdict if verdict is None or head.belongs_to(caller) else verdict.without_places()
+
     async def summaries(
         self, caller: Caller, entry_id: str, version: int | None = None
     ) -> tuple[Head, bytes, bytes, tuple[CountTable, ...]]:
@@ -153,6 +161,7 @@ class CatalogueService:
         version_id = await self._contents.add(entry_id, version, publication.content)
         outline = publication.content.outline
         await self._queue.reconstruct(tenant, version_id, chunks(outline, range(len(outline))))
+        await self._queue.judge(tenant, version_id)
 
 
 def require_publisher(caller: Caller) -> None:

@@ -119,10 +119,11 @@ async def read_entry(
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
+        verdict = await catalogue.verdict(caller, head)
         schema, configurations = await catalogue.schema(head)
     parts = (head.visibility, schema, configurations, (), head.belongs_to(caller))
     document = await _document(state, caller, *parts)
-    return JsonResponse(entry_head_json(head, document), headers={"ETag": etag(head)})
+    return JsonResponse(entry_head_json(head, verdict, document), headers={"ETag": etag(head)})
 
 
 @router.get(

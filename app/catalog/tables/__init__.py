@@ -11,6 +11,7 @@ from app.catalog.tables.question import QuestionBudgetRow, QuestionRow
 from app.catalog.tables.reference import ReferenceArrayRow, ReferenceRow
 from app.catalog.tables.server_key import ServerKeyRow
 from app.catalog.tables.tenant import TenantRow
+from app.catalog.tables.verdict import VerdictRow
 from app.catalog.tables.waiting_job import WaitingJobRow
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "ReferenceRow",
     "ServerKeyRow",
     "TenantRow",
+    "VerdictRow",
     "WaitingJobRow",
 ]

@@ -15,13 +15,13 @@ def rows(database_url: str, query: str, *parameters: Any) -> list[tuple[Any, ...
 
 
 def jobs(database_url: str) -> list[tuple[str, str]]:
-    """The task and status of every job, oldest first, then of those whose turn has not come.
+    """The task and status of the jobs that answers need, oldest first, then of those whose turn has not come.
 
-    Successful jobs may be deleted already.
+    Successful jobs may be deleted already. A verdict is nothing that an answer waits for.
     """
     found = rows(database_url, "SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
     found += rows(database_url, "SELECT task, 'todo' FROM waiting_job ORDER BY rank, id")
-    return [(task, status) for task, status in found if status != "succeeded"]
+    return [(task, status) for task, status in found if status != "succeeded" and task != "verdict"]
 
 
 async def until(condition: Callable[[], Any], seconds: float = 30) -> Any:

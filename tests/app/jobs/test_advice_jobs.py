@@ -102,8 +102,8 @@ async def test_a_question_waits_for_the_reference_that_is_being_computed(api, wo
     asked = await ask(api, head["id"])
     manager = worker.queue.job_manager
     me = await manager.register_worker()
-    first = await manager.fetch_job(queues=None, worker_id=me)
-    assert (first.task_name, await manager.fetch_job(queues=None, worker_id=me)) == ("reference", None)
+    first = await manager.fetch_job(queues=["light"], worker_id=me)
+    assert (first.task_name, await manager.fetch_job(queues=["light"], worker_id=me)) == ("reference", None)
     await worker.queue.configure_task("reference", queue="light").defer_async(**first.task_kwargs)
     await worker.run()
     assert (await answer_of(api, asked))["status"] == "succeeded"

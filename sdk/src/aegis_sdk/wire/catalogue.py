@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE
+from aegis_sdk.wire.verdict import Verdict
 
 
 class EntryVersion(Answer):
@@ -58,16 +59,27 @@ _EXAMPLE_SCHEMA = {
 }
 
 
+_EXAMPLE_VERDICT = {
+    "passed": False,
+    "findings": [{"reason": "shown", "pointer": "/attributes/0/maskings/0/joint", "cells": 2}],
+}
+
+
 class EntryHead(Head):
     """A head with the entry's schema, which is the entry without any histogram or joint counts."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [EXAMPLE_HEAD | {"schema": _EXAMPLE_SCHEMA}]},
+        json_schema_extra={"examples": [EXAMPLE_HEAD | {"verdict": _EXAMPLE_VERDICT, "schema": _EXAMPLE_SCHEMA}]},
         serialize_by_alias=True,
         validate_by_name=True,
         validate_by_alias=True,
     )
 
+    verdict: Verdict | None = Field(
+        default=None,
+        description="Whether the counts give small ones away; null until a job has decided that. `findings` are for "
+        "providers of its tenant and operators, and empty for others",
+    )
     entry_schema: dict[str, Any] = Field(alias="schema", description="The entry without any `histogram` or `joint`")
 
 

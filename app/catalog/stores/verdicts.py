@@ -1,0 +1,26 @@
+"""The store of verdicts: one for each version, given once."""
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.catalog.tables import VerdictRow
+from app.domain.verdicts import StoredVerdict
+
+
+class VerdictStore:
+    """Verdicts by the id of their version."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, version_id: int, verdict: StoredVerdict) -> None:
+        """Store a verdict, unless another run of the same job has already stored one."""
+        values = {"version_id": version_id, "passed": verdict.passed, "findings": list(verdict.findings)}
+        await self._session.execute(insert(VerdictRow).on_conflict_do_nothing(), [values])
+
+    async def find(self, version_id: int) -> StoredVerdict | None:
+        """The verdict on a version; None if there is none yet."""
+        statement = select(VerdictRow.passed, VerdictRow.findings).where(VerdictRow.version_id == version_id)
+        row = (await self._session.execute(statement)).first()
+        return None if row is None else StoredVerdict(row.passed, tuple(row.findings))
