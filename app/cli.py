@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from uvicorn.loops.auto import auto_loop_factory
 
 from app import log
+from app.api.required_privacy import privacy_in, required_by
 from app.catalog import migrations
 from app.catalog.queue import queue_app
 from app.catalog.session import Database
@@ -34,6 +35,8 @@ cli = typer.Typer(
 )
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True, rich_markup_mode=None)
 cli.add_typer(keys, name="keys")
+tenants = typer.Typer(help="Say what tenants require.", no_args_is_help=True, rich_markup_mode=None)
+cli.add_typer(tenants, name="tenants")
 
 #: The advisor's arrays are small, so one thread in each process is fastest and leaves the cores to the workers.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -176,13 +179,39 @@ def revoke_key(
         asyncio.run(_with_keyring(url, lambda keyring: keyring.revoke(prefix)))
 
 
+@tenants.command("set")
+def set_tenant(
+    tenant: Annotated[str, typer.Argument(help="Name of the tenant, created if it is new.")],
+    require: Annotated[
+        str, typer.Option(help="Privacy that its configurations must vouch for to compete, as in k=10,t=0.2; '': none.")
+    ],
+    data_dir: DataDir = None,
+) -> None:
+    """Say what privacy a tenant requires of its entries, besides what the service requires. It applies at once."""
+    required = privacy_in(require)
+    with _database(_settings(data_dir=data_dir)) as url:
+        migrations.upgrade(url)
+        asyncio.run(_with_keyring(url, lambda keyring: keyring.require_privacy(tenant, required)))
+
+
+@tenants.command("list")
+def list_tenants(data_dir: DataDir = None) -> None:
+    """List every tenant with the privacy that it requires."""
+    with _database(_settings(data_dir=data_dir)) as url:
+        migrations.upgrade(url)
+        for name, required in asyncio.run(_with_keyring(url, Keyring.tenants)):
+            typer.echo(f"{name}\t{required or 'nothing required'}")
+
+
 def _settings(**options: object) -> Settings:
     """The settings of the environment, overridden by the given options; exit with a message if one is invalid."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     try:
-        return Settings(**given)
+        settings = Settings(**given)
+        required_by(settings)  # a criterion that does not exist is an error of the settings, too
     except ValidationError as error:
         _fail("; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()))
+    return settings
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from app.catalog.stores.entries import EntryStore
 from app.catalog.stores.keys import KeyStore
 from app.catalog.stores.questions import QuestionStore
 from app.catalog.stores.references import ReferenceStore
+from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.services.advice import AdviceService, AdviceWork
 from app.services.advice_input import RecentInputs
@@ -34,12 +35,16 @@ class Factory:
 
     def keyring(self) -> Keyring:
         """The service for API keys."""
-        return Keyring(KeyStore(self._session))
+        return Keyring(KeyStore(self._session), TenantStore(self._session))
 
     def catalogue(self) -> CatalogueService:
         """The service for entries."""
         return CatalogueService(
-            EntryStore(self._session), ContentStore(self._session), VerdictStore(self._session), self.jobs()
+            EntryStore(self._session),
+            ContentStore(self._session),
+            VerdictStore(self._session),
+            TenantStore(self._session),
+            self.jobs(),
         )
 
     def advice(self, recent: RecentVersions) -> AdviceService:

@@ -15,6 +15,7 @@ from app.api import errors, registry, uploads
 from app.api.dependencies import State
 from app.api.describe import openapi
 from app.api.methods import HeadMethod
+from app.api.required_privacy import required_by
 from app.api.routers.operation import Metrics
 from app.catalog.announcements import Announcements
 from app.catalog.queue import queue_app
@@ -23,9 +24,11 @@ from app.domain.lanes import Lane
 from app.factory import Factory
 from app.process.child import ChildProcess, keep_warm
 from app.process.connections import Connection
+from app.services.admission import Admission
 from app.services.keyring import Keyring
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
+from app.services.small_counts import SmallCounts, SmallCountsGate
 from app.settings import Settings
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -124,6 +127,7 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
                 question_budget=settings.question_budget,
                 tenant_jobs=settings.tenant_jobs,
                 policy=Policy(settings.min_cell, settings.require_noise, settings.max_epsilon),
+                admission=_admission(settings, development_mode=development_mode),
                 development_mode=development_mode,
             )
         # Cancelling the start of the child could leave a process behind, so wait for it.
@@ -131,6 +135,14 @@ async def running_state(settings: Settings) -> AsyncIterator[State]:
         keeping.cancel()
     finally:
         await database.close()
+
+
+def _admission(settings: Settings, *, development_mode: bool) -> Admission:
+    """What is asked of new versions. Small counts are a matter of people only once a service has keys."""
+    rule = SmallCounts.ACCEPT if development_mode else SmallCounts.CONFIRM
+    if settings.small_counts is not None:
+        rule = SmallCounts(settings.small_counts)
+    return Admission(SmallCountsGate(rule), required_by(settings))
 
 
 def run(settings: Settings, example: str = "") -> None:

@@ -1,12 +1,36 @@
 """The settings of the service, each an environment variable `AEGIS_...`."""
 
+import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MEBIBYTE = 2**20
+
+
+def numbers_by_name(text: str) -> dict[str, float]:
+    """The numbers in a text like `k=5,t=0.2`, by name.
+
+    Raises:
+        ValueError: a part is not NAME=NUMBER, or a name has two numbers.
+    """
+    numbers: dict[str, float] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if name in numbers or not re.fullmatch(r"\d+\.?\d*|\.\d+", number, re.ASCII):
+            message = f"{part!r}: give NAME=NUMBER, each name once, as in k=5,t=0.2"
+            raise ValueError(message)
+        numbers[name] = float(number)
+    return numbers
+
+
+def _parsed(value: object) -> object:
+    return numbers_by_name(value) if isinstance(value, str) else value
+
+
+PrivacyNumbers = Annotated[dict[str, float], NoDecode, BeforeValidator(_parsed)]
 
 
 class Settings(BaseSettings):
@@ -45,6 +69,18 @@ class Settings(BaseSettings):
         gt=0,
         description="Uploads whose noise spends a larger epsilon, or that lack noise, are refused.",
     )
+    small_counts: Literal["refuse", "confirm", "accept"] | None = Field(
+        default=None,
+        description="What becomes of uploads with exact counts of 1 to 4: refused with 422, refused unless the call "
+        "accepts them, or accepted. Without it: `confirm`, or `accept` in development mode.",
+    )
+    require_privacy: PrivacyNumbers | None = Field(
+        default=None,
+        description="Privacy that a configuration must vouch for to compete, as in `k=5,t=0.2`; entries that vouch "
+        "for none of it are refused.",
+    )
+    min_k: float | None = Field(default=None, ge=1, description="The same as `k` in `require_privacy`.")
+    min_l: float | None = Field(default=None, ge=1, description="The same as `l` in `require_privacy`.")
     question_budget: int = Field(
         default=200,
         ge=1,

@@ -28,6 +28,9 @@ from app.services.policy import NO_POLICY, Policy
 from app.settings import Settings
 from tests.answers import hold_to_contract
 
+#: The parameters of a call that publishes small counts.
+ACCEPTED = {"accept_small_counts": "true"}
+
 
 def example_entry(**changes: Any) -> dict[str, Any]:
     """Return a copy of the contract's example entry, which the caller may change."""
@@ -78,8 +81,8 @@ def prefix_of(key: str) -> str:
 
 
 async def publish(api: httpx.AsyncClient, entry: dict[str, Any] | None = None, **headers: str) -> dict[str, Any]:
-    """Publish an entry (the example by default) and return its head."""
-    answer = await api.post("/v1/entries", json=entry or example_entry(), headers=headers)
+    """Publish an entry (by default the example, which has small counts), accepting these, and return its head."""
+    answer = await api.post("/v1/entries", params=ACCEPTED, json=entry or example_entry(), headers=headers)
     assert answer.status_code == 201, answer.text
     return answer.json()
 

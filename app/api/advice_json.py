@@ -27,6 +27,7 @@ def _advice_body(seen: SeenAdvice) -> dict[str, Any]:
         "view": seen.view.value,
         "entry": {"id": advice.entry_id, "version": advice.version, "digest": advice.digest},
         "request": _request_of(advice.question),
+        "policy": advice.question.policy.numbers or None,
         **result,
         "progress": None if advice.progress is None else asdict(advice.progress),
         "model_version": advice.model_version,

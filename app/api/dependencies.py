@@ -1,12 +1,12 @@
 """Dependencies of routes: the state of the process, the caller, services in a transaction, bodies, preconditions."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Annotated
 
 import orjson
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Query, Request
 from procrastinate import App
 
 from app.api.bodies import SMALL_BODY, read_body
@@ -21,6 +21,7 @@ from app.domain.errors import UnknownKeyError
 from app.domain.lanes import Lane
 from app.factory import Factory
 from app.process.child import ChildProcess
+from app.services.admission import Admission
 from app.services.catalogue import require_publisher
 from app.services.policy import Policy
 from app.services.recent_versions import RecentVersions
@@ -41,6 +42,7 @@ class State:
         question_budget: how many questions a tenant with the coarse view may ask about a version.
         tenant_jobs: how many jobs of a tenant may run at the same time.
         policy: what disclosure control entries must have.
+        admission: what is asked of new versions besides.
         development_mode: whether everybody may do everything.
     """
 
@@ -54,6 +56,7 @@ class State:
     question_budget: int
     tenant_jobs: int
     policy: Policy
+    admission: Admission
     development_mode: bool
 
 
@@ -102,6 +105,20 @@ async def get_factory(state: StateDependency) -> AsyncIterator[Factory]:
 
 # With the default scope the commit would come after the answer, so a failed commit would still have answered 201.
 FactoryDependency = Annotated[Factory, Depends(get_factory, scope="function")]
+
+
+AcceptSmallCounts = Annotated[
+    bool, Query(description="Publish exact counts of 1 to 4 as they are: whoever may read the counts may know them")
+]
+
+
+def get_admission(state: StateDependency, *, accept_small_counts: AcceptSmallCounts = False) -> Admission:
+    """What is asked of a new version, and whether this call accepts its small counts."""
+    gate = replace(state.admission.small_counts, is_confirmed=accept_small_counts)
+    return replace(state.admission, small_counts=gate)
+
+
+AdmissionDependency = Annotated[Admission, Depends(get_admission)]
 
 
 async def get_body(state: StateDependency, request: Request) -> bytes:

@@ -11,6 +11,7 @@ from aegis_sdk import wire
 from app.domain.documents import attach, decompress, without_counts, without_small_groups
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
 from app.domain.verdicts import StoredVerdict
+from app.services.catalogue import Published
 
 
 class JsonResponse(Response):
@@ -38,7 +39,13 @@ def head_body(head: Head) -> dict[str, Any]:
         "version": head.version,
         "digest": head.digest,
         "created_at": timestamp(head.created_at),
+        "accepted_small_counts": head.accepted_small_counts,
     }
+
+
+def published_body(published: Published) -> dict[str, Any]:
+    """What an upload has become as `wire.PublishedHead`."""
+    return head_body(published.head) | {"warnings": list(published.warnings)}
 
 
 def page_body(page: HeadPage) -> dict[str, Any]:

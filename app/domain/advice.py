@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from aegis_advisor.reconstruction import Certificate
 from app.domain.arrays import PackedArray
+from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 
 
 class Status(StrEnum):
@@ -47,6 +48,8 @@ class AdviceQuestion:
     Attributes:
         at_least: the required lower limits, for privacy criteria where higher is better.
         at_most: the required upper limits, for privacy criteria where lower is better.
+        policy: what the service or the entry's tenant required when this was asked. It is part of the question, so
+            that an answer from before a change of policy does not answer the question after it.
     """
 
     measure: str
@@ -58,6 +61,7 @@ class AdviceQuestion:
     rounding_seed: int | None = None
     limit: int | None = 20
     bias_correction: bool = False
+    policy: RequiredPrivacy = NOTHING_REQUIRED
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
@@ -73,11 +77,15 @@ class AdviceQuestion:
             rounding_seed=stored["rounding_seed"],
             limit=stored["limit"],
             bias_correction=stored.get("bias_correction", False),  # missing in older questions
+            policy=RequiredPrivacy.from_json(stored.get("policy")),
         )
 
     def digest(self) -> bytes:
         """SHA-256 of the question, 32 bytes: equal for equal questions, whatever the order of their names."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).digest()
+        asked = asdict(self)
+        if not self.policy:  # the same question has the same digest as before there were policies
+            del asked["policy"]
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
 
 
 def _floats(numbers: Mapping[str, float] | None) -> dict[str, float] | None:

@@ -8,6 +8,8 @@ from typing import Self
 from app.domain.arrays import PackedArray
 from app.domain.callers import Caller
 from app.domain.configurations import PackedConfigurations
+from app.domain.errors import Fault
+from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 
 
 class Audience(StrEnum):
@@ -35,6 +37,9 @@ class Head:
         digest: the digest of its content, for callers who may read the counts.
         keyed_digest: the digest for everybody else: it cannot confirm a guess of the counts.
         has_open_answers: whether everybody who sees the entry gets full answers about it.
+        accepted_small_counts: whether this version was published with exact counts of a few people; None for callers
+            who may not read the counts.
+        required_privacy: what the entry's tenant requires of its configurations.
     """
 
     id: str
@@ -52,6 +57,8 @@ class Head:
     keyed_digest: str
     created_at: datetime
     has_open_answers: bool = False
+    accepted_small_counts: bool | None = False
+    required_privacy: RequiredPrivacy = NOTHING_REQUIRED
 
     def is_visible_to(self, caller: Caller) -> bool:
         """Whether the caller may see it: its own tenant, operators, and tenants that the visibility includes."""
@@ -67,14 +74,17 @@ class Head:
         return caller.is_operator or (caller.may_publish and caller.tenant == self.tenant)
 
     def seen_by(self, caller: Caller) -> Self:
-        """The head as the caller sees it: others get neither the content's digest nor the other tenants that see it."""
+        """The head as the caller sees it.
+
+        Others get neither the content's digest nor whether there are small counts, nor the other tenants that see it.
+        """
         if self.belongs_to(caller):
             return self
         visibility = self.visibility
         if visibility.audience is Audience.TENANTS:
             named = tuple(tenant for tenant in visibility.tenants if tenant == caller.tenant)
             visibility = Visibility(Audience.TENANTS, named)
-        return replace(self, digest=self.keyed_digest, visibility=visibility)
+        return replace(self, digest=self.keyed_digest, accepted_small_counts=None, visibility=visibility)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +187,13 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A validated entry document on its way into the catalogue."""
+    """A validated entry document on its way into the catalogue.
+
+    Attributes:
+        small_counts: the first places of exact counts of a few people, without the counts.
+    """
 
     name: str
     visibility: Visibility
     content: Content
+    small_counts: tuple[Fault, ...] = ()

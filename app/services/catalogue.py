@@ -1,10 +1,12 @@
 """The catalogue: publishing, reading, changing and deleting entries, and who may do so."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from app.catalog.queue import JobQueue
 from app.catalog.stores.contents import ContentStore
 from app.catalog.stores.entries import EntryStore, Search
+from app.catalog.stores.tenants import TenantStore
 from app.catalog.stores.verdicts import VerdictStore
 from app.domain.callers import Caller
 from app.domain.entries import CountTable, Head, HeadPage, Publication, Visibility
@@ -17,36 +19,67 @@ from app.domain.errors import (
     StaleVersionError,
 )
 from app.domain.verdicts import StoredVerdict
+from app.services.admission import Admission
 from app.services.references import chunks
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What an upload has become.
+
+    Attributes:
+        head: the head of the entry.
+        is_new: whether the upload is a new version; if not, it equals the latest one.
+        warnings: what its provider should know, one sentence each.
+    """
+
+    head: Head
+    is_new: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 class CatalogueService:
     """Entries and their versions, for callers."""
 
-    def __init__(self, entries: EntryStore, contents: ContentStore, verdicts: VerdictStore, queue: JobQueue) -> None:
+    def __init__(
+        self,
+        entries: EntryStore,
+        contents: ContentStore,
+        verdicts: VerdictStore,
+        tenants: TenantStore,
+        queue: JobQueue,
+    ) -> None:
         self._entries = entries
         self._contents = contents
         self._verdicts = verdicts
+        self._tenants = tenants
         self._queue = queue
 
-    async def publish(self, caller: Caller, publication: Publication) -> Head:
+    async def publish(self, caller: Caller, publication: Publication, admission: Admission) -> Published:
         """Add an entry and enqueue the reconstruction of its references.
 
         Raises:
             RoleNotAllowedError: the caller may not publish.
             NameTakenError: the tenant has an entry of this name.
+            InvalidDocumentError: the entry may not be published here (`Admission.refuse`).
         """
         require_publisher(caller)
         entry_id = await self._entries.add(publication.name, caller.tenant, publication.visibility)
         if entry_id is None:
             taken = await self._entries.find_by_name(caller.tenant, publication.name)
             raise NameTakenError(publication.name, "" if taken is None else taken.id)
+        admission.refuse(publication, await self._tenants.required_privacy(caller.tenant))
         await self._add_version(caller.tenant, str(entry_id), 1, publication)
-        return await self.head(caller, str(entry_id))
+        return await self._published(caller, str(entry_id), publication, admission)
 
     async def replace(
-        self, caller: Caller, entry_id: str, publication: Publication, is_current: Callable[[Head], bool]
-    ) -> Head:
+        self,
+        caller: Caller,
+        entry_id: str,
+        publication: Publication,
+        is_current: Callable[[Head], bool],
+        admission: Admission,
+    ) -> Published:
         """Add a version, unless the content equals that of the latest one.
 
         The visibility stays; `set_visibility` changes it.
@@ -56,12 +89,13 @@ class CatalogueService:
             entry_id: the entry.
             publication: the new version.
             is_current: whether a head is the one that the caller has seen.
+            admission: what is asked of a new version.
 
         Raises:
             NotFoundError: there is no such entry, or the caller may not see it.
             RoleNotAllowedError: the caller may not change it.
             StaleVersionError: the caller has not seen the latest version.
-            InvalidDocumentError: the name differs from that of the entry.
+            InvalidDocumentError: the name differs from that of the entry, or this may not be published here.
         """
         head = await self._owned(caller, entry_id)
         if not is_current(head):
@@ -72,10 +106,17 @@ class CatalogueService:
             fault = Fault("/name", f"The name must stay {head.name!r}.")
             raise InvalidDocumentError("A version cannot rename its entry.", (fault,))
         if publication.content.digest == head.digest:
-            return head
+            return Published(head)
+        admission.refuse(publication, head.required_privacy)
         await self._add_version(caller.tenant, entry_id, head.version + 1, publication)
         await self._entries.set_latest(entry_id, head.version + 1)
-        return await self.head(caller, entry_id)
+        return await self._published(caller, entry_id, publication, admission)
+
+    async def _published(
+        self, caller: Caller, entry_id: str, publication: Publication, admission: Admission
+    ) -> Published:
+        head = await self.head(caller, entry_id)
+        return Published(head, True, tuple(admission.warnings(publication, head.required_privacy)))
 
     async def head(self, caller: Caller, entry_id: str, version: int | None = None) -> Head:
         """The head of an entry that the caller may see, at the latest version by default.
@@ -158,7 +199,8 @@ class CatalogueService:
         return head
 
     async def _add_version(self, tenant: str, entry_id: str, version: int, publication: Publication) -> None:
-        version_id = await self._contents.add(entry_id, version, publication.content)
+        small = bool(publication.small_counts)
+        version_id = await self._contents.add(entry_id, version, publication.content, accepted_small_counts=small)
         outline = publication.content.outline
         await self._queue.reconstruct(tenant, version_id, chunks(outline, range(len(outline))))
         await self._queue.judge(tenant, version_id)

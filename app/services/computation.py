@@ -66,7 +66,8 @@ def _schema(stored: bytes) -> Document:
 def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
     known, table = known_of(given)
-    meeting = table.meeting(given.question.at_least, given.question.at_most)
+    asked = given.question
+    meeting = table.meeting(asked.at_least, asked.at_most, asked.policy)
     kept = np.flatnonzero(meeting)
     question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
     codes = table.codes[np.ix_(kept, np.array(given.places))]

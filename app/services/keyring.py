@@ -1,19 +1,22 @@
-"""API keys: creating, recognising and revoking them."""
+"""API keys: creating, recognising and revoking them. And tenants: what each of them requires."""
 
 from datetime import UTC, datetime, timedelta
 
 from app.catalog.stores.keys import KeyStore
+from app.catalog.stores.tenants import TenantStore
 from app.domain.callers import PREFIX_LENGTH, ApiKey, Caller, Role, draw_key, hash_key
 from app.domain.errors import InvalidDocumentError, NotFoundError, UnknownKeyError
+from app.domain.required_privacy import RequiredPrivacy
 
 LONGEST_NAME = 255
 
 
 class Keyring:
-    """Who holds which key."""
+    """Who holds which key, and what tenants require."""
 
-    def __init__(self, keys: KeyStore) -> None:
+    def __init__(self, keys: KeyStore, tenants: TenantStore) -> None:
         self._keys = keys
+        self._tenants = tenants
 
     async def any_created(self) -> bool:
         """Whether a key was ever created; if not, the service is in development mode."""
@@ -25,8 +28,7 @@ class Keyring:
         Raises:
             InvalidDocumentError: the name of the tenant is invalid.
         """
-        if not 1 <= len(tenant) <= LONGEST_NAME or not tenant.isprintable():
-            raise InvalidDocumentError(f"The name of a tenant must have 1 to {LONGEST_NAME} printable characters.")
+        _refuse_name(tenant)
         key, prefix = draw_key()
         expires_at = None if lifetime is None else datetime.now(UTC) + lifetime
         await self._keys.add(prefix, hash_key(key), tenant, role, expires_at)
@@ -56,3 +58,21 @@ class Keyring:
         prefix = prefix[:PREFIX_LENGTH]
         if not await self._keys.revoke(prefix):
             raise NotFoundError(f"There is no key with the prefix {prefix!r}; `aegis-server keys list` shows all.")
+
+    async def require_privacy(self, tenant: str, required: RequiredPrivacy) -> None:
+        """Set what a tenant requires of its entries' configurations; the tenant is created if it is new.
+
+        Raises:
+            InvalidDocumentError: the name of the tenant is invalid.
+        """
+        _refuse_name(tenant)
+        await self._tenants.require_privacy(tenant, required)
+
+    async def tenants(self) -> list[tuple[str, RequiredPrivacy]]:
+        """Every tenant, with what it requires."""
+        return await self._tenants.all()
+
+
+def _refuse_name(tenant: str) -> None:
+    if not 1 <= len(tenant) <= LONGEST_NAME or not tenant.isprintable():
+        raise InvalidDocumentError(f"The name of a tenant must have 1 to {LONGEST_NAME} printable characters.")

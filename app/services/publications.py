@@ -17,21 +17,25 @@ from app.services.configurations import pack_configurations
 from app.services.digests import digest
 from app.services.limits import excess_cells, excess_maskings, excess_pairs, excess_probabilities
 from app.services.policy import NO_POLICY, Policy, declaration_faults, policy_faults
+from app.services.promises import promise_faults
+from app.services.small_counts import small_counts
 
 
 def publication_of(entry: PublishedEntry, policy: Policy = NO_POLICY) -> Publication:
     """The publication of an entry whose structure has been validated.
+
+    Small counts are found here, but not refused: whether they are depends on the version that the entry replaces.
 
     Raises:
         InvalidDocumentError: the entry is inconsistent, contradicts its declarations or breaks the policy; the error
             has the place of every fault.
     """
     _refuse_faults(entry, policy)
-    return Publication(entry.name, entry.visibility, _content_of(entry))
+    return Publication(entry.name, entry.visibility, _content_of(entry), small_counts(entry))
 
 
 def _refuse_faults(entry: PublishedEntry, policy: Policy) -> None:
-    if faults := sum_faults(entry) or declaration_faults(entry):
+    if faults := sum_faults(entry) or declaration_faults(entry) or promise_faults(entry):
         raise InvalidDocumentError("The entry contradicts itself or exceeds a limit.", faults)
     if faults := policy_faults(entry, policy):
         raise InvalidDocumentError("The entry lacks disclosure control that this service requires.", faults)

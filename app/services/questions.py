@@ -36,7 +36,7 @@ def refuse_unanswerable(
     faults = tuple(islice(_faults(question, [attribute.name for attribute in outline]), FAULTS_FOUND))
     if faults:
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
-    kept = table.meeting(question.at_least, question.at_most)
+    kept = table.meeting(question.at_least, question.at_most, question.policy)
     if not has_pairs and _uses_pairs(question, outline, table, kept):
         raise InvalidDocumentError(
             f"The measure {question.measure!r} needs counts of pairs of attributes, but the entry has none. Ask its "

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
@@ -13,6 +14,7 @@ from app.api.bodies import validated
 from app.api.dependencies import CallerDependency, SmallBodyDependency, State, StateDependency
 from app.api.describe import answers, body
 from app.api.mapping import JsonResponse
+from app.api.required_privacy import required_privacy
 from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
 from app.factory import Factory
@@ -86,7 +88,9 @@ async def _answer(
         async with state.database.transaction() as session:
             factory = Factory(session, state.queue, state.tenant_jobs)
             head = await factory.catalogue().head(caller, entry_id, version)
-            asked = await factory.advice(state.recent).ask(caller, head, question, state.question_budget)
+            policy = state.admission.required.stricter_of(head.required_privacy)
+            ruled = replace(question, policy=policy)
+            asked = await factory.advice(state.recent).ask(caller, head, ruled, state.question_budget)
             # This comes before the commit, so no worker can have announced the answer yet.
             attention.turn_to(asked.question.advice_id)
         if asked.is_new:
@@ -118,24 +122,18 @@ def wait_seconds(prefer: str | None) -> float:
 
 def _question_of(request: wire.AdviceRequest) -> AdviceQuestion:
     """Convert a validated request into a question of the domain."""
+    required = None if request.require is None else required_privacy(request.require)
     return AdviceQuestion(
         measure=request.measure,
         attributes=None if request.attributes is None else tuple(request.attributes),
         weights=request.weights,
-        at_least=_required(request, "higher"),
-        at_most=_required(request, "lower"),
+        at_least=None if required is None else required.at_least,
+        at_most=None if required is None else required.at_most,
         reference=ReferenceKind(request.reference),
         rounding_seed=request.rounding_seed,
         limit=wire.ROWS if request.limit is None else request.limit,
         bias_correction=_wants_correction(request),
     )
-
-
-def _required(request: wire.AdviceRequest, better: str) -> dict[str, float] | None:
-    """The requirements on criteria where `better` ("higher" or "lower") numbers are better; None without `require`."""
-    if request.require is None:
-        return None
-    return {name: wanted for name, wanted in request.require.items() if wire.PRIVACY_CRITERIA[name] == better}
 
 
 def _wants_correction(request: wire.AdviceRequest) -> bool:

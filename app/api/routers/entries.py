@@ -4,6 +4,7 @@ import re
 from math import prod
 from typing import Annotated
 
+import structlog
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
@@ -11,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from aegis_sdk import wire
 from app.api.bodies import validated
 from app.api.dependencies import (
+    AdmissionDependency,
     BodyDependency,
     CallerDependency,
     FactoryDependency,
@@ -23,15 +25,26 @@ from app.api.dependencies import (
     etag,
 )
 from app.api.describe import answers, body
-from app.api.mapping import JsonResponse, entry_head_json, entry_json, head_body, page_body, visibility_of
+from app.api.mapping import (
+    JsonResponse,
+    entry_head_json,
+    entry_json,
+    head_body,
+    page_body,
+    published_body,
+    visibility_of,
+)
 from app.api.uploads import read_publication_in
 from app.catalog.stores.entries import Search
 from app.domain.callers import Caller
 from app.domain.documents import is_small
-from app.domain.entries import CountTable, Head, Visibility
+from app.domain.entries import CountTable, Visibility
 from app.factory import Factory
+from app.services.catalogue import Published
 
 router = APIRouter(prefix="/v1/entries", tags=["entries"])
+
+_log = structlog.get_logger(__name__)
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -58,7 +71,7 @@ Version = Annotated[int | None, Query(ge=1, description="Version number; the lat
     openapi_extra=body(wire.EntryDocument),
     responses=answers(
         201,
-        wire.Head,
+        wire.PublishedHead,
         "The head of the new entry",
         400,
         403,
@@ -70,11 +83,15 @@ Version = Annotated[int | None, Query(ge=1, description="Version number; the lat
     ),
 )
 async def publish_entry(
-    caller: PublisherDependency, document: BodyDependency, state: StateDependency, factory: FactoryDependency
+    caller: PublisherDependency,
+    document: BodyDependency,
+    state: StateDependency,
+    factory: FactoryDependency,
+    admission: AdmissionDependency,
 ) -> Response:
     """Adds an entry to the catalogue, as a whole or not at all. Its name must be new in the caller's tenant."""
     publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
-    return _head(await factory.catalogue().publish(caller, publication), 201)
+    return _published(await factory.catalogue().publish(caller, publication, admission), 201)
 
 
 @router.get(
@@ -148,7 +165,7 @@ async def read_summaries(
     openapi_extra=body(wire.EntryDocument),
     responses=answers(
         200,
-        wire.Head,
+        wire.PublishedHead,
         "The head, with a new version unless the content equals that of the latest one",
         400,
         403,
@@ -168,10 +185,12 @@ async def replace_entry(
     document: BodyDependency,
     state: StateDependency,
     factory: FactoryDependency,
+    admission: AdmissionDependency,
 ) -> Response:
     """Adds a version, since versions are immutable. Name and visibility stay; `PATCH` changes the visibility."""
     publication = await read_publication_in(state.checking, caller.tenant, document, state.policy)
-    return _head(await factory.catalogue().replace(caller, entry_id, publication, is_current), 200)
+    replaced = await factory.catalogue().replace(caller, entry_id, publication, is_current, admission)
+    return _published(replaced, 200)
 
 
 @router.patch(
@@ -201,7 +220,8 @@ async def set_visibility(
 ) -> Response:
     """Makes the entry `private`, visible to `all`, or visible to the named tenants. `If-Match` is optional."""
     visibility = visibility_of((await validated(wire.VisibilityPatch, document)).visibility)
-    return _head(await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current), 200)
+    head = await factory.catalogue().set_visibility(caller, entry_id, visibility, is_current)
+    return JsonResponse(head_body(head), headers={"ETag": etag(head)})
 
 
 @router.delete(
@@ -240,8 +260,12 @@ async def _document(
     return await state.making.run(entry_json, *parts, on_behalf_of=caller.tenant)
 
 
-def _head(head: Head, status: int) -> JsonResponse:
+def _published(published: Published, status: int) -> JsonResponse:
+    """Answer what an upload has become. Small counts that were accepted are logged, without the counts."""
+    head = published.head
+    if published.is_new and head.accepted_small_counts:
+        _log.warning("small counts accepted", entry=head.id, version=head.version, tenant=head.tenant)
     headers = {"ETag": etag(head)}
     if status == 201:  # noqa: PLR2004 -- Created
         headers["Location"] = f"/v1/entries/{head.id}"
-    return JsonResponse(head_body(head), status, headers)
+    return JsonResponse(published_body(published), status, headers)

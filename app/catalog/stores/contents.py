@@ -30,7 +30,7 @@ class ContentStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add(self, entry_id: str, version: int, content: Content) -> int:
+    async def add(self, entry_id: str, version: int, content: Content, *, accepted_small_counts: bool = False) -> int:
         """Store `content` as a version of an entry, and return the version's id."""
         row = EntryVersionRow(
             entry_id=uuid.UUID(entry_id),
@@ -43,6 +43,7 @@ class ContentStore:
             license=content.license,
             label=content.label,
             open_answers=content.open_answers,
+            accepted_small_counts=accepted_small_counts,
             outline=[asdict(attribute) for attribute in content.outline],
             schema=content.schema,
             configurations=content.configurations,

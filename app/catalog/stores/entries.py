@@ -34,6 +34,7 @@ from app.catalog.tables import EntryRow, EntryVersionRow, TenantRow
 from app.domain.callers import Caller
 from app.domain.entries import Audience, Head, HeadPage, Visibility
 from app.domain.errors import Fault, InvalidDocumentError
+from app.domain.required_privacy import RequiredPrivacy
 
 PAGE_BYTES = 2_000_000
 """The most bytes of a page of a listing, unless a single head is longer."""
@@ -132,8 +133,8 @@ class EntryStore:
         await self._session.execute(delete(EntryRow).where(EntryRow.id == uuid.UUID(entry_id)))
 
 
-_HEADS: Select[EntryRow, EntryVersionRow, str] = (
-    select(EntryRow, EntryVersionRow, TenantRow.name)
+_HEADS: Select[EntryRow, EntryVersionRow, TenantRow] = (
+    select(EntryRow, EntryVersionRow, TenantRow)
     .join(EntryVersionRow, EntryVersionRow.entry_id == EntryRow.id)
     .join(TenantRow, TenantRow.id == EntryRow.tenant_id)
 )
@@ -195,7 +196,7 @@ def _joined_keywords() -> ColumnElement[str]:
     return func.array_to_string(EntryVersionRow.keywords, "\n", type_=Text)
 
 
-def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: str) -> Head:
+def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: TenantRow) -> Head:
     return Head(
         id=str(entry.id),
         name=entry.name,
@@ -204,13 +205,15 @@ def _to_head(entry: EntryRow, version: EntryVersionRow, tenant: str) -> Head:
         keywords=tuple(version.keywords),
         license=version.license,
         label=version.label,
-        tenant=tenant,
+        tenant=tenant.name,
         visibility=Visibility(Audience(entry.audience), tuple(entry.audience_tenants)),
         version=version.version,
         version_id=version.id,
         digest=version.digest,
         keyed_digest=version.keyed_digest,
         has_open_answers=version.open_answers,
+        accepted_small_counts=version.accepted_small_counts,
+        required_privacy=RequiredPrivacy.from_json(tenant.required_privacy),
         created_at=entry.created_at,
     )
 

@@ -26,6 +26,7 @@ class EntryVersionRow(Base):
     license: Mapped[str] = mapped_column(Text)
     label: Mapped[str] = mapped_column(Text)
     open_answers: Mapped[bool]
+    accepted_small_counts: Mapped[bool]
     outline: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, deferred=True)
     schema: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     configurations: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)

@@ -1,6 +1,5 @@
 """The client of the service."""
 
-import json
 import os
 import re
 import time
@@ -9,11 +8,12 @@ from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel, RootModel
+from pydantic import RootModel
 
 from aegis_sdk._answers import located_id, problem_error, read_answer
 from aegis_sdk._errors import ServiceUnreachableError, SettingsError, UnexpectedAnswerError
 from aegis_sdk._polling import Deadline, follow, pause_before_retry
+from aegis_sdk._requests import acceptance_params, entry_path, json_bytes, version_params, without_none
 from aegis_sdk.wire import (
     Advice,
     AdviceAnswer,
@@ -24,6 +24,7 @@ from aegis_sdk.wire import (
     HeadPage,
     Measure,
     MeasureList,
+    PublishedHead,
     Visibility,
     VisibilityPatch,
 )
@@ -92,28 +93,43 @@ class Client:
         """The measures that advice can be asked for."""
         return read_answer(MeasureList, self._send("GET", "/v1/measures")).items
 
-    def publish(self, entry: EntryDocument | Mapping[str, Any] | bytes) -> Head:
-        """Publish a new entry; bytes are sent unchanged. `ConflictError` if the name is taken."""
-        return read_answer(Head, self._send("POST", "/v1/entries", content=_json_bytes(entry)))
+    def publish(
+        self, entry: EntryDocument | Mapping[str, Any] | bytes, *, accept_small_counts: bool = False
+    ) -> PublishedHead:
+        """Publish a new entry; bytes are sent unchanged. `ConflictError` if the name is taken.
+
+        With `accept_small_counts`, exact counts of 1 to 4 are published as they are: whoever may read the entry's
+        counts may know them. Without it, most services refuse them (`InvalidError` with the code `small_counts`).
+        """
+        params = acceptance_params(accept_small_counts)
+        return read_answer(PublishedHead, self._send("POST", "/v1/entries", content=json_bytes(entry), params=params))
 
     def update(
-        self, entry_id: str, entry: EntryDocument | Mapping[str, Any] | bytes, *, if_match: str | None = None
-    ) -> Head:
+        self,
+        entry_id: str,
+        entry: EntryDocument | Mapping[str, Any] | bytes,
+        *,
+        if_match: str | None = None,
+        accept_small_counts: bool = False,
+    ) -> PublishedHead:
         """Publish a new version of an entry, unless its content is the same.
 
         `if_match` is the `etag` of the version to replace; by default, the one that is latest now.
+        `accept_small_counts` is as in `publish`.
         `PreconditionFailedError` if the entry has a newer version.
         """
         headers = {"If-Match": if_match or self.etag(entry_id)}
-        response = self._send("PUT", _entry_path(entry_id), content=_json_bytes(entry), headers=headers)
-        return read_answer(Head, response)
+        params = acceptance_params(accept_small_counts)
+        path = entry_path(entry_id)
+        response = self._send("PUT", path, content=json_bytes(entry), headers=headers, params=params)
+        return read_answer(PublishedHead, response)
 
     def entries(self, query: str | None = None, keyword: str | None = None, label: str | None = None) -> Iterator[Head]:
         """All entries that the caller may see, newest first; `query` searches name, title and keywords."""
         wanted = {"query": query, "keyword": keyword, "label": label, "limit": "200"}
         token: str | None = None
         while True:
-            params = _without_none(wanted | {"page_token": token})
+            params = without_none(wanted | {"page_token": token})
             page = read_answer(HeadPage, self._send("GET", "/v1/entries", params=params))
             yield from page.items
             token = page.next_page_token
@@ -122,28 +138,28 @@ class Client:
 
     def entry(self, entry_id: str, version: int | None = None) -> EntryHead:
         """The head and schema of an entry, at its latest version or at the given one."""
-        return read_answer(EntryHead, self._send("GET", _entry_path(entry_id), params=_version_params(version)))
+        return read_answer(EntryHead, self._send("GET", entry_path(entry_id), params=version_params(version)))
 
     def etag(self, entry_id: str) -> str:
         """The `if_match` for `update` that allows it to replace only the version that is latest now."""
-        tag = self._send("GET", _entry_path(entry_id)).headers.get("ETag")
+        tag = self._send("GET", entry_path(entry_id)).headers.get("ETag")
         if tag is None:
             raise UnexpectedAnswerError("The service's answer has no ETag for the entry")
         return str(tag)
 
     def summaries(self, entry_id: str, version: int | None = None) -> dict[str, Any]:
         """The entry as published, with its counts. For providers of its own tenant and for operators."""
-        path = _entry_path(entry_id, "summaries")
-        return read_answer(_Published, self._send("GET", path, params=_version_params(version))).root
+        path = entry_path(entry_id, "summaries")
+        return read_answer(_Published, self._send("GET", path, params=version_params(version))).root
 
     def set_visibility(self, entry_id: str, visibility: Visibility) -> Head:
         """Change who sees an entry, without a new version. `ValueError` if `visibility` is invalid."""
         patch = VisibilityPatch(visibility=visibility)
-        return read_answer(Head, self._send("PATCH", _entry_path(entry_id), content=_json_bytes(patch)))
+        return read_answer(Head, self._send("PATCH", entry_path(entry_id), content=json_bytes(patch)))
 
     def delete(self, entry_id: str) -> None:
         """Delete an entry with all its versions and advice, which frees its name."""
-        self._send("DELETE", _entry_path(entry_id))
+        self._send("DELETE", entry_path(entry_id))
 
     def advise(
         self,
@@ -201,9 +217,9 @@ class Client:
         seconds = int(hold)
         return self._send(
             "POST",
-            _entry_path(entry_id, "advice"),
-            content=_json_bytes(question),
-            params=_version_params(version),
+            entry_path(entry_id, "advice"),
+            content=json_bytes(question),
+            params=version_params(version),
             headers={"Prefer": f"wait={seconds}" if seconds else "respond-async"},
             timeout=self._timeout + seconds,
         )
@@ -268,24 +284,3 @@ def _checked_key(key: str) -> str:
     if key and not re.fullmatch(r"[!-~]+", key):
         raise SettingsError("The API key (AEGIS_API_KEY) contains invalid characters")
     return key
-
-
-def _entry_path(entry_id: str, *parts: str) -> str:
-    return "/".join(["/v1/entries", quote(entry_id, safe=""), *parts])
-
-
-def _version_params(version: int | None) -> dict[str, str] | None:
-    return None if version is None else {"version": str(version)}
-
-
-def _without_none(values: Mapping[str, str | None]) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _json_bytes(document: BaseModel | Mapping[str, Any] | bytes) -> bytes:
-    """The body of a request. A model is sent with only the fields that were set, so it is published as written."""
-    if isinstance(document, bytes):
-        return document
-    if isinstance(document, BaseModel):
-        return document.model_dump_json(exclude_unset=True).encode()
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

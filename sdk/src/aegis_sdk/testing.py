@@ -14,7 +14,7 @@ from typing import Any, Self
 import httpx
 from pydantic import BaseModel
 
-from aegis_sdk.wire import Advice, CoarseAdvice, EntryHead, Head, HeadPage, Measure, MeasureList, Problem
+from aegis_sdk.wire import Advice, CoarseAdvice, EntryHead, Head, HeadPage, Measure, MeasureList, Problem, PublishedHead
 
 __all__ = ["MockService", "RecordedRequest"]
 
@@ -100,14 +100,16 @@ class MockService(httpx.BaseTransport):
                 response = _json(200, self._advice.get(advice_id))
             case ("DELETE", "v1", "entries", entry_id):
                 response = httpx.Response(204) if self._entries.pop(entry_id, None) else None
-            case ("GET" | "PUT" | "PATCH", "v1", "entries", entry_id):
+            case ("PUT", "v1", "entries", entry_id):
+                response = _published(200, self._entries.get(entry_id))
+            case ("GET" | "PATCH", "v1", "entries", entry_id):
                 response = _json(200, self._entries.get(entry_id))
             case _:
                 response = None
         return response
 
     def _published(self, name: str) -> httpx.Response | None:
-        return _json(201, next((head for head in self._entries.values() if head.name == name), None))
+        return _published(201, next((head for head in self._entries.values() if head.name == name), None))
 
     def _advised(self, entry_id: str, measure: str) -> httpx.Response | None:
         for advice in self._advice.values():
@@ -124,6 +126,11 @@ def _json(status: int, answer: BaseModel | None) -> httpx.Response | None:
         return None
     headers = {"ETag": f'"{answer.version}"'} if isinstance(answer, Head) else {}
     return httpx.Response(status, json=answer.model_dump(mode="json", by_alias=True), headers=headers)
+
+
+def _published(status: int, head: EntryHead | None) -> httpx.Response | None:
+    """The answer to an upload, which has no schema."""
+    return None if head is None else _json(status, PublishedHead(**head.model_dump(exclude={"entry_schema"})))
 
 
 def _refusal(status: int, problem: Problem) -> httpx.Response:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from aegis_sdk import Client, EntryDocument, SettingsError, VisibleTo
-from aegis_sdk.wire import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE, Head, Measure
+from aegis_sdk.wire import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE, Head, Measure, PublishedHead
 
 HEAD = Head.model_validate(EXAMPLE_HEAD)
 PATH = f"/v1/entries/{HEAD.id}"
@@ -70,7 +70,7 @@ def test_measures(scripted):
 )
 def test_publish_sends_the_entry_as_it_is(scripted, entry):
     client, script = scripted(answer(201))
-    assert client.publish(entry) == HEAD
+    assert client.publish(entry) == PublishedHead(**HEAD.model_dump())
     assert line(script.requests[0]) == "POST /v1/entries"
     assert script.requests[0].headers["Content-Type"] == "application/json"
     assert script.body() == EXAMPLE_ENTRY

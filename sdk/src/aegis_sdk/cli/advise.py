@@ -102,6 +102,9 @@ def _outcome(advice: AdviceHead) -> Iterator[str]:
     better = f" ({advice.better} utility is better)" if advice.better else ""
     yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}{better}"
     yield f"the ranking is {advice.ranking_basis}"
+    if advice.policy:
+        wanted = ", ".join(f"{name}={limit:g}" for name, limit in advice.policy.items())
+        yield f"a policy requires of every configuration: {wanted}"
     if weights := advice.request.get("weights"):
         named = ", ".join(f"{shown(name)} {weight:g}" for name, weight in sorted(weights.items()))
         yield f"weights: {named} (1 unless named)"

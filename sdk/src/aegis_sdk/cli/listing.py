@@ -11,6 +11,7 @@ from aegis_sdk.reading import seen_by, shown
 from aegis_sdk.wire import Head
 
 _COLUMNS = ("id", "name", "label", "version", "tenant", "visible to", "title")
+_SMALL_COUNTS = "small counts"
 _TITLE = 60
 
 
@@ -33,7 +34,10 @@ def list(  # noqa: A001 - what a person types
 
 def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
     """The lines of the report, with a row for each entry."""
-    if heads:
+    if any(head.accepted_small_counts for head in heads):
+        rows = [(*_row(head), "accepted" if head.accepted_small_counts else "") for head in heads]
+        yield from aligned((*_COLUMNS, _SMALL_COUNTS), rows)
+    elif heads:
         yield from aligned(_COLUMNS, [_row(head) for head in heads])
     else:
         yield "no entries"

@@ -8,13 +8,20 @@ from aegis_sdk._errors import ConflictError
 from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import EntryArgument, JsonOption
-from aegis_sdk.cli.terminal import print_result, say
-from aegis_sdk.wire import EntryDocument, publishable
+from aegis_sdk.cli.terminal import print_result, say, warn
+from aegis_sdk.wire import EntryDocument, PublishedHead, publishable
 
 
 def publish(
     entry: EntryArgument,
     update: Annotated[bool, typer.Option("--update", help="Publish a new version if the entry has changed.")] = False,  # noqa: FBT002 - a flag
+    accept_small_counts: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--accept-small-counts",
+            help="Publish exact counts of 1 to 4 as they are: whoever may read the entry's counts may know them.",
+        ),
+    ] = False,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Publish an entry and print its id. An entry that is already published with the same content stays as it is."""
@@ -22,25 +29,34 @@ def publish(
     document = document_of(entry, content, publishable)
     with Client() as client:
         say(f"publishing {document.name} ...")
-        entry_id = _published(client, document, content, update=update)
+        entry_id = _published(client, document, content, update=update, accept_small_counts=accept_small_counts)
     print_result({"id": entry_id, "name": document.name}, [entry_id], as_json=as_json)
 
 
-def _published(client: Client, document: EntryDocument, content: bytes, *, update: bool) -> str:
+def _published(
+    client: Client, document: EntryDocument, content: bytes, *, update: bool, accept_small_counts: bool
+) -> str:
     """Publish the content, or find it published already; the id of its entry."""
     try:
-        return client.publish(content).id
+        return _warned(client.publish(content, accept_small_counts=accept_small_counts))
     except ConflictError as conflict:
         if conflict.entry is None:
             raise
         if update:
-            client.update(conflict.entry, content)
-        elif not _same(document, client.summaries(conflict.entry)):
+            return _warned(client.update(conflict.entry, content, accept_small_counts=accept_small_counts))
+        if not _same(document, client.summaries(conflict.entry)):
             raise InputError(
                 f"{document.name!r} is published as {conflict.entry} with other content; "
                 "use --update to publish a new version"
             ) from None
         return conflict.entry
+
+
+def _warned(head: PublishedHead) -> str:
+    """The id of the entry, after what the service says its provider should know."""
+    for warning in head.warnings:
+        warn(warning)
+    return head.id
 
 
 def _same(document: EntryDocument, published: dict[str, Any]) -> bool:

@@ -23,8 +23,17 @@ from aegis_sdk.wire.advice import (
     Reconstruction,
 )
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
-from aegis_sdk.wire.catalogue import EntryHead, EntryVersion, Head, HeadPage, Measure, MeasureList, SeenBy
-from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable
+from aegis_sdk.wire.catalogue import (
+    EntryHead,
+    EntryVersion,
+    Head,
+    HeadPage,
+    Measure,
+    MeasureList,
+    PublishedHead,
+    SeenBy,
+)
+from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable, Privacy
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.examples import (
@@ -97,9 +106,11 @@ __all__ = [
     "NotJsonError",
     "Pair",
     "PointedFault",
+    "Privacy",
     "Problem",
     "ProblemFault",
     "Progress",
+    "PublishedHead",
     "RankedConfiguration",
     "Reconstruction",
     "SeenBy",

@@ -228,11 +228,18 @@ class AdviceHead(Answer):
     progress: Progress | None = Field(default=None, description="Progress; null once it is finished")
     entry: EntryVersion = Field(description="The version of the entry that the question is about")
     request: dict[str, Any] = Field(description="The question with all defaults filled in")
+    policy: dict[str, float] | None = Field(
+        default=None,
+        description="The privacy that the service or the entry's tenant requires of every configuration besides "
+        "`require`, by criterion, as it was when this was asked; null: none",
+    )
     configuration: str | None = Field(default=None, description="The best configuration: the first of `tied`")
     tied: list[str] | None = Field(
         default=None, description="Every configuration as good as the best, in order; at most 10,000"
     )
-    considered: int | None = Field(default=None, description="Number of configurations that meet `require`")
+    considered: int | None = Field(
+        default=None, description="Number of configurations that meet `require` and `policy`"
+    )
     ranking_basis: str | None = Field(
         default=None,
         description="`exact`: provably the ranking by true deviation; `estimated`: an estimate of it",

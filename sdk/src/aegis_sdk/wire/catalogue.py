@@ -41,6 +41,22 @@ class Head(EntryVersion):
     tenant: str = Field(description="Tenant that owns the entry")
     visibility: str | SeenBy = Field(description="`private`, `all`, or the tenants that see the entry besides its own")
     created_at: datetime = Field(description="When the entry was first published (RFC 3339, UTC)")
+    accepted_small_counts: bool | None = Field(
+        default=None,
+        description="Whether this version has exact counts of 1 to 4 that were accepted, by whoever published it or by "
+        "a setting of the service; null: not told to callers who may not read the counts. False for versions from "
+        "before anybody was asked",
+    )
+
+
+class PublishedHead(Head):
+    """The head of an entry that was just published."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_HEAD | {"warnings": []}]})
+
+    warnings: list[str] = Field(
+        default_factory=list, description="What its provider should know, for people, one sentence or a few each"
+    )
 
 
 _EXAMPLE_SCHEMA = {

@@ -1,0 +1,137 @@
+"""Promises of privacy that the published numbers refute, whatever attributes identify people.
+
+An entry does not say which attributes are quasi-identifiers and which are sensitive. So a masked value with three
+records does not refute `k = 5`: nobody may know this attribute of a person. Only what is false for every choice of
+roles is a fault. Each rule has its proof.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.evidence import DROP, IDENTITY
+from app.domain.errors import Fault, pointer
+from app.domain.published import Path, PublishedEntry
+
+#: The most faults reported for an upload.
+SHOWN = 100
+
+#: Relative tolerance of numbers that a provider computed from logarithms and fractions.
+TOLERANCE = 1e-9
+
+#: The criteria that need a number of different sensitive values in each class.
+_OF_VALUES = ("l", "entropy_l", "alpha")
+
+
+def promise_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """The first 100 promises that the published numbers refute, without any count."""
+    return tuple(islice(_faults(entry), SHOWN))
+
+
+def _faults(entry: PublishedEntry) -> Iterator[Fault]:
+    records = _most_records(entry)
+    if records is not None:
+        yield from _more_suppressed_than_all(entry, records)
+        yield from _more_than_records(entry, records)
+    yield from _more_than_values(entry)
+
+
+def _most_records(entry: PublishedEntry) -> int | None:
+    """The most records that the table can have; None if noise leaves that open.
+
+    The label's counts add up to the records. Rounding changes each of them by less than the base.
+    """
+    label = entry.evidence[0]
+    if label.label_perturbation.noise_scale is not None:
+        return None
+    once = entry.control.rounded_to if entry.control.drawn_once else None
+    base = label.label_perturbation.rounded_to or once or 1
+    return int(label.label_histogram.sum()) + len(label.label_histogram) * (base - 1)
+
+
+def _left_out(entry: PublishedEntry) -> NDArray[np.float64]:
+    """(configurations,) At least how many records each release leaves out; rounding adds less than the base."""
+    published = np.zeros(len(entry.configurations.ids))
+    given = np.array(entry.configurations.suppressed, dtype=np.float64)  # None becomes NaN
+    published[: len(given)] = np.nan_to_num(given)
+    least: NDArray[np.float64] = np.maximum(published - ((entry.control.rounded_to or 1) - 1), 0)
+    return least
+
+
+def _more_suppressed_than_all(entry: PublishedEntry, records: int) -> Iterator[Fault]:
+    """A release leaves out records of the table, so not more than the table has."""
+    for index in np.flatnonzero(_left_out(entry) > records)[:SHOWN].tolist():
+        yield Fault(pointer("configurations", index, "suppressed"), "These are more records than the entry has")
+
+
+def _more_than_records(entry: PublishedEntry, records: int) -> Iterator[Fault]:
+    """A class is a part of the release, so it has at most as many records as the table without those left out.
+
+    With `k`, every class has `k` records. A class with `n` different values has at least `n` records. A release without
+    any record has no class, and keeps every promise.
+    """
+    left = records - _left_out(entry)
+    for criterion in ("k", *_OF_VALUES):
+        for index in np.flatnonzero((left > 0) & _exceeds(_needed(entry, criterion), left))[:SHOWN].tolist():
+            detail = "A class would need more records than this release has"
+            yield Fault(pointer(*_place(entry, criterion, index)), detail)
+
+
+def _more_than_values(entry: PublishedEntry) -> Iterator[Fault]:
+    """A class has no more values of a sensitive attribute than the release has of that attribute.
+
+    The sensitive attribute is a column of the release: an attribute, which has at most the values of its masking, or
+    the label. So the column with the most values bounds all. With several sensitive attributes the worst counts, which
+    is no better. The rule says nothing where the number of a column's values is open (`_values`).
+    """
+    sizes = [_values(entry, place) for place in range(len(entry.evidence))]
+    for criterion in _OF_VALUES:
+        needed = _needed(entry, criterion)
+        for index in np.flatnonzero(_exceeds(needed, len(entry.evidence[0].label_histogram))).tolist():
+            if not _has_values(entry, sizes, index, needed[index]):
+                detail = "A class would need more different values than any column of this release has"
+                yield Fault(pointer(*_place(entry, criterion, index)), detail)
+
+
+def _needed(entry: PublishedEntry, criterion: str) -> NDArray[np.float64]:
+    """(configurations,) How many records, or different values, each class must have; NaN if nothing is promised.
+
+    `k` and `l` say it. The entropy of a distribution on n values is at most ln n, so `entropy_l` is at most n. Of n
+    shares that add up to 1, one is at least 1 / n, so `alpha` is at least 1 / n.
+    """
+    promised = entry.configurations.privacy.get(criterion, np.full(len(entry.configurations.ids), np.nan))
+    numbers = np.array(promised, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return 1 / numbers if criterion == "alpha" else numbers
+
+
+def _values(entry: PublishedEntry, place: int) -> Mapping[str, float]:
+    """The most values that a release has of an attribute, by the masking that the configuration uses.
+
+    With disclosure control, the domain may be coarser than what is shared unmasked. What is dropped is no column, but a
+    provider may still measure it as sensitive.
+    """
+    known = entry.evidence[place]
+    unmasked = known.values if entry.document.get("disclosure_control") is None else math.inf
+    return {IDENTITY: unmasked, DROP: math.inf, **{one.id: one.groups for one in known.maskings}}
+
+
+def _has_values(entry: PublishedEntry, sizes: Sequence[Mapping[str, float]], index: int, needed: float) -> bool:
+    """Whether a configuration shares an attribute that may have so many values."""
+    chosen = (entry.configurations.maskings[known.name][index] for known in entry.evidence)
+    return any(needed <= size[masking] * (1 + TOLERANCE) for size, masking in zip(sizes, chosen, strict=True))
+
+
+def _exceeds(numbers: NDArray[np.float64], most: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+    """Whether numbers are larger than they can be; NaN is not."""
+    return numbers > most * (1 + TOLERANCE)
+
+
+def _place(entry: PublishedEntry, criterion: str, index: int) -> Path:
+    """Where the document has the number."""
+    if entry.document.get("configuration_table") is not None:
+        return "configuration_table", "privacy", criterion, index
+    return "configurations", index, "privacy", criterion
