@@ -51,4 +51,4 @@ def required_by(settings: Settings) -> RequiredPrivacy:
 
 
 def _of(numbers: Mapping[str, float], better: str) -> dict[str, float]:
-    return {name: number for name, number in numbers.items() if wire.PRIVACY_CRITERIA[name] == better}
+    return {name: number for name, number in sorted(numbers.items()) if wire.PRIVACY_CRITERIA[name] == better}

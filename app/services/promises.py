@@ -33,20 +33,19 @@ def promise_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
 
 def _faults(entry: PublishedEntry) -> Iterator[Fault]:
     records = _most_records(entry)
-    if records is not None:
-        yield from _more_suppressed_than_all(entry, records)
-        yield from _more_than_records(entry, records)
-    yield from _more_than_values(entry)
+    yield from _more_suppressed_than_all(entry, records)
+    yield from _more_than_records(entry, records)
+    yield from _more_than_values(entry, records)
 
 
-def _most_records(entry: PublishedEntry) -> int | None:
-    """The most records that the table can have; None if noise leaves that open.
+def _most_records(entry: PublishedEntry) -> float:
+    """The most records that the table can have; infinity if noise leaves that open.
 
     The label's counts add up to the records. Rounding changes each of them by less than the base.
     """
     label = entry.evidence[0]
     if label.label_perturbation.noise_scale is not None:
-        return None
+        return math.inf
     once = entry.control.rounded_to if entry.control.drawn_once else None
     base = label.label_perturbation.rounded_to or once or 1
     return int(label.label_histogram.sum()) + len(label.label_histogram) * (base - 1)
@@ -61,36 +60,43 @@ def _left_out(entry: PublishedEntry) -> NDArray[np.float64]:
     return least
 
 
-def _more_suppressed_than_all(entry: PublishedEntry, records: int) -> Iterator[Fault]:
+def _more_suppressed_than_all(entry: PublishedEntry, records: float) -> Iterator[Fault]:
     """A release leaves out records of the table, so not more than the table has."""
     for index in np.flatnonzero(_left_out(entry) > records)[:SHOWN].tolist():
         yield Fault(pointer("configurations", index, "suppressed"), "These are more records than the entry has")
 
 
-def _more_than_records(entry: PublishedEntry, records: int) -> Iterator[Fault]:
+def _more_than_records(entry: PublishedEntry, records: float) -> Iterator[Fault]:
     """A class is a part of the release, so it has at most as many records as the table without those left out.
 
     With `k`, every class has `k` records. A class with `n` different values has at least `n` records. A release without
     any record has no class, and keeps every promise.
     """
-    left = records - _left_out(entry)
     for criterion in ("k", *_OF_VALUES):
-        for index in np.flatnonzero((left > 0) & _exceeds(_needed(entry, criterion), left))[:SHOWN].tolist():
+        for index in np.flatnonzero(_beyond_records(entry, criterion, records))[:SHOWN].tolist():
             detail = "A class would need more records than this release has"
             yield Fault(pointer(*_place(entry, criterion, index)), detail)
 
 
-def _more_than_values(entry: PublishedEntry) -> Iterator[Fault]:
+def _beyond_records(entry: PublishedEntry, criterion: str, records: float) -> NDArray[np.bool_]:
+    """(configurations,) Whether each promises classes of more records than its release has, which has some."""
+    left = records - _left_out(entry)
+    return (left > 0) & _exceeds(_needed(entry, criterion), left)
+
+
+def _more_than_values(entry: PublishedEntry, records: float) -> Iterator[Fault]:
     """A class has no more values of a sensitive attribute than the release has of that attribute.
 
     The sensitive attribute is a column of the release: an attribute, which has at most the values of its masking, or
     the label. So the column with the most values bounds all. With several sensitive attributes the worst counts, which
-    is no better. The rule says nothing where the number of a column's values is open (`_values`).
+    is no better. The rule says nothing where the number of a column's values is open (`_values`), and not again what
+    `_more_than_records` says.
     """
     sizes = [_values(entry, place) for place in range(len(entry.evidence))]
     for criterion in _OF_VALUES:
         needed = _needed(entry, criterion)
-        for index in np.flatnonzero(_exceeds(needed, len(entry.evidence[0].label_histogram))).tolist():
+        more = _exceeds(needed, len(entry.evidence[0].label_histogram)) & ~_beyond_records(entry, criterion, records)
+        for index in np.flatnonzero(more).tolist():
             if not _has_values(entry, sizes, index, needed[index]):
                 detail = "A class would need more different values than any column of this release has"
                 yield Fault(pointer(*_place(entry, criterion, index)), detail)

@@ -68,8 +68,8 @@ class SmallCountsGate:
         """What to tell of small counts that this setting accepted, and not the call."""
         if small and not self.is_confirmed:
             yield (
-                f"{_WHY}. They were accepted only because this service is in development mode or its operator set "
-                f"AEGIS_SMALL_COUNTS=accept. {_ROUND}. Elsewhere --accept-small-counts publishes them."
+                f"{_WHY}. This service accepts them unasked (development mode, or AEGIS_SMALL_COUNTS=accept); others "
+                "need --accept-small-counts. Without --exact, `aegis summarize` rounds all counts."
             )
 
 

@@ -116,6 +116,31 @@ def test_a_worker_without_any_database_says_what_to_do(run, tmp_path):
     assert "AEGIS_DATABASE_URL" in failed.err
 
 
+def test_what_a_tenant_requires_is_set_listed_and_taken_back(run, database_url):
+    assert run("tenants", "set", "clinic", "--require", "k=10,t=0.2", database_url=database_url).code == 0
+    assert run("keys", "create", "--tenant", "insurer", "--role", "consumer", database_url=database_url).code == 0
+    listed = run("tenants", "list", database_url=database_url)
+    assert listed.out == "clinic\tk=10,t=0.2\ninsurer\tnothing required\n"
+    assert run("tenants", "set", "clinic", "--require", "", database_url=database_url).code == 0
+    assert run("tenants", "list", database_url=database_url).out.startswith("clinic\tnothing required\n")
+
+
+@pytest.mark.parametrize("required", ["k", "k=many", "anonymity=5"])
+def test_what_cannot_be_required_of_a_tenant_is_one_line(run, required):
+    failed = run("tenants", "set", "clinic", "--require", required, database_url=NOWHERE)
+    assert (failed.code, failed.out, len(failed.err.splitlines())) == (2, "", 1)
+    assert required.partition("=")[0] in failed.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("require_privacy", "k=some"), ("require_privacy", "anonymity=5"), ("min_k", "0")]
+)
+def test_privacy_that_a_service_cannot_require_is_one_line(run, setting, value):
+    failed = run("serve", "--port", "0", database_url=NOWHERE, **{setting: value})
+    assert (failed.code, len(failed.err.splitlines())) == (2, 1)
+    assert setting in failed.err or "anonymity" in failed.err
+
+
 def test_settings_that_cannot_be_used_are_named(run):
     failed = run("worker", database_url=NOWHERE, port="many", workers="-1")
     assert (failed.code, len(failed.err.splitlines())) == (2, 1)

@@ -264,7 +264,7 @@ def _published(published: Published, status: int) -> JsonResponse:
     """Answer what an upload has become. Small counts that were accepted are logged, without the counts."""
     head = published.head
     if published.is_new and head.accepted_small_counts:
-        _log.warning("small counts accepted", entry=head.id, version=head.version, tenant=head.tenant)
+        _log.warning("small counts accepted", entry=head.id, version=head.version)
     headers = {"ETag": etag(head)}
     if status == 201:  # noqa: PLR2004 -- Created
         headers["Location"] = f"/v1/entries/{head.id}"

@@ -9,14 +9,14 @@ import pytest
 from aegis_advisor.measures import MEASURES
 from aegis_sdk.wire.examples import EXAMPLE_NOISY_MASKING
 from tests.pairs import associated_entry, paired_entry
-from tests.service import Worker, create_key, example_entry, publish, running_app
+from tests.service import ACCEPTED, Worker, create_key, example_entry, publish, running_app
 
 pytestmark = pytest.mark.usefixtures("_one_loop")
 
 COARSE_FIELDS = {
     "id", "status", "view", "progress", "entry", "request", "configuration", "tied", "considered", "ranking_basis",
     "indistinguishable", "indistinguishable_count", "ranking", "attributes", "unit", "better", "model_version",
-    "created_at",
+    "created_at", "policy",
 }  # fmt: skip
 FULL_FIELDS = COARSE_FIELDS | {"deviation", "joint", "elapsed_ms"}
 
@@ -172,7 +172,8 @@ async def test_a_tenant_has_so_many_distinct_questions_and_no_more(database_url)
             assert (await asked(api, worker, keys[name], head["id"], measure="chi_square")).status_code == 200
         changed = two_attributes(title="Another")
         headers = keys["owner"] | {"If-Match": "*"}
-        assert (await api.put(f"/v1/entries/{head['id']}", json=changed, headers=headers)).json()["version"] == 2
+        put = await api.put(f"/v1/entries/{head['id']}", params=ACCEPTED, json=changed, headers=headers)
+        assert put.json()["version"] == 2
         assert (await asked(api, worker, stranger, head["id"], measure="chi_square")).status_code == 200
 
 
@@ -182,7 +183,7 @@ async def test_what_was_asked_stays_readable_with_the_view_of_the_version_asked_
         opened = (await asked(api, worker, keys["stranger"], head["id"])).json()
         assert (opened["view"], opened["elapsed_ms"]) == ("full", None)
         headers = keys["owner"] | {"If-Match": "*"}
-        await api.put(f"/v1/entries/{head['id']}", json=two_attributes(), headers=headers)
+        await api.put(f"/v1/entries/{head['id']}", params=ACCEPTED, json=two_attributes(), headers=headers)
         assert (await api.get(f"/v1/advice/{opened['id']}", headers=keys["stranger"])).json() == opened
         assert (await asked(api, worker, keys["stranger"], head["id"])).json()["view"] == "coarse"
 

@@ -9,7 +9,7 @@ from aegis_provider import document_of, load_plan, prepare_entry
 from aegis_provider.disclosure import disclose
 from aegis_sdk.wire import EntryDocument
 from tests.app.jobs.database import rows
-from tests.service import create_key, example_entry, publish, running_app
+from tests.service import create_key, publish, running_app
 
 HEALTH = Path(__file__).parents[3] / "examples" / "health"
 
@@ -35,7 +35,7 @@ async def test_only_who_may_read_the_counts_learns_what_fails(database_url, work
     owner = await create_key(database_url, "tenant", "provider")
     reader = await create_key(database_url, "tenant", "consumer")
     async with running_app(database_url) as api:
-        head = (await api.post("/v1/entries", json=example_entry(), headers=owner)).json()
+        head = await publish(api, **owner)
         await worker.run()
         assert (await verdict_on(api, head["id"], headers=owner))["findings"]
         assert await verdict_on(api, head["id"], headers=reader) == {"passed": False, "findings": []}

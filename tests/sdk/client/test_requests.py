@@ -82,6 +82,14 @@ def test_publish_leaves_bytes_untouched(scripted):
     assert script.requests[0].content == b'{ "format": 1.0 }'
 
 
+@pytest.mark.parametrize(("accepts", "params"), [(True, {"accept_small_counts": "true"}), (False, {})])
+def test_small_counts_are_accepted_by_a_parameter(scripted, accepts, params):
+    client, script = scripted(answer(201), answer())
+    client.publish(EXAMPLE_ENTRY, accept_small_counts=accepts)
+    client.update(HEAD.id, EXAMPLE_ENTRY, if_match='"2"', accept_small_counts=accepts)
+    assert [dict(request.url.params) for request in script.requests] == [params, params]
+
+
 def test_update_replaces_the_latest_version(scripted):
     client, script = scripted(answer(ETag='"3"'), answer(body=EXAMPLE_HEAD | {"version": 4}))
     assert client.update(HEAD.id, EXAMPLE_ENTRY).version == 4

@@ -10,8 +10,7 @@ from aegis_sdk.cli.terminal import aligned, print_json
 from aegis_sdk.reading import seen_by, shown
 from aegis_sdk.wire import Head
 
-_COLUMNS = ("id", "name", "label", "version", "tenant", "visible to", "title")
-_SMALL_COUNTS = "small counts"
+_COLUMNS = ("id", "name", "label", "version", "tenant", "visible to")
 _TITLE = 60
 
 
@@ -34,18 +33,18 @@ def list(  # noqa: A001 - what a person types
 
 def _report(heads: Sequence[Head], *, is_all: bool) -> Iterator[str]:
     """The lines of the report, with a row for each entry."""
-    if any(head.accepted_small_counts for head in heads):
-        rows = [(*_row(head), "accepted" if head.accepted_small_counts else "") for head in heads]
-        yield from aligned((*_COLUMNS, _SMALL_COUNTS), rows)
-    elif heads:
-        yield from aligned(_COLUMNS, [_row(head) for head in heads])
+    if heads:
+        # Few callers may know of small counts, and few entries have them.
+        told = ("small counts",) if any(head.accepted_small_counts for head in heads) else ()
+        yield from aligned((*_COLUMNS, *told, "title"), [_row(head, with_small_counts=bool(told)) for head in heads])
     else:
         yield "no entries"
     if not is_all:
         yield "and more: raise --limit, or narrow the list with --query, --keyword or --label"
 
 
-def _row(head: Head) -> tuple[str | int, ...]:
+def _row(head: Head, *, with_small_counts: bool) -> tuple[str | int, ...]:
     names = (head.id, head.name, head.label)
-    rest = (shown(head.tenant), seen_by(head.visibility), shown(head.title, _TITLE) if head.title else "")
-    return (*(shown(name, _TITLE) for name in names), head.version, *rest)
+    accepted = ("accepted" if head.accepted_small_counts else "",) if with_small_counts else ()
+    rest = (seen_by(head.visibility), *accepted, shown(head.title, _TITLE) if head.title else "")
+    return (*(shown(name, _TITLE) for name in names), head.version, shown(head.tenant), *rest)

@@ -1,0 +1,69 @@
+"""Small counts and required privacy from end to end: services with and without keys, asked by `aegis`."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from uuid import uuid4
+
+import pytest
+
+from aegis_sdk import Client
+from aegis_sdk.wire import EXAMPLE_ENTRY
+from tests.contract.conftest import service
+from tests.postgres import create_database
+
+
+@pytest.fixture
+def entry(tmp_path):
+    """The file of the paper's example, which has small counts, under a name for the test alone."""
+    path = tmp_path / "entry.json"
+    path.write_text(json.dumps(EXAMPLE_ENTRY | {"name": f"small-{uuid4().hex}"}), encoding="utf-8")
+    return path
+
+
+def ran(program, *arguments, **environment):
+    """Run a command and return its exit code, output and error lines."""
+    command = [sys.executable, "-m", program, *map(str, arguments)]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture
+def keyed(postgres, migrated):
+    """Run `aegis` against a service with keys that requires k, as a provider; and that provider's client."""
+    database_url = create_database(postgres.url, f"small_{uuid4().hex}", template=migrated)
+    created = ("keys", "create", "--tenant", "acme", "--role", "provider")
+    key = ran("app.cli", *created, AEGIS_DATABASE_URL=database_url)[1].strip()
+    with service(database_url, AEGIS_REQUIRE_PRIVACY="k=5", AEGIS_MIN_K="3") as address, Client(address, key) as client:
+        yield partial(ran, "aegis_sdk.cli", AEGIS_URL=address, AEGIS_API_KEY=key), client
+
+
+def test_with_keys_they_are_published_only_if_whoever_publishes_accepts_them(keyed, entry):
+    aegis, client = keyed
+    code, output, complaint = aegis("publish", entry)
+    assert (code, output, complaint.count("\n")) == (2, "", 1)
+    assert "small_counts" in complaint
+    assert "--accept-small-counts" in complaint
+    code, output, complaint = aegis("publish", entry, "--accept-small-counts")
+    assert (code, complaint) == (0, "")
+    assert client.entry(output.strip()).accepted_small_counts is True
+    assert aegis("publish", entry) == (0, output, "")  # it is published already
+
+    entry.write_text(entry.read_text().replace("Self-rated", "Rated"), encoding="utf-8")
+    assert aegis("publish", entry, "--update")[0] == 2
+    assert aegis("publish", entry, "--update", "--accept-small-counts") == (0, output, "")
+
+    code, report, _ = aegis("advise", output.strip(), "--measure", "mutual_information")
+    assert (code, report.splitlines()[0].split()[:5]) == (0, ["c01", "is", "the", "best", "of"])
+    assert "a policy requires of every configuration: k=5" in report.splitlines()
+
+
+def test_development_mode_accepts_them_and_says_so(aegis, entry):
+    code, output, warning = aegis("publish", entry)
+    assert (code, output.count("\n"), warning.count("\n")) == (0, 1, 1)
+    assert warning.startswith("aegis: warning: ")
+    assert "--accept-small-counts" in warning
+    entry.write_text(entry.read_text().replace("Self-rated", "Rated"), encoding="utf-8")
+    assert aegis("publish", entry, "--update", "--accept-small-counts") == (0, output, "")
