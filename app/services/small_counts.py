@@ -23,14 +23,14 @@ SHOWN = 100
 
 _PLACE = f"An exact count of 1 to {LARGEST_SMALL}"
 _NUMBER = f"This exact number of records tells a count of 1 to {LARGEST_SMALL}"
-_WHY = f"The entry has exact counts of 1 to {LARGEST_SMALL}, each of which can be about a single person"
-_ROUND = "Summarize the table again without --exact: `aegis summarize` then rounds all counts"
+_WHY = f"The entry has exact counts of 1 to {LARGEST_SMALL}, which can be about single persons"
+_ROUND = "Without --exact, aegis summarize rounds all counts"
 _ACCEPT = (
-    "Or publish them as they are, with `aegis publish --accept-small-counts` (in a call: ?accept_small_counts=true), "
-    "if whoever may read these counts may know them; the version then says that they were accepted"
+    "Or publish them for whoever may read the entry's counts: aegis publish --accept-small-counts (in a call: "
+    "?accept_small_counts=true)"
 )
-_OPERATOR = "Or ask the operator, whose setting AEGIS_SMALL_COUNTS decides what is asked here"
-_NEVER = "This service accepts none, whoever asks (the operator's setting AEGIS_SMALL_COUNTS=refuse)"
+_OPERATOR = "Or ask the operator: AEGIS_SMALL_COUNTS decides"
+_NEVER = "This service accepts none, whoever asks: the operator has set AEGIS_SMALL_COUNTS=refuse"
 
 
 class SmallCounts(StrEnum):
@@ -69,7 +69,7 @@ class SmallCountsGate:
         if small and not self.is_confirmed:
             yield (
                 f"{_WHY}. This service accepts them unasked (development mode, or AEGIS_SMALL_COUNTS=accept); others "
-                "need --accept-small-counts. Without --exact, `aegis summarize` rounds all counts."
+                f"need --accept-small-counts. {_ROUND}."
             )
 
 
