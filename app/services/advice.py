@@ -16,6 +16,7 @@ from app.domain.configurations import PackedConfigurations
 from app.domain.entries import AttributeOutline, Head
 from app.domain.errors import BudgetSpentError, NotFoundError
 from app.domain.lanes import Lane, WrongLaneError
+from app.domain.required_privacy import NOTHING_REQUIRED, RequiredPrivacy
 from app.services.advice_input import AdviceInput, RecentInputs
 from app.services.configurations import unpack_configurations
 from app.services.costs import advice_cost, lane_of
@@ -36,6 +37,19 @@ class SeenAdvice:
 
     advice: Advice
     view: View
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRules:
+    """The rules of a service for every question.
+
+    Attributes:
+        budget: how many distinct questions a tenant that gets coarse answers may ask about a version.
+        required: the privacy that the service requires of every configuration; the entry's tenant may require more.
+    """
+
+    budget: int
+    required: RequiredPrivacy = NOTHING_REQUIRED
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +86,28 @@ class AdviceService:
         self._queue = queue
         self._recent = recent
 
-    async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, budget: int) -> AskedQuestion:
+    async def ask(self, caller: Caller, head: Head, question: AdviceQuestion, rules: QuestionRules) -> AskedQuestion:
         """Ask a question about a version that the caller may see.
 
         Args:
             caller: who asks.
             head: the head of the entry, at that version.
             question: what is asked.
-            budget: how many distinct questions a tenant that gets coarse answers may ask about the version.
+            rules: what applies to every question.
 
         Raises:
             InvalidDocumentError: this version cannot answer the question, or only for other callers.
             BudgetSpentError: the caller's tenant has asked enough distinct questions.
             NotFoundError: the version has just been deleted.
         """
+        question = replace(question, policy=rules.required.stricter_of(head.required_privacy))
         view = view_for(caller, head)
         if view is View.COARSE:
             refuse_beyond_coarse(question, (await self._version(head)).outline)
         asked = await self._asked(caller.tenant, head, question)
         own, is_first = await self._questions.add(asked.id, caller.tenant, view)
         if is_first and view is View.COARSE:
-            await self._spend(caller, head, budget)
+            await self._spend(caller, head, rules.budget)
         return AskedQuestion(own, asked.is_new)
 
     async def _version(self, head: Head) -> KnownVersion:

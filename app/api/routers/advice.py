@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Response
@@ -18,7 +17,7 @@ from app.api.required_privacy import required_privacy
 from app.domain.advice import AdviceQuestion, ReferenceKind
 from app.domain.callers import Caller
 from app.factory import Factory
-from app.services.advice import SeenAdvice
+from app.services.advice import QuestionRules, SeenAdvice
 
 router = APIRouter(tags=["advice"])
 
@@ -88,9 +87,8 @@ async def _answer(
         async with state.database.transaction() as session:
             factory = Factory(session, state.queue, state.tenant_jobs)
             head = await factory.catalogue().head(caller, entry_id, version)
-            policy = state.admission.required.stricter_of(head.required_privacy)
-            ruled = replace(question, policy=policy)
-            asked = await factory.advice(state.recent).ask(caller, head, ruled, state.question_budget)
+            rules = QuestionRules(state.question_budget, state.admission.required)
+            asked = await factory.advice(state.recent).ask(caller, head, question, rules)
             # This comes before the commit, so no worker can have announced the answer yet.
             attention.turn_to(asked.question.advice_id)
         if asked.is_new:

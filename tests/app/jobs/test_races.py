@@ -12,6 +12,7 @@ from app.domain.advice import AdviceQuestion, Problem
 from app.domain.callers import Caller, Role
 from app.domain.errors import NotFoundError
 from app.factory import Factory
+from app.services.advice import QuestionRules
 from app.services.computation import compute_references
 from app.services.recent_versions import RecentVersions
 from tests.app.jobs.database import jobs, rows, until
@@ -103,7 +104,9 @@ async def test_the_last_chunk_stored_while_a_question_is_asked_wakes_it(api, wor
     version_id = version_of(database_url)
     async with services(database, database_url) as factory:
         found = await factory.catalogue().head(OPERATOR, head["id"])
-        asked = await factory.advice(RecentVersions()).ask(OPERATOR, found, AdviceQuestion("g3"), budget=1)
+        asked = await factory.advice(RecentVersions()).ask(
+            OPERATOR, found, AdviceQuestion("g3"), QuestionRules(budget=1)
+        )
         working = asyncio.create_task(worker.run())
         await until(lambda: rows(database_url, LOCK_AWAITED))
         assert jobs(database_url) == [("reference", "doing")]
@@ -118,12 +121,12 @@ async def test_a_version_that_is_known_but_was_deleted_is_not_found(api, databas
     recent = RecentVersions()
     async with services(database, database_url) as factory:
         found = await factory.catalogue().head(OPERATOR, head["id"])
-        await factory.advice(recent).ask(OPERATOR, found, AdviceQuestion("g3"), budget=1)
+        await factory.advice(recent).ask(OPERATOR, found, AdviceQuestion("g3"), QuestionRules(budget=1))
     assert recent.find(found) is not None
     await api.delete(f"/v1/entries/{head['id']}")
     async with services(database, database_url) as factory:
         with pytest.raises(NotFoundError):
-            await factory.advice(recent).ask(OPERATOR, found, AdviceQuestion("g1"), budget=1)
+            await factory.advice(recent).ask(OPERATOR, found, AdviceQuestion("g1"), QuestionRules(budget=1))
 
 
 async def test_questions_enqueue_what_is_missing_once(api, worker, database_url):
