@@ -142,7 +142,7 @@ class TestSummarizeAndApply:
         plan.write_text("label: y\nattributes: {a: {}}\nconfigurations: {c: {}}\n", encoding="utf-8")
         arguments = ("summarize", table, "--plan", plan, "--name", "t", "--output", output)
         assert_one_line(aegis(*arguments), 2, "t.tsv: looks separated by tabs; add --delimiter tab")
-        assert aegis(*arguments, "--delimiter", "tab")[0] == 0
+        assert aegis(*arguments, "--delimiter", "tab", "--exact")[0] == 0
 
     def test_a_missing_file_is_bad_input(self, aegis, tmp_path):
         arguments = ("--plan", EXAMPLE / "plan.yaml", "--name", "x", "--output", tmp_path / "entry.json")

@@ -75,7 +75,7 @@ def counted_below_k(entry: EntryDocument) -> int:
 
 def small_counts(entry: EntryDocument) -> SmallCounts:
     """Count the small counts of all tables: histograms, unmasked and masked joint counts, and pair counts."""
-    small = [counts[(counts > 0) & (counts < SMALL)] for counts in _tables(entry)]
+    small = [counts[(counts > 0) & (counts < SMALL)] for counts in tables_in(entry)]
     return SmallCounts(sum(map(len, small)), min((int(each.min()) for each in small if len(each)), default=0))
 
 
@@ -91,7 +91,7 @@ def _records_of(entry: EntryDocument, shown: set[tuple[str, str]]) -> Iterator[i
             yield from chain.from_iterable(pair.joint)
 
 
-def _tables(entry: EntryDocument) -> Iterator[Counts]:
+def tables_in(entry: EntryDocument) -> Iterator[Counts]:
     """Yield the counts of every table, flattened."""
     tables: list[list[int] | list[list[int]] | None] = [entry.label.histogram]
     for attribute in entry.attributes:

@@ -198,13 +198,15 @@ class _Summary:
         plan = plan.without_unused_secrets()
         if pairs:
             refuse_uncountable(plan)
-        counted = CountedTable.of(opened, plan)
+        whole = CountedTable.of(opened, plan)
+        counted = whole if all_records else shown_records(whole, plan)
         if len(counted.label) == 1:
+            where = " that a release shows" if len(whole.label) > 1 else ""
+            only = shortened(counted.label.texts[0])
             raise TableError(
-                f"{opened.name}: the label {plan.label!r} is {shortened(counted.label.texts[0])} in every record"
+                f"{opened.name}: the label {plan.label!r} is {only} in every record{where}; name another in the plan"
             )
-        records = counted.records
-        counted = counted if all_records else shown_records(counted, plan)
+        records = whole.records
         masked = [counted.masked_domains(each) for each in counted.attributes]
         refuse_undone_secrets(counted, masked)
         both = zip(counted.attributes, masked, strict=True)
@@ -270,7 +272,8 @@ class _Summary:
             elsewhere = count_elsewhere(self.counted, counted, masking, self.plan.label, self.memory_limit)
             return _masking_elsewhere(masking, elsewhere, self.counted.records)
         function = self.counted.function(counted, masking)
-        return _masking(counted, masking.id, function, masked[masking.id], published)
+        stated = _masking(counted, masking.id, function, masked[masking.id], published)
+        return {**stated, "function": _without_values(stated["function"])} if self.shared_only else stated
 
     def _configuration(self, configuration: Configuration) -> dict[str, Any]:
         """Return a configuration; of the records that it leaves out, only those that others show are counted."""
@@ -306,7 +309,7 @@ def _discretization(counted: CountedAttribute, reading: Reading, published: Publ
     rule = counted.attribute.discretization
     if rule is None or not isinstance(reading, Binned):
         numeric = counted.domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
-        merged = numeric and len(published.texts) < len(counted.domain)
+        merged = numeric and published.texts != counted.domain.texts
         return {"discretization": {"rule": MERGED, "parameters": {}}} if merged else {}
     return {"discretization": {"rule": rule.name, "parameters": rule.parameters(reading.bins)}}
 
@@ -353,3 +356,9 @@ def _masking_elsewhere(masking: Masking, elsewhere: CountsElsewhere, records: in
 
 def _function(function: Function) -> dict[str, Any]:
     return {"name": function.name, "parameters": function.parameters()}
+
+
+def _without_values(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the parameters that say what becomes of each value: they name rare values, too."""
+    parameters = {name: each for name, each in function["parameters"].items() if not isinstance(each, dict)}
+    return {**function, "parameters": parameters}

@@ -79,13 +79,13 @@ def test_rare_texts_are_one_value_and_their_names_are_not_told():
     domain = listed(counted(values), unmasked=True)
     counts = Counter(domain.texts[group] for group in domain.partition.groups.tolist())
     # Forty records are too few for a value of their own, so the rarest of the others joins them.
-    assert counts == {"": 1, "common": 1, "usual or 40 other values": 41}
+    assert counts == {"": 1, "common": 1, "usual or others": 41}
 
 
 def test_groups_of_bins_and_dates_are_intervals_too():
     bins = Domain.in_order(["[0,1)", "[1,2)", "[2,3)"], lambda text: int(text[1]))
     groups = [np.array([0, 1]), np.array([2])]
-    assert group_names(bins, groups, binned=True, frequent=np.ones(3, dtype=bool)) == ("[0,2)", "[2,3)")
+    assert group_names(bins, groups, binned=True, frequent=np.ones(3, dtype=bool)) == ("(-inf,2)", "[2,3)")
     dates = Domain.of(["2026-01-03", "2026-02-05", "2026-04-01", ""])
     groups = [np.array([0]), np.array([1, 2]), np.array([3])]
     names = group_names(dates, groups, binned=False, frequent=np.ones(4, dtype=bool))
@@ -93,10 +93,10 @@ def test_groups_of_bins_and_dates_are_intervals_too():
 
 
 def test_a_name_that_is_taken_gets_a_number():
-    domain = Domain.of(["a", "b", "c", "d", "2 values"])
+    domain = Domain.of(["a", "b", "c", "d", "rare values"])
     groups = [np.array([0]), np.array([1, 3]), np.array([2, 4])]
     names = group_names(domain, groups, binned=False, frequent=np.zeros(5, dtype=bool))
-    assert names == ("2 values", "2 values (2)", "2 values (3)")
+    assert names == ("rare values (2)", "rare values (3)", "rare values (4)")
 
 
 @pytest.mark.parametrize(
@@ -125,3 +125,17 @@ def test_pairs_of_unmasked_values_have_ten_records_on_average(records, least):
     assert least_records(records) == least
     if least > LEAST:
         assert records / (records / least) ** 2 >= 10
+
+
+def test_a_rare_value_is_not_named_even_where_it_is_alone():
+    def names(texts, frequent, *, binned=False):
+        groups = [np.array([place]) for place in range(len(texts))]
+        domain = Domain.in_order(texts, lambda text: float(text[1:].split(",")[0])) if binned else Domain.of(texts)
+        return group_names(domain, groups, binned=binned, frequent=np.array(frequent))
+
+    assert names(["HIV", "common"], [False, True]) == ("rare values", "common")
+    assert names(["20", "117"], [True, False]) == ("20", "[100,inf)")
+    assert names(["1931-05-17", "2024-01-01"], [False, True]) == ("(-inf,2024-01-01)", "2024-01-01")
+    rare = names(["1931-05-17", "1931-05-19", "1931-05-20", "2031-08-17"], [False] * 4)
+    assert rare == ("(-inf,1931-05-18)", "[1931-05-18,1931-05-20)", "[1931-05-20,2031-01-01)", "[2031-01-01,inf)")
+    assert names(["[20.5,20.6)", "[117.3,117.4)"], [False, False], binned=True) == ("(-inf,100)", "[100,inf)")

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from aegis_provider import prepare_entry
+from aegis_provider import load_plan, prepare_entry
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.privacy.shown_records import shown_records
 from aegis_provider.summary import summarize_shared
@@ -72,3 +72,16 @@ def test_the_default_lists_no_value_of_a_hidden_record(table, plan_of):
     assert abs(entry.records - len(ROWS)) <= 4
     assert not any(text in str(entry.model_dump()) for text in ("'w'", "'x'", "'3'", "'4.0'"))
     assert {each.id for attribute in entry.attributes for each in attribute.maskings} == {"cut"}  # gone is not shared
+
+
+def test_a_label_value_that_no_release_shows_is_not_listed(tmp_path):
+    table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
+    table.write_text("a,y\n" + "common,u\ncommon,v\n" * 30 + "w,RARE\n", encoding="utf-8")
+    plan.write_text(
+        "label: y\nquasi_identifiers: [a]\nattributes: {a: {}}\nconfigurations: {c1: {a: identity}}\n"
+        "privacy: {c1: {k: 5}}\nsuppressed: {c1: 1}\n",
+        encoding="utf-8",
+    )
+    entry = prepare_entry(table, load_plan(plan), name="t").entry
+    assert entry.label.domain == ["u", "v"]
+    assert "RARE" not in entry.model_dump_json()

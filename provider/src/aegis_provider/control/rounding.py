@@ -73,13 +73,15 @@ class RandomRounding(Control):
             ControlError: No record is left.
         """
         labels = np.array(entry.label.histogram, dtype=np.int64)
-        up = rounded_up(labels, self.base, self.random_bytes)
-        histogram = labels - labels % self.base + self.base * up
-        if not histogram.any():
+        if entry.records < self.base:
             raise ControlError(
                 f"with {entry.records} records, rounding to multiples of {self.base} leaves none: choose a smaller "
                 "base, or publish exact counts if they give nobody away"
             )
+        histogram = np.zeros_like(labels)
+        while not histogram.any():  # a table of a few records has to keep some
+            up = rounded_up(labels, self.base, self.random_bytes)
+            histogram = labels - labels % self.base + self.base * up
         left_out = tuple(f"histogram of {each.name}" for each in entry.attributes if _lacks_joint(each))
         changed: dict[str, Any] = {
             "records": int(histogram.sum()),

@@ -93,10 +93,10 @@ class CountedTable:
         tallies = tally(table, [each.attribute.name for each in self.attributes], label)
         if not len(tallies[0].counts):
             raise TableError(f"{table.name}: no release shows any record")
+        known = _domain(table, label, tallies[0].labels, self.label.value_type)
         both = zip(self.attributes, tallies, strict=True)
-        return replace(
-            self, table=table, attributes=tuple(_recounted(table, each, again, self.label) for each, again in both)
-        )
+        attributes = tuple(_recounted(table, each, again, known) for each, again in both)
+        return replace(self, table=table, label=known, attributes=attributes)
 
     def masked_domains(self, counted: CountedAttribute) -> dict[str, MaskedDomain]:
         """Return what each masking makes of the domain, by id, for maskings that give every value a masked value.

@@ -1,6 +1,7 @@
 """Names of groups of values that tell no rare value, and so no single record."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal, localcontext
 from itertools import count, pairwise
 from typing import Final
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.counting.counts import Places
-from aegis_provider.table.arithmetic import interval_name
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _NAMED: Final = 3
@@ -22,11 +22,11 @@ _DIGITS: Final = 2000
 def group_names(
     domain: Domain, members: Sequence[Places], *, binned: bool, frequent: NDArray[np.bool_]
 ) -> tuple[str, ...]:
-    """Return a unique text for each group of values. A group of one value has the text of the value.
+    """Return a unique text for each group of values. A single value has its own text if it is frequent.
 
-    Groups of neighbours among numbers, dates and bins are named by the interval that holds them. The ends of intervals
-    lie between values, so that they tell none, and have as few digits as possible. Other groups are named by their
-    `frequent` values, up to three.
+    Other groups of neighbours among numbers, dates and bins are named by the interval that holds them. The ends of
+    intervals lie between values, so that they tell none, and are as round as possible; the first and the last interval
+    have one end. Other groups are named by their `frequent` values, up to three.
 
     Args:
         domain: The values.
@@ -34,44 +34,46 @@ def group_names(
         binned: Whether the values are bins.
         frequent: (values,) whether a name may list a value.
     """
-    if all(len(each) == 1 for each in members):
+    own = [len(each) == 1 and (bool(frequent[each[0]]) or domain.texts[each[0]] == MISSING) for each in members]
+    if all(own):
         return domain.texts
-    consecutive = all(int(each[-1] - each[0]) + 1 == len(each) for each in members)
-    if binned and consecutive:
-        return tuple(_joined(domain.texts[each[0]], domain.texts[each[-1]]) for each in members)
-    if domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE} and consecutive:
-        return tuple(_intervals(domain, members))
-    names: list[str] = []
-    for each in members:
-        names.append(_listed(domain, each, names, frequent))
-    return tuple(names)
+    ordered = binned or domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
+    if ordered and all(int(each[-1] - each[0]) + 1 == len(each) for each in members):
+        edge = _bin_edge if binned else _date_edge if domain.value_type is ValueType.DATE else _number_edge
+        named = zip(members, own, _intervals(domain, members, edge), strict=True)
+        return tuple(domain.texts[each[0]] if is_own else name for each, is_own, name in named)
+    listed: list[str] = []
+    for each, is_own in zip(members, own, strict=True):
+        listed.append(domain.texts[each[0]] if is_own else _listed(domain, each, listed, frequent))
+    return tuple(listed)
 
 
-def _joined(first: str, last: str) -> str:
-    """Return the interval from the beginning of one bin to the end of another."""
-    return first if first == last else f"{first.partition(',')[0]},{last.partition(',')[2]}"
-
-
-def _intervals(domain: Domain, members: Sequence[Places]) -> Iterator[str]:
-    """Yield the interval of each group of neighbours; a single value keeps its text."""
+def _intervals(domain: Domain, members: Sequence[Places], edge: Callable[[Domain, int, int], str]) -> Iterator[str]:
+    """Yield the interval of each group of neighbours."""
     present = [each for each in members if domain.texts[each[0]] != MISSING]
     yield from [MISSING] * (len(members) - len(present))
-    is_date = domain.value_type is ValueType.DATE
-    edges = [_edge(domain, before[-1], after[0]) for before, after in pairwise(present)]
-    for each, (low, high) in zip(present, pairwise([None, *edges, None]), strict=True):
-        if len(each) == 1:
-            yield domain.texts[each[0]]
-        elif is_date:
-            yield f"{'(-inf' if low is None else f'[{low}'},{high or 'inf'})"
-        else:
-            yield interval_name(Decimal(low or "-inf"), Decimal(high or "inf"))
+    edges = [edge(domain, int(before[-1]), int(after[0])) for before, after in pairwise(present)]
+    for low, high in pairwise([None, *edges, None]):
+        yield f"{'(-inf' if low is None else f'[{low}'},{high or 'inf'})"
 
 
-def _edge(domain: Domain, before: int, after: int) -> str:
-    """Return where the group that begins at `after` begins; for dates, at its first one."""
-    if domain.value_type is ValueType.DATE:
-        return domain.texts[after]
+def _number_edge(domain: Domain, before: int, after: int) -> str:
     return f"{simplest(domain.keys[before], domain.keys[after]):f}"
+
+
+def _date_edge(domain: Domain, before: int, after: int) -> str:
+    """Return the first day of a year or else of a month between two dates, or else a day in the middle."""
+    low, high = domain.keys[before], domain.keys[after]
+    for candidate in (high.replace(month=1, day=1), high.replace(day=1)):
+        if low < candidate:
+            return str(candidate.isoformat())
+    return str((low + (high - low + timedelta(days=1)) // 2).isoformat())
+
+
+def _bin_edge(domain: Domain, before: int, after: int) -> str:
+    """Return a number between the end of one bin and the beginning of the next, which may be the same."""
+    end, begin = domain.texts[before].partition(",")[2][:-1], domain.texts[after].partition(",")[0][1:]
+    return begin if end == begin else f"{simplest(Decimal(end), Decimal(begin)):f}"
 
 
 def simplest(below: Decimal, above: Decimal) -> Decimal:
@@ -90,16 +92,13 @@ def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
 
 
 def _listed(domain: Domain, members: Places, names: Sequence[str], frequent: NDArray[np.bool_]) -> str:
-    """Return the frequent values of a group and the number of its others; followed by a number if that is taken."""
-    texts = [domain.texts[place] or "missing" for place in members]
-    if len(texts) == 1:
-        return str(domain.texts[members[0]])
-    told = [text for text, place in zip(texts, members, strict=True) if frequent[place]][:_NAMED]
-    others = len(texts) - len(told)
-    if others:
-        other = " other" if told else ""
-        told.append(f"{others}{other} value{'s' * (others > 1)}")
-    text = " or ".join(told)
+    """Return the frequent values of a group, and that it has others; followed by a number if that is taken.
+
+    It does not say how many others there are: in a column of nearly unique values, that is a number of records.
+    """
+    told = [domain.texts[place] or "missing" for place in members if frequent[place]]
+    rest = ["others" if told else "rare values"] * (len(told[:_NAMED]) < len(members))
+    text = " or ".join([*told[:_NAMED], *rest])
     candidates = (text if number == 1 else f"{text} ({number})" for number in count(1))
     free: str = next(each for each in candidates if each not in names and each not in domain.places)
     return free

@@ -17,7 +17,7 @@ from aegis_provider.disclosure.tables import (
     pair_tables,
     rounding_of,
 )
-from aegis_provider.disclosure.verdict import judged
+from aegis_provider.disclosure.verdict import judged, refuse_false_declarations
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
@@ -64,6 +64,7 @@ def disclose(
     """
     if (table is None) != (plan is None):
         raise PlanError("table and plan go together, because the plan says what the entry counts; give both")
+    refuse_false_declarations(entry)
     chosen, rounding = _chosen(entry, attributes), rounding_of(entry)
     published = [_evidence(entry, each) for each in chosen]
     evidence = [with_declared_rounding(each) for each in published]

@@ -12,11 +12,31 @@ from aegis_advisor.evidence.checks import find_pair_faults
 from aegis_advisor.verdict import ENOUGH, PublishedCounts, Releases, judge, spent_epsilon
 from aegis_advisor.verdict.model import Path
 from aegis_provider.disclosure.model import Judged
+from aegis_provider.entry_warnings import tables_in
 from aegis_provider.errors import EntryError
 from aegis_sdk.wire import IDENTITY, EntryDocument, Verdict, VerdictFinding, pointer_of
 
 _SMALLEST: Final = 5
 """The smallest count that is not small."""
+
+
+def refuse_false_declarations(entry: EntryDocument) -> None:
+    """Reject an entry whose counts are not what its controls say.
+
+    Raises:
+        EntryError: A count is not a multiple of the declared base, or is below the declared minimum.
+    """
+    control = entry.disclosure_control
+    if control is None:
+        return
+    base, least = control.rounded_to or 1, control.min_cell or 0
+    for counts in tables_in(entry):
+        if (counts % base).any():
+            raise EntryError(f"/disclosure_control/rounded_to: not all counts are multiples of {base}, as this says")
+        if control.rounded_to is None and control.epsilon is None and ((counts > 0) & (counts < least)).any():
+            raise EntryError(
+                f"/disclosure_control/min_cell: some counts are below {least}, though this says that none is"
+            )
 
 
 def judged(
