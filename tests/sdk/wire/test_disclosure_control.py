@@ -125,6 +125,42 @@ def test_rounded_pairs_declare_it(control, given, places):
     assert set(faults(with_pair(entry(control, rounded_to=(5, 5)), given))) == places
 
 
+def noisy(scale=2.0, epsilon=1.0):
+    return {"with_label": {**TOLD["with_label"], "noise": {"kind": "laplace", "scale": scale, "epsilon": epsilon}}}
+
+
+NOISY = {"noise": laplace(1.0, 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "given", "places"),
+    [
+        (5.0, COUNTED | NOISY | noisy(), set()),
+        (4.9, COUNTED | NOISY | noisy(), {"/disclosure_control/epsilon"}),
+        (5.0, COUNTED | NOISY | TOLD, {"/pairs/0/with_label"}),
+        (5.0, COUNTED | NOISY | DIGITS, {"/pairs/0/with_label"}),
+        (5.0, COUNTED | noisy(), {"/pairs/0"}),
+        (4.0, noisy(), set()),
+    ],
+)
+def test_noisy_pairs_and_what_they_tell_of_the_label_declare_it_within_the_budget(epsilon, given, places):
+    document = entry({"epsilon": epsilon}, noise=(laplace(1.0, 1.0), laplace(1.0, 1.0)))
+    assert set(faults(with_pair(document, given))) == places
+
+
+def test_noise_in_what_a_pair_tells_spends_for_two_numbers():
+    place = "/pairs/0/with_label/noise/epsilon"
+    assert set(faults(with_pair(entry(None), noisy(2.0, 0.9)))) == {place}
+    assert faults(with_pair(entry(None), noisy(2.0, 1.0))) == {}
+    assert faults(with_pair(entry(None), noisy(2.0, None))) == {}
+
+
+def test_open_answers_need_as_much_noise_in_what_pairs_tell():
+    control = {"epsilon": 10.0, "open_answers": True}
+    document = entry(control, noise=(laplace(1.0, 1.0), laplace(1.0, 1.0)))
+    assert set(faults(with_pair(document, noisy(0.9, 3.0)))) == {"/pairs/0/with_label/noise/scale"}
+
+
 def test_rounding_that_a_pair_without_counts_declares_is_a_fault():
     assert set(faults(with_pair(entry(None), ROUNDED | DIGITS))) == {"/pairs/0/rounded_to"}
 

@@ -50,7 +50,7 @@ from aegis_sdk.wire.examples import (
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
 from aegis_sdk.wire.members import refuse_repeated_members
-from aegis_sdk.wire.pair import LabelAssociation, Pair
+from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.sizes import ROWS
 from aegis_sdk.wire.values import COUNT_MAX
@@ -79,6 +79,7 @@ __all__ = [
     "AdviceHead",
     "AdviceRequest",
     "AdviceStatus",
+    "AssociationNoise",
     "Attribute",
     "AttributeAdvice",
     "CoarseAdvice",

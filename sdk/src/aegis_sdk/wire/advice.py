@@ -97,7 +97,9 @@ class RankedConfiguration(CoarseRow):
     utility: float = Field(description="Weighted mean utility of its maskings")
     standard_error: float | None = Field(
         default=None,
-        description="Upper bound on the standard error of the utility, with the records as a sample; null: not known",
+        description="Upper bound on the standard error of the utility, with the records as a sample; null: not known. "
+        "For a measure that takes several attributes together, only what the declared inexactness of counts (noise, "
+        "rounding) adds: the value by exact counts is mostly within two of them; null if all counts are exact",
     )
     difference_error: float | None = Field(
         default=None,

@@ -8,8 +8,11 @@ from pydantic import Field
 from aegis_sdk.wire.attribute import TOLERANCE, Attribute, Label, Masking, RoundingBase
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.faults import Fault, Location
-from aegis_sdk.wire.pair import Pair
+from aegis_sdk.wire.pair import LabelAssociation, Pair
 from aegis_sdk.wire.values import COUNT_MAX, PositiveNumber
+
+Declaring = Label | Masking | Pair | LabelAssociation
+"""What can declare noise of its own."""
 
 LEAST_SCALE = 1.0
 """The least scale of noise, in records, that covers a count: that of epsilon 1."""
@@ -61,15 +64,17 @@ def control_faults(
     if control.rounding is not None and (control.rounded_to is None or control.epsilon is not None):
         yield ("disclosure_control", "rounding"), "Needs `rounded_to`, and goes with no epsilon"
     declaring = list(_declaring(label, attributes, pairs))
+    noisy = [*declaring, *_associations(pairs)]
     if control.open_answers:
-        yield from _faint_noise(declaring)
+        yield from _faint_noise(noisy)
     if control.epsilon is not None:
-        yield from _budget_faults(control.epsilon, declaring)
+        yield from _budget_faults(control.epsilon, noisy)
     if control.rounded_to is not None:
         yield from _rounding_faults(control, declaring)
     if control.epsilon is not None or control.rounded_to is not None:
         counts = () if control.rounding else _exact(attributes)
-        for location in (*counts, *_exact_associations(pairs)):
+        told = _exact_associations(pairs) if control.epsilon is None else ()
+        for location in (*counts, *told):
             yield location, "These numbers are exact, but `disclosure_control` says all were changed: leave them out"
 
 
@@ -83,7 +88,7 @@ def _rounding_faults(
             yield location, f"Does not declare `rounded_to` {control.rounded_to}, as `disclosure_control` does"
 
 
-def _faint_noise(declaring: Sequence[tuple[Location, Label | Masking | Pair]]) -> Iterator[Fault]:
+def _faint_noise(declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
     """The faults of tables whose noise is so small that full answers would give the counts away."""
     for location, table in declaring:
         if table.noise is not None and table.noise.scale < LEAST_SCALE:
@@ -91,7 +96,7 @@ def _faint_noise(declaring: Sequence[tuple[Location, Label | Masking | Pair]]) -
             yield (*location, "noise", "scale"), detail
 
 
-def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Label | Masking | Pair]]) -> Iterator[Fault]:
+def _budget_faults(epsilon: float, declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
     """The faults of tables without noise, and of parts that sum to more than the budget."""
     parts = []
     for location, table in declaring:
@@ -115,6 +120,13 @@ def _declaring(
     yield from ((("pairs", index), pair) for index, pair in enumerate(pairs) if pair.joint is not None)
 
 
+def _associations(pairs: Sequence[Pair]) -> Iterator[tuple[Location, LabelAssociation]]:
+    """What pairs tell of the label together: no counts, but computed from counts."""
+    for index, pair in enumerate(pairs):
+        if pair.with_label is not None:
+            yield ("pairs", index, "with_label"), pair.with_label
+
+
 def _exact(attributes: Sequence[Attribute]) -> Iterator[Location]:
     """The locations of counts that cannot declare anything themselves."""
     for place, attribute in enumerate(attributes):
@@ -124,6 +136,4 @@ def _exact(attributes: Sequence[Attribute]) -> Iterator[Location]:
 
 def _exact_associations(pairs: Sequence[Pair]) -> Iterator[Location]:
     """The locations of associations with the label that do not say to how many digits they were rounded."""
-    for index, pair in enumerate(pairs):
-        if pair.with_label is not None and pair.with_label.digits is None:
-            yield ("pairs", index, "with_label")
+    yield from (location for location, told in _associations(pairs) if told.digits is None)

@@ -1,16 +1,16 @@
 """Two masked attributes: how they depend on each other, and how the label depends on both together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Noise, RoundingBase
+from aegis_sdk.wire.attribute import DROP, IDENTITY, TOLERANCE, Attribute, Noise, RoundingBase
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.faults import Fault, fault, refuse
 from aegis_sdk.wire.tables import MaskedCounts
-from aegis_sdk.wire.values import COUNT_MAX, Identifiers, Number, repeats
+from aegis_sdk.wire.values import COUNT_MAX, Identifiers, Number, PositiveNumber, repeats
 
 Sizes = Mapping[str, Mapping[str, int]]
 """The number of masked values by attribute and masking id."""
@@ -24,7 +24,37 @@ def _two(names: list[str]) -> list[str]:
             raise fault(f"Has {len(names)} names; give exactly two")
 
 
+ASSOCIATED = 2
+"""The sensitivity of the sums behind chi-square and of the number of combinations together: 1 each."""
+
 _Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
+
+
+class AssociationNoise(Request):
+    """Noise in what two masked values tell of the label: in the sums behind chi-square, and in the combinations."""
+
+    kind: Literal["laplace"] = Field(
+        description="`laplace`: Laplace noise of the same scale on `combinations` and on each sum `S_j`, the squared "
+        "counts of a combination and the label value `j` over those of the combination, added up. With the published "
+        "counts `m_j` of the label and their sum `N`, `chi_square` is `N (sum of S_j / m_j - 1)`"
+    )
+    scale: PositiveNumber = Field(
+        description="Scale of the noise, in records; that of `chi_square` is `N / m_j` times as large for each `S_j`"
+    )
+    epsilon: PositiveNumber | None = Field(
+        default=None, description="The share of the entry's epsilon that both numbers spent together"
+    )
+
+    @property
+    def spent(self) -> float:
+        """The epsilon that both numbers spend: as declared, else the least that noise of this scale can spend."""
+        return ASSOCIATED / self.scale if self.epsilon is None else self.epsilon
+
+    @model_validator(mode="after")
+    def _spends_what_it_says(self) -> Self:
+        if self.spent * (1 + TOLERANCE) < ASSOCIATED / self.scale:
+            refuse("noise", [(("epsilon",), "Is less than 2 / `scale`, the least that noise of this scale spends")])
+        return self
 
 
 class LabelAssociation(Request):
@@ -36,7 +66,11 @@ class LabelAssociation(Request):
     )
     combinations: int = Field(ge=1, le=COUNT_MAX, description="Number of combinations that occur")
     digits: Annotated[int, Field(ge=1, le=17)] | None = Field(
-        default=None, description="Both numbers were rounded to this many significant digits; null: they are exact"
+        default=None,
+        description="Both numbers were rounded to this many significant digits; null: they were not rounded",
+    )
+    noise: AssociationNoise | None = Field(
+        default=None, description="Noise that was added to both numbers; null: none was"
     )
 
 
