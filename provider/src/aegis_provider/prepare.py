@@ -138,7 +138,7 @@ def prepare_entry(
     summary = summarize_shared(table, plan, name=name, pairs=pairs, all_records=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
-    controlled = apply_controls(summary.entry, chosen, roles, progress=progress)
+    controlled = apply_controls(summary.entry, chosen, roles, sums=summary.sums, progress=progress)
     merged = tuple(_of_values(each, summary.domains[each.attribute]) for each in controlled.changes.merged)
     controlled = replace(controlled, changes=replace(controlled.changes, merged=merged))
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)

@@ -8,7 +8,14 @@ from typing import Any, Final
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import JointCounts
 from aegis_provider.counting.elsewhere import CountsElsewhere, count_elsewhere
-from aegis_provider.counting.pair_tables import pair_tables, refuse_uncountable, refuse_undone_secrets
+from aegis_provider.counting.pair_cells import LabelSums
+from aegis_provider.counting.pair_tables import (
+    PairName,
+    PairsTold,
+    pair_tables,
+    refuse_uncountable,
+    refuse_undone_secrets,
+)
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import PlanError, TableError, shortened
@@ -64,7 +71,8 @@ def summarize(
     """
     _refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
-        return _Summary.of(opened, plan, memory_limit, pairs=pairs).entry(name, progress)
+        summary = _Summary.of(opened, plan, memory_limit, pairs=pairs)
+        return summary.entry(name, summary.told(progress))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +84,13 @@ class SharedSummary:
             if no configuration shares it unmasked: what controls do to counts begins there.
         domains: The domain of each attribute as the entry lists it, by its name.
         hidden: How many records no release shows; they are not counted.
+        sums: By pair, what its chi-square with the label follows from: noise is added to these.
     """
 
     entry: EntryDocument
     domains: Mapping[str, PublishedDomain]
     hidden: int
+    sums: Mapping[PairName, LabelSums]
 
 
 def summarize_shared(
@@ -106,9 +116,8 @@ def summarize_shared(
             opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, all_records=all_records
         )
         names = [each.attribute.name for each in summary.counted.attributes]
-        return SharedSummary(
-            summary.entry(name, progress), dict(zip(names, summary.domains, strict=True)), summary.hidden
-        )
+        told, domains = summary.told(progress), dict(zip(names, summary.domains, strict=True))
+        return SharedSummary(summary.entry(name, told), domains, summary.hidden, told.sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,14 +225,19 @@ class _Summary:
         ]
         return cls(counted, plan, masked, domains, records - counted.records, memory_limit, pairs, shared_only)
 
-    def entry(self, name: str, progress: Progress) -> EntryDocument:
-        """Return the entry.
+    def told(self, progress: Progress) -> PairsTold:
+        """Return what is told of pairs.
 
         Raises:
             TableError: The table has more pairs of values than an entry can hold.
         """
+        if not self.pairs:
+            return PairsTold()
+        return pair_tables(self.counted, self.plan, self.masked, self.domains, progress)
+
+    def entry(self, name: str, told: PairsTold) -> EntryDocument:
+        """Return the entry with what is told of pairs."""
         plan, each = self.plan, zip(self.counted.attributes, self.masked, self.domains, strict=True)
-        pairs = pair_tables(self.counted, plan, self.masked, self.domains, progress) if self.pairs else []
         document = {
             "format": 1,
             "name": name,
@@ -231,7 +245,7 @@ class _Summary:
             "records": self.counted.records,
             "label": _label(self.counted, plan.label),
             "attributes": [self._attribute(*parts) for parts in each],
-            **({"pairs": pairs} if self.pairs else {}),
+            **({"pairs": told.pairs} if self.pairs else {}),
             "configurations": [self._configuration(each) for each in plan.configurations],
         }
         return entry_of(document, plan.source)

@@ -132,6 +132,16 @@ def test_noise_declares_its_budget_and_says_what_that_does_not_cover(summarized)
     ]
 
 
+def test_noise_covers_pairs_and_what_they_tell_of_the_label(summarized):
+    code, out, _, entry = summarized("--epsilon", 2, "--pairs", "--json")
+    assert code == 0
+    listed = [table["table"] for table in json.loads(out)["controls"]["noise"]]
+    assert sum(table.endswith(", with the label") for table in listed) == len(entry["pairs"]) > 0
+    declaring = [entry["label"], *(one for each in entry["attributes"] for one in each["maskings"])]
+    declaring += [pair for pair in entry["pairs"] if "joint" in pair] + [pair["with_label"] for pair in entry["pairs"]]
+    assert sum(each["noise"]["epsilon"] for each in declaring) == pytest.approx(2)
+
+
 def test_answers_about_noisy_counts_are_opened_where_that_is_said(summarized):
     *_, entry = summarized("--epsilon", 2, "--open-answers")
     assert entry["disclosure_control"] == {"epsilon": 2, "split": "equal", "open_answers": True}
@@ -149,7 +159,6 @@ def test_answers_about_noisy_counts_are_opened_where_that_is_said(summarized):
         (("--split", "equal"), "--split says how epsilon is split; give --epsilon too"),
         (("--open-answers",), "--open-answers needs counts that noise covers; give --epsilon too"),
         (("--open-answers", "--min-cell", "5"), "--open-answers needs counts that noise covers; give --epsilon too"),
-        (("--pairs", "--epsilon", "1"), "noise cannot be added to pair counts"),
         (("--exact", "--round-to", "5"), "leave out --exact or the other controls"),
         (("--round-to", "1000000"), "rounding to multiples of 1000000 leaves none"),
         (("--min-cell", "2000"), "fewer than the minimum cell count of 2000"),

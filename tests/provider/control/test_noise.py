@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from aegis_provider.control import ControlError, Roles
-from aegis_provider.control.noise import epsilon_of, scale_for, shares_of
+from aegis_provider import document_of
+from aegis_provider.control import ControlError, Roles, apply_controls
+from aegis_provider.control.laplace import epsilon_of, scale_for
+from aegis_provider.control.noise import shares_of
+from aegis_provider.counting.pair_cells import UNIT
 from aegis_sdk.wire import EntryDocument
 from tests.provider.control.counted_entries import all_counts, controlled, controls_of, entry_of
 from tests.service import publication
@@ -123,10 +126,53 @@ def test_noise_differs_from_run_to_run():
     assert list(all_counts(noisy(0.1).entry)) != list(all_counts(noisy(0.1).entry))
 
 
-def test_what_is_left_to_chance_and_pairs_are_refused():
-    entry = entry_of(RECORDS, CONFIGURATIONS, pairs=[("twos", "as-it-is")])
-    with pytest.raises(ControlError, match="noise cannot be added to pair counts"):
-        noisy(entry=entry)
+PAIRS = [("twos", "as-it-is"), ("identity", "identity")]
+
+
+def with_pairs():
+    """An entry with two pairs, of which the first tells of the label, and the label sums of that."""
+    entry = entry_of(RECORDS, CONFIGURATIONS, joint=("a",), pairs=PAIRS)
+    entry["pairs"][0]["with_label"] = {"chi_square": 5.0, "combinations": 8}
+    return entry, {(("a", "b"), ("twos", "as-it-is")): (100 * UNIT, 120 * UNIT)}
+
+
+@pytest.mark.parametrize("split", ["equal", "cube_root"])
+def test_pairs_and_what_they_tell_of_the_label_are_in_the_same_budget(split):
+    entry, sums = with_pairs()
+    held = apply_controls(EntryDocument.model_validate(entry), controls_of(epsilon=2.0, split=split), ROLES, sums=sums)
+    after = document_of(held.entry)
+    (first, second), noise = after["pairs"], held.changes.noise
+    declared_by = [*declared(after), first["noise"], second["noise"], first["with_label"]["noise"]]
+    assert [(each["scale"], each["epsilon"]) for each in declared_by] == [(each.scale, each.epsilon) for each in noise]
+    assert [each.cells for each in noise[-3:]] == [8, 16, 3]
+    assert [each.table for each in noise[-2:]] == [
+        "a: identity with b: identity",
+        "a: twos with b: as-it-is, with the label",
+    ]
+    assert sum(Fraction(each.epsilon) for each in noise) <= 2
+    assert float(sum(Fraction(each.epsilon) for each in noise)) == pytest.approx(2)
+    assert first["with_label"]["noise"]["scale"] == pytest.approx(2 / noise[-1].epsilon, rel=1e-5)
+    EntryDocument.model_validate(copy.deepcopy(after))
+    publication(after)
+
+
+def test_counts_of_pairs_get_noise():
+    entry, _ = with_pairs()
+    drawn = np.array([noisy(1.0, entry=entry).entry["pairs"][0]["joint"] for _ in range(50)])
+    noise = drawn - np.array(entry["pairs"][0]["joint"])
+    assert noise.std() == pytest.approx(sqrt(2) * 9, rel=0.2)  # nine tables, each of sensitivity 1
+
+
+def test_what_pairs_tell_of_the_label_is_left_out_without_the_table():
+    entry, _ = with_pairs()
+    held = noisy(entry=entry)
+    assert "what 1 pairs tell of the label together (with_label)" in held.changes.tables
+    assert all("with_label" not in pair for pair in held.entry["pairs"])
+    del entry["pairs"][0]["joint"]
+    assert [pair["maskings"] for pair in noisy(entry=entry).entry["pairs"]] == [["identity", "identity"]]
+
+
+def test_what_is_left_to_chance_is_refused():
     entry = entry_of(RECORDS, CONFIGURATIONS)
     masking = entry["attributes"][1]["maskings"][0]
     del masking["mapping"]

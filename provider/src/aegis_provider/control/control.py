@@ -3,9 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from aegis_provider.control.promises import Roles
+from aegis_provider.counting.pair_cells import LabelSums
+from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.errors import ProviderError
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import EntryDocument
@@ -131,6 +133,10 @@ class Control(ABC):
         Raises:
             ControlError: The control cannot be applied to the entry.
         """
+
+    def knowing(self, sums: Mapping[PairName, LabelSums]) -> Self:  # noqa: ARG002 - only noise needs them
+        """Return the control with what it needs of the table beside the entry: the label sums of its pairs."""
+        return self
 
     def conflict_with(self, other: "Control") -> str | None:  # noqa: ARG002 - most controls work with every other
         """Return why the two controls cannot be combined, or `None` if they can."""

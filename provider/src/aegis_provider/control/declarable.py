@@ -1,14 +1,17 @@
-"""Entries reduced to the tables that can declare inexact counts: those of the label and of the maskings."""
+"""Entries reduced to the tables that can declare inexact counts: those of the label, of the maskings and of pairs."""
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from aegis_provider.control.control import ControlError
-from aegis_sdk.wire import DROP, IDENTITY, Attribute, EntryDocument, Masking, MaskingFunction
+from aegis_provider.control.noisy_association import named
+from aegis_sdk.wire import DROP, IDENTITY, Attribute, EntryDocument, Masking, MaskingFunction, Pair
 
 Declared: TypeAlias = tuple[list[list[int]], dict[str, Any]]
 """The counts of a table, and the fields that declare how they were changed."""
+
+_Holder = TypeVar("_Holder", Masking, Pair)
 
 _UNMASKED = "unmasked"
 
@@ -18,23 +21,15 @@ def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...
 
     Histograms and the numbers of suppressed records are left out. The unmasked joint counts of an attribute become
     those of an extra masking that changes nothing and that no configuration uses, so that they remain available.
-
-    Raises:
-        ControlError: There are pair counts.
     """
-    if entry.pairs:
-        raise ControlError("noise cannot be added to pair counts; summarize without pairs")
     configurations = entry.configurations or []
     tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
     tables += [f"suppressed of {each.id}" for each in configurations if each.suppressed is not None]
     changed = {
-        "pairs": [],
         "attributes": [_declarable(each) for each in entry.attributes],
         "configurations": [each.model_copy(update={"suppressed": None}) for each in configurations],
     }
-    declarable = entry.model_copy(update=changed)
-    declarable.model_fields_set.discard("pairs")  # leave the field out, since an empty list says that there are none
-    return declarable, tuple(tables)
+    return entry.model_copy(update=changed), tuple(tables)
 
 
 def tables_of(entry: EntryDocument) -> Iterator[tuple[str, list[list[int]]]]:
@@ -44,6 +39,9 @@ def tables_of(entry: EntryDocument) -> Iterator[tuple[str, list[list[int]]]]:
         for masking in attribute.maskings:
             if masking.joint is not None:
                 yield f"{attribute.name}: {masking.id}", masking.joint
+    for pair in entry.pairs:
+        if pair.joint is not None:
+            yield named(pair), pair.joint
 
 
 def with_tables(entry: EntryDocument, tables: Iterator[Declared]) -> EntryDocument:
@@ -62,14 +60,17 @@ def with_tables(entry: EntryDocument, tables: Iterator[Declared]) -> EntryDocume
         for each in entry.attributes
     ]
     label = entry.label.model_copy(update={**declared, "histogram": histogram})
-    return entry.model_copy(update={"records": sum(histogram), "label": label, "attributes": attributes})
+    changed: dict[str, Any] = {"records": sum(histogram), "label": label, "attributes": attributes}
+    if "pairs" in entry.model_fields_set:
+        changed["pairs"] = [_declaring(pair, tables) for pair in entry.pairs]
+    return entry.model_copy(update=changed)
 
 
-def _declaring(masking: Masking, tables: Iterator[Declared]) -> Masking:
-    if masking.joint is None:
-        return masking
+def _declaring(held: _Holder, tables: Iterator[Declared]) -> _Holder:
+    if held.joint is None:
+        return held
     joint, declared = next(tables)
-    return masking.model_copy(update={**declared, "joint": joint})
+    return held.model_copy(update={**declared, "joint": joint})
 
 
 def _declarable(attribute: Attribute) -> Attribute:

@@ -1,23 +1,30 @@
-"""Differential privacy: discrete Laplace noise on every count, drawn and accounted for by OpenDP."""
+"""Differential privacy: discrete Laplace noise on every count and on what pairs tell of the label, in one budget."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 from aegis_provider.control.control import Changes, Control, ControlError, NoisyTable
 from aegis_provider.control.declarable import Declared, only_declarable, tables_of, with_tables
+from aegis_provider.control.laplace import laplace, scale_for
 from aegis_provider.control.minimum_cell import MinimumCell
+from aegis_provider.control.noisy_association import (
+    association_scale,
+    key_of,
+    noisy_association,
+    told_pairs,
+    without_untold,
+)
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.control.shared_counts import without_unshared
+from aegis_provider.counting.pair_cells import LabelSums
+from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.extras import needs_extra
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import EntryDocument, Noise
-
-if TYPE_CHECKING:
-    import opendp.prelude as dp
+from aegis_sdk.wire import EntryDocument, LabelAssociation, Noise
 
 Split: TypeAlias = Literal["equal", "cube_root"]
 
@@ -29,14 +36,16 @@ _EPSILONS: Final = (1e-6, 1e6)
 class LaplaceNoise(Control):
     """Noise on every count, including 0: differential privacy of all tables together.
 
-    Neighbouring tables differ by one record, which is in one cell of each counted table. Each table therefore has
-    sensitivity 1, and together they use the sum of their epsilons (Dwork and Roth 2014, theorem 3.16). Negative counts
-    of the label become 0, which uses no more epsilon (theorem 2.1: post-processing).
+    Neighbouring tables differ by one record, which is in one cell of each counted table, pair counts included. Each
+    table therefore has sensitivity 1, and together they use the sum of their epsilons (Dwork and Roth 2014, theorem
+    3.16). What a pair tells of the label takes a share like a table (`noisy_association`). Negative counts of the label
+    become 0, which uses no more epsilon (theorem 2.1: post-processing).
 
     Attributes:
         epsilon: The budget of all tables together.
         split: The rule that divides it among them.
         open_answers: Let all who see the entry read full answers; these reveal no more than the noisy counts.
+        sums: By pair, the label sums. What pairs without them tell of the label is left out.
 
     Raises:
         ControlError: Epsilon is out of range or the split is unknown.
@@ -46,6 +55,7 @@ class LaplaceNoise(Control):
     epsilon: float
     split: Split = "equal"
     open_answers: bool = False
+    sums: Mapping[PairName, LabelSums] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         least, most = _EPSILONS
@@ -65,6 +75,10 @@ class LaplaceNoise(Control):
         """Describe what the control did, in words that follow `with`."""
         return f"noise of an epsilon of {self.epsilon:g}"
 
+    def knowing(self, sums: Mapping[PairName, LabelSums]) -> Self:
+        """Return the control with the label sums of pairs."""
+        return replace(self, sums=sums)
+
     def conflict_with(self, other: Control) -> str | None:
         """Return why noise cannot be combined with merging by exact counts or with rounding."""
         if isinstance(other, MinimumCell):
@@ -79,13 +93,32 @@ class LaplaceNoise(Control):
         Tables that cannot declare noise are left out.
 
         Raises:
-            ControlError: There are pair counts or random maskings. One more record may change the draw of all others.
+            ControlError: There are random maskings. One more record may change the draw of all others.
         """
         _refuse_chance(entry)
-        declarable, left_out = only_declarable(without_unshared(entry))
+        pairs, lost = without_untold(entry.pairs, self.sums)
+        told = {"pairs": pairs} if lost else {}
+        declarable, left_out = only_declarable(without_unshared(entry.model_copy(update=told)))
         tables = noisy_tables(declarable, self.epsilon, self.split)
         noisy = with_tables(declarable, _noisy(declarable, tables, progress))
-        return noisy, Changes(tables=left_out, noise=tuple(tables))
+        untold = (f"what {lost} pairs tell of the label together (with_label)",) * bool(lost)
+        return self._told(noisy, tables), Changes(tables=(*left_out, *untold), noise=tuple(tables))
+
+    def _told(self, entry: EntryDocument, tables: Sequence[NoisyTable]) -> EntryDocument:
+        """Return an entry with noisy counts, with noise in what its pairs tell of the label too."""
+        shares = iter(tables[len(tables) - sum(pair.with_label is not None for pair in entry.pairs) :])
+
+        def told(name: PairName, exact: LabelAssociation) -> LabelAssociation:
+            share = next(shares)
+            return noisy_association(exact, self.sums[name], entry.label.histogram, share.scale, share.epsilon)
+
+        pairs = [
+            pair
+            if pair.with_label is None
+            else pair.model_copy(update={"with_label": told(key_of(pair), pair.with_label)})
+            for pair in entry.pairs
+        ]
+        return entry.model_copy(update={"pairs": pairs}) if pairs else entry
 
     def suppressed(self, records: int) -> None:  # noqa: ARG002 - the signature of every control
         """Return nothing: epsilon does not cover an exact number of records."""
@@ -94,8 +127,8 @@ class LaplaceNoise(Control):
     def caveats(self) -> Iterator[str]:
         """Yield a sentence on what epsilon does not cover."""
         yield (
-            "epsilon covers only the counts: domains, masked values, bins (equal frequencies, fitted edges) and "
-            "privacy numbers are the table's own"
+            "epsilon covers only the counts and what is computed from them: domains, masked values, bins (equal "
+            "frequencies, fitted edges) and privacy numbers are the table's own"
         )
 
 
@@ -110,12 +143,19 @@ def _refuse_chance(entry: EntryDocument) -> None:
 
 
 def noisy_tables(entry: EntryDocument, epsilon: float, split: Split) -> list[NoisyTable]:
-    """Return the share of epsilon and the noise scale of each table of an entry that has only declarable ones."""
-    sized = [(name, len(counts) * len(counts[0])) for name, counts in tables_of(entry)]
+    """Return the share of epsilon and the noise scale of each table of an entry that has only declarable ones.
+
+    What pairs tell of the label comes last: as many cells as labels, and one for the number of combinations.
+    """
+    labels = len(entry.label.domain)
+    counted = [(name, len(counts) * len(counts[0])) for name, counts in tables_of(entry)]
+    sized = [*counted, *((name, labels + 1) for name, _ in told_pairs(entry))]
     shares = shares_of(epsilon, [cells for _, cells in sized], split)
-    return [
-        NoisyTable(name, cells, share, scale_for(share)) for (name, cells), share in zip(sized, shares, strict=True)
+    scales = [
+        scale_for(share) if place < len(counted) else association_scale(share, labels)
+        for place, share in enumerate(shares)
     ]
+    return [NoisyTable(*each, share, scale) for each, share, scale in zip(sized, shares, scales, strict=True)]
 
 
 def shares_of(epsilon: float, cells: Sequence[int], split: Split) -> list[float]:
@@ -132,38 +172,11 @@ def shares_of(epsilon: float, cells: Sequence[int], split: Split) -> list[float]
     return shares
 
 
-def scale_for(epsilon: float) -> float:
-    """Return the least scale, up to rounding, for which OpenDP proves that counts of sensitivity 1 use this epsilon."""
-    scale = 1.0 / epsilon
-    while epsilon_of(scale) > epsilon:
-        scale = math.nextafter(scale, math.inf)
-    return scale
-
-
-def epsilon_of(scale: float) -> float:
-    """Return the epsilon that OpenDP proves for noise of this scale on counts that differ by one record."""
-    return float(_laplace(scale).map(1))  # type: ignore[no-untyped-call]
-
-
-def _laplace(scale: float) -> "dp.Measurement":
-    """Return OpenDP's discrete Laplace noise for a list of integers.
-
-    It is sampled in exact arithmetic (Canonne, Kamath and Steinke 2020), so that no digit of a double reveals the
-    count.
-    """
-    import opendp.prelude as dp  # noqa: PLC0415 - an extra, and slow to load
-
-    # Without this, OpenDP offers only what has a fully vetted proof.
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    return dp.m.make_laplace(*space, scale=scale)
-
-
 def _noisy(entry: EntryDocument, tables: Sequence[NoisyTable], progress: Progress) -> Iterator[Declared]:
     done, total = 0, sum(each.cells for each in tables)
-    for place, ((_, counts), table) in enumerate(zip(tables_of(entry), tables, strict=True)):
+    for place, ((_, counts), table) in enumerate(zip(tables_of(entry), tables, strict=False)):
         width = len(counts[0])
-        drawn = _laplace(table.scale)([count for row in counts for count in row])
+        drawn = laplace(table.scale)([count for row in counts for count in row])
         noisy = _cut(drawn) if place == 0 else drawn
         rows = [noisy[start : start + width] for start in range(0, len(noisy), width)]
         yield rows, {"noise": Noise(kind="laplace", scale=table.scale, epsilon=table.epsilon)}

@@ -1,7 +1,8 @@
 """The registry of disclosure controls, and their application to an entry."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
+from types import MappingProxyType
 from typing import Final
 
 from aegis_provider.control.control import Changes, Control, ControlError, Controlled
@@ -9,6 +10,8 @@ from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounding import RandomRounding
+from aegis_provider.counting.pair_cells import LabelSums
+from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import DisclosureControl, EntryDocument
 
@@ -37,6 +40,7 @@ def apply_controls(
     controls: Sequence[Control],
     roles: Roles,
     *,
+    sums: Mapping[PairName, LabelSums] = MappingProxyType({}),
     progress: Progress = lambda _done, _cells: None,
 ) -> Controlled:
     """Apply the controls to the counts of the entry, and declare them in it.
@@ -45,6 +49,8 @@ def apply_controls(
         entry: The entry from `summarize`.
         controls: The controls to apply, in any order.
         roles: The roles of its attributes, which decide which privacy guarantees of configurations still hold.
+        sums: By pair, the label sums that `summarize_shared` found. Without them, noise leaves out what pairs tell of
+            the label.
         progress: Called with the cells that have received noise.
 
     Returns:
@@ -57,7 +63,7 @@ def apply_controls(
     ordered = tuple(sorted(controls, key=lambda control: CONTROLS.index(type(control))))
     changes = Changes()
     for control in ordered:
-        entry, later = control.apply(entry, roles, progress)
+        entry, later = control.knowing(sums).apply(entry, roles, progress)
         changes = changes.followed_by(later)
     controlled = Controlled(entry, ordered, changes)
     if not ordered:

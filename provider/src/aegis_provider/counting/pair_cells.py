@@ -5,6 +5,7 @@ They stay here: an entry has no count of three columns.
 
 from dataclasses import dataclass
 from math import prod
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,30 @@ from aegis_provider.counting.counts import Counts, Places
 # Up to this many cells, a table with empty cells is faster than a search for those that are not.
 _MANY_CELLS = 4_000_000
 
+UNIT: Final = 2**20
+"""How many units of label sums make a record. With up to 2^43 records, every sum is a whole number of 64 bits."""
+
+LabelSums: TypeAlias = tuple[int, ...]
+"""For each label value, the squares of its counts in combinations over those of the combinations, added up, in units.
+
+`S_j = sum_i n_ij^2 / n_i`, with the records `n_i` of combination `i` and `n_ij` of them with label value `j`. Each term
+is rounded down to a whole number of 1 / `UNIT` records.
+"""
+
 
 @dataclass(frozen=True)
 class LabelAssociation:
-    """Pearson's chi-square of the label and the combinations that occur, and how many of these there are."""
+    """What the combinations that occur tell of the label.
+
+    Attributes:
+        chi_square: Pearson's.
+        combinations: how many occur.
+        sums: what chi-square follows from, given the records of each label value; noise is added to these.
+    """
 
     chi_square: float
     combinations: int
+    sums: LabelSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +87,13 @@ class PairCells:
         lacking = records - np.bincount(combination, of_label[label])
         chi_square += float(np.sum(of_combination * lacking)) / records
         most = records * min(int(np.count_nonzero(of_label)) - 1, size - 1)
-        return LabelAssociation(min(chi_square, most), size)
+        sums = _label_sums(counts.astype(np.int64), of_combination.astype(np.int64)[combination])
+        return LabelAssociation(min(chi_square, most), size, self._by_label(label, sums))
+
+    def _by_label(self, label: Places, sums: Counts) -> LabelSums:
+        total = np.zeros(self.shape[2], dtype=np.int64)
+        np.add.at(total, label, sums)
+        return tuple(total.tolist())
 
     def _summed(self) -> tuple[Places, Places, NDArray[np.float64]]:
         """Return each combination that occurs, numbered from 0, with each of its label values, and the records."""
@@ -84,3 +108,10 @@ class PairCells:
             counts = np.bincount(place, self.counts)
         _, combination = np.unique(cells // labels, return_inverse=True)
         return combination, cells % labels, counts.astype(np.float64)
+
+
+def _label_sums(counts: Counts, of_combination: Counts) -> Counts:
+    """Return (cells,) the square of each count over the records of its combination, in units, rounded down."""
+    if int(counts.max(initial=0)) ** 2 * UNIT >= 2**63:  # whole numbers without limit are slower
+        return np.array(counts.astype(object) ** 2 * UNIT // of_combination, dtype=np.int64)
+    return np.square(counts) * UNIT // of_combination

@@ -1,12 +1,12 @@
 """The `pairs` of an entry: joint counts of pairs of masked attributes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
-from aegis_provider.counting.pair_cells import PairCells
+from aegis_provider.counting.pair_cells import LabelSums, PairCells
 from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_used
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.errors import PlanError, TableError
@@ -17,14 +17,31 @@ from aegis_provider.progress import Progress
 _MOST_CELLS = 10_000_000
 
 
+PairName: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""The names of two attributes, and the masking of each."""
+
+
+@dataclass(frozen=True)
+class PairsTold:
+    """What is told of pairs.
+
+    Attributes:
+        pairs: The entry's `pairs` as JSON values.
+        sums: By pair, what its chi-square with the label follows from. An entry does not have these.
+    """
+
+    pairs: Sequence[dict[str, Any]] = ()
+    sums: Mapping[PairName, LabelSums] = field(default_factory=dict)
+
+
 def pair_tables(
     counted: CountedTable,
     plan: Plan,
     masked: Sequence[Mapping[str, MaskedDomain]],
     published: Sequence[PublishedDomain],
     progress: Progress,
-) -> list[dict[str, Any]]:
-    """Return the entry's `pairs` as JSON values: all that two attributes tell together in a configuration of the plan.
+) -> PairsTold:
+    """Return the entry's `pairs`: all that two attributes tell together in a configuration of the plan.
 
     Each is a table of two (masked) attributes that a configuration releases together. It tells nothing that the masked
     table of this configuration would not tell, except that it also counts the records which that table leaves out.
@@ -44,17 +61,25 @@ def pair_tables(
     views = [_views(plan, *each) for each in zip(counted.attributes, masked, published, strict=True)]
     pairs = list(pairs_used(plan, views))
     _refuse_too_many_cells(counted, views, [pair for pair in pairs if pair.is_needed])
-    cells = count_pairs(counted, plan.label, views, pairs, progress) if pairs else ()
-    return [_published(plan, pair, each) for pair, each in cells]
+    counts = count_pairs(counted, plan.label, views, pairs, progress) if pairs else ()
+    told = [_told(plan, pair, cells) for pair, cells in counts]
+    return PairsTold([document for document, _ in told], {name_of(document): sums for document, sums in told})
 
 
-def _published(plan: Plan, pair: Pair, cells: PairCells) -> dict[str, Any]:
+def _told(plan: Plan, pair: Pair, cells: PairCells) -> tuple[dict[str, Any], LabelSums]:
     names = {
         "attributes": [plan.attributes[place].name for place in pair.attributes],
         "maskings": list(pair.maskings),
     }
     joint = {"joint": cells.joint().tolist()} if pair.is_needed else {}
-    return {**names, **joint, "with_label": asdict(cells.with_label())}
+    told = cells.with_label()
+    with_label = {"chi_square": told.chi_square, "combinations": told.combinations}
+    return {**names, **joint, "with_label": with_label}, told.sums
+
+
+def name_of(pair: Mapping[str, Any]) -> PairName:
+    """Return the name of one of the entry's `pairs`."""
+    return tuple(pair["attributes"]), tuple(pair["maskings"])
 
 
 def refuse_uncountable(plan: Plan) -> None:

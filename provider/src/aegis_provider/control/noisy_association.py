@@ -1,0 +1,110 @@
+"""Noise in what two masked values tell of the label: in the sums behind chi-square, and in how many combinations occur.
+
+With `n_ij` records of combination `i` and label value `j`, chi-square is `N (Q - 1)`, `Q = sum_j S_j / m_j`, with the
+records `m_j` of each label value and the **label sums** `S_j = sum_i n_ij^2 / n_i`. Chi-square itself has no limit to
+how much one record changes it, since a label value may be rare. The label sums have: **one record more changes them by
+at most 1 in all**, whatever the table.
+
+Proof. A record with label `b` joins combination `a`, which has `n` records, `x` of them with label `b`. No other
+combination changes. If n = 0, then `S_b` grows from 0 by 1^2 / 1 = 1 there, and nothing else changes. Otherwise
+
+    S_b changes by  (x + 1)^2 / (n + 1) - x^2 / n = (n (2 x + 1) - x^2) / (n (n + 1)),   which is > 0, since x <= n;
+    S_j changes by  n_aj^2 / (n + 1) - n_aj^2 / n = -n_aj^2 / (n (n + 1))                for every other j.
+
+The absolute changes add up to `(n (2 x + 1) - x^2 + sum_(j != b) n_aj^2) / (n (n + 1))`. The others have `n - x`
+records in all, so the sum of their squares is at most `(n - x)^2`, with equality if all have the same label. The
+numerator is then `n (2 x + 1) - x^2 + (n - x)^2 = n + n^2`, and the quotient 1. A record less is the same change
+backwards.
+
+The number of combinations changes by at most 1. By sequential composition, both together spend the sum of their
+epsilons (Dwork and Roth 2014, theorem 3.16).
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from aegis_provider.control.laplace import epsilon_of, laplace
+from aegis_provider.counting.pair_cells import UNIT, LabelSums
+from aegis_provider.counting.pair_tables import PairName
+from aegis_sdk.wire import AssociationNoise, EntryDocument, LabelAssociation, Pair
+
+
+def told_pairs(entry: EntryDocument) -> Iterator[tuple[str, Pair]]:
+    """Yield each pair that tells something of the label, and the name of what it tells."""
+    for pair in entry.pairs:
+        if pair.with_label is not None:
+            yield f"{named(pair)}, with the label", pair
+
+
+def named(pair: Pair) -> str:
+    """Name a pair in the list of tables."""
+    one, other = (f"{name}: {masking}" for name, masking in zip(pair.attributes, pair.maskings, strict=True))
+    return f"{one} with {other}"
+
+
+def key_of(pair: Pair) -> PairName:
+    """Return the name under which a pair's label sums are known."""
+    return tuple(pair.attributes), tuple(pair.maskings)
+
+
+def sensitivity(labels: int) -> int:
+    """Return how much one record changes the label sums in all, in units: those of a record, and one for each label.
+
+    Every term of a sum is rounded down to a whole number of units. Only the terms of one combination change, one for
+    each label, and rounding moves a change by less than a unit.
+    """
+    return UNIT + labels
+
+
+def association_scale(epsilon: float, labels: int) -> float:
+    """Return the least scale in records, up to rounding, for which OpenDP proves that both numbers use this epsilon."""
+    scale = (sensitivity(labels) / UNIT + 1) / epsilon
+    while sum(map(Fraction, epsilons_of(scale, labels))) > Fraction(epsilon):
+        scale = math.nextafter(scale, math.inf)
+    return scale
+
+
+def epsilons_of(scale: float, labels: int) -> tuple[float, float]:
+    """Return the epsilons that OpenDP proves for the label sums and for the number of combinations."""
+    return epsilon_of(scale * UNIT, sensitivity(labels)), epsilon_of(scale)
+
+
+def noisy_association(
+    told: LabelAssociation, sums: LabelSums, label: Sequence[int], scale: float, epsilon: float
+) -> LabelAssociation:
+    """Return what two masked values tell of the label, with noise.
+
+    All but the two draws is post-processing, which uses no epsilon (Dwork and Roth 2014, theorem 2.1): chi-square
+    follows from the noisy label sums and from the published counts of the label.
+
+    Args:
+        told: The exact numbers.
+        sums: The exact label sums, in units.
+        label: The label's counts as published, with noise.
+        scale: The scale of the noise, in records.
+        epsilon: What both numbers may spend.
+    """
+    noisy = laplace(scale * UNIT)(list(sums))
+    [combinations] = laplace(scale)([told.combinations])
+    chi_square = _chi_square([each / UNIT for each in noisy], label)
+    noise = AssociationNoise(kind="laplace", scale=scale, epsilon=epsilon)
+    return LabelAssociation(chi_square=chi_square, combinations=max(combinations, 1), noise=noise)
+
+
+def _chi_square(sums: Sequence[float], label: Sequence[int]) -> float:
+    """Return `N (sum_j S_j / m_j - 1)`, between the least and the largest chi-square of a table with these labels."""
+    records, held = sum(label), [(each, count) for each, count in zip(sums, label, strict=True) if count > 0]
+    chi_square = records * (math.fsum(each / count for each, count in held) - 1)
+    return min(max(chi_square, 0.0), float(records * (len(held) - 1)))
+
+
+def without_untold(pairs: Sequence[Pair], sums: Mapping[PairName, LabelSums]) -> tuple[list[Pair], int]:
+    """Return the pairs without what they tell of the label if its sums are not known, and how many lost it.
+
+    A pair that tells nothing else is left out.
+    """
+    lost = {key_of(pair) for pair in pairs if pair.with_label is not None and key_of(pair) not in sums}
+    kept = [pair for pair in pairs if key_of(pair) not in lost or pair.joint is not None]
+    cut = [pair.model_copy(update={"with_label": None}) if key_of(pair) in lost else pair for pair in kept]
+    return cut, len(lost)
