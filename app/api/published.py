@@ -95,7 +95,12 @@ def _pairs(entry: wire.EntryDocument) -> dict[int, PairCounts]:
 def _associations(entry: wire.EntryDocument) -> dict[int, PairAssociation]:
     return {
         place: PairAssociation(
-            attributes, (pair.maskings[0], pair.maskings[1]), known.chi_square, known.combinations, known.digits
+            attributes,
+            (pair.maskings[0], pair.maskings[1]),
+            known.chi_square,
+            known.combinations,
+            known.digits,
+            None if known.noise is None else known.noise.scale,
         )
         for place, (attributes, pair) in enumerate(_placed(entry))
         if (known := pair.with_label) is not None

@@ -28,9 +28,10 @@ class Policy:
     Attributes:
         min_cell: no count is above 0 and below this, and neither is the number of records that a configuration
             suppresses. Counts with declared noise are exempt, since they are not numbers of people.
-        require_noise: every count table declares noise, and no exact number of records remains.
-        max_epsilon: the entry declares a differential privacy budget of at most this, and the noise of its tables
-            spends no more; every table declares noise, and no exact number of records remains.
+        require_noise: every count table, and what pairs tell of the label, declares noise, and no exact number of
+            records remains.
+        max_epsilon: the entry declares a differential privacy budget of at most this, and its noise spends no more; in
+            addition to `require_noise`.
     """
 
     min_cell: int | None = None
@@ -99,8 +100,10 @@ def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
 
 
 def _associations(entry: PublishedEntry, detail: str) -> Iterator[Fault]:
-    for place in entry.associations:
-        yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
+    """The faults of what pairs tell of the label without enough declared noise to hide it."""
+    for place, told in entry.associations.items():
+        if not told.is_noisy:
+            yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
@@ -117,9 +120,11 @@ def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
     declared = entry.control.epsilon
     if declared is None or declared > most * (1 + TOLERANCE):
         yield Fault(place, f"This service requires a declared epsilon of at most {most:g} (aegis summarize --epsilon)")
-    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s.
-    scales = (table.declared.noise_scale for table in entry.tables() if table.declared is not None)
-    spent = sum(1 / scale for scale in scales if scale is not None)
+    # A record is in one count of each table, so noise of scale s costs an epsilon of at least 1 / s. What a pair tells
+    # of the label are two such tables: the sums behind chi-square, and the number of combinations.
+    scales = [table.declared.noise_scale for table in entry.tables() if table.declared is not None]
+    told = [each.noise_scale for each in entry.associations.values()]
+    spent = sum(1 / scale for scale in (*scales, *told, *told) if scale is not None)
     if spent > most * (1 + TOLERANCE):
         detail = f"The noise of all tables spends an epsilon of {spent:.6g} (the sum of 1 / scale); at most {most:g}"
         yield Fault(place, f"{detail} is accepted: use aegis summarize --epsilon")

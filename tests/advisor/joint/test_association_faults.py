@@ -70,3 +70,47 @@ class TestFaults:
         for wrong in (few, many):
             [fault] = find_association_faults(evidence, [], wrong)
             assert fault.path == (0, "with_label", "combinations")
+
+
+class TestNoise:
+    """Noise of scale 5: one number in a billion is off by more than 105 or so."""
+
+    records = drawn(1)
+    scale = 5.0
+
+    def faults(self, place, pairs=None, **changes):
+        noise = Perturbation(noise_scale=self.scale)
+        evidence = [replace(one, label_perturbation=noise) for one in self.records.evidence()]
+        known = [replace(one, noise_scale=self.scale) for one in told(self.records)]
+        known[place] = replace(known[place], **changes)
+        return find_association_faults(evidence, self.records.pairs() if pairs is None else pairs, known)
+
+    def test_what_is_true_has_none(self):
+        assert self.faults(0) == ()
+
+    def test_what_noise_may_have_done_has_none(self):
+        known = told(self.records)
+        for by in (-1, 1):
+            off = by * self.scale * 10
+            combinations = max(1, round(known[0].combinations + off))
+            assert self.faults(0, combinations=combinations) == ()
+        assert self.faults(0, chi_square=0.0) == ()
+
+    def test_what_no_noise_does_is_refused(self):
+        [fault] = self.faults(0, combinations=12 + 200)
+        assert fault.path == (0, "with_label", "combinations")
+        label = np.bincount(self.records.classes)
+        most = label.sum() * (2 + 300 * np.sum(1 / label))
+        [fault] = self.faults(0, chi_square=float(most))
+        assert fault.path == (0, "with_label", "chi_square")
+
+    def test_combinations_that_certainly_occur_are_counted(self):
+        pair = self.records.pairs()[0]
+        many = replace(pair, joint=np.full((30, 30), 500), perturbation=Perturbation(noise_scale=self.scale))
+        [fault] = self.faults(0, pairs=[many], combinations=1)
+        assert fault.path == (0, "with_label", "combinations")
+
+    def test_exact_numbers_beside_noisy_pair_counts_are_refused(self):
+        noisy = [replace(pair, perturbation=Perturbation(noise_scale=2.0)) for pair in self.records.pairs()]
+        faults = find_association_faults(self.records.evidence(), noisy, told(self.records))
+        assert {fault.path[1:] for fault in faults} == {("with_label",)}

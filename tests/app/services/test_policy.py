@@ -142,6 +142,19 @@ def test_what_a_pair_tells_of_the_label_is_exact(policy):
     assert "leave them out" in found["/pairs/0/with_label"]
 
 
+def test_noise_in_what_a_pair_tells_of_the_label_satisfies_every_policy_and_is_added_to_what_is_spent():
+    told = {"chi_square": 60.5, "combinations": 3, "noise_scale": 10.0}
+    pair = {"attributes": ["a", "b"], "maskings": ["m", "n"], "with_label": told}
+    budget = {"disclosure_control": {"epsilon": 0.7}}
+    assert broken(noisy_entry(pairs=[pair]), Policy(require_noise=True, min_cell=5)) == ()
+    # Two tables with noise of scale 4, and two numbers with noise of scale 10.
+    assert broken(noisy_entry(pairs=[pair], **budget), Policy(max_epsilon=0.7)) == ()
+    [fault] = broken(noisy_entry(pairs=[pair, pair], **budget), Policy(max_epsilon=0.7))
+    assert "spends an epsilon of 0.9 " in fault.detail
+    faint = {**pair, "with_label": {**told, "noise_scale": 0.01}}
+    assert pointers(broken(noisy_entry(pairs=[faint]), Policy(require_noise=True))) == ["/pairs/0/with_label"]
+
+
 @pytest.mark.parametrize("demanded", [True, False], ids=["demanded", "declared"])
 def test_nothing_is_told_of_the_label_where_small_counts_must_not_be(demanded):
     told = {"attributes": ["a", "b"], "maskings": ["m", "n"], "with_label": {"chi_square": 60.5, "combinations": 3}}

@@ -40,7 +40,10 @@ class PairAssociation:
         maskings: the id of the masking of each, or `identity`.
         chi_square: Pearson's, of the table of the combinations that occur and the label, over all records.
         combinations: the number of combinations that occur.
-        digits: how many significant digits both numbers were rounded to; None if they are exact.
+        digits: how many significant digits both numbers were rounded to; None if they were not.
+        noise_scale: in records, of the Laplace noise on `combinations` and on each sum `S_j` of squared counts that
+            chi-square follows from, `N (sum_j S_j / m_j - 1)` with the published counts `m_j` of the label; None if
+            there is none.
     """
 
     attributes: tuple[int, int]
@@ -48,6 +51,12 @@ class PairAssociation:
     chi_square: float
     combinations: int
     digits: int | None = None
+    noise_scale: float | None = None
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether noise may have changed the numbers."""
+        return Perturbation(noise_scale=self.noise_scale).is_noisy
 
 
 def named(pair: PairCounts) -> str:

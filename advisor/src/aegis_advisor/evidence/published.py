@@ -50,9 +50,8 @@ def pair_counts(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairCou
 def pair_association(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairAssociation:
     """Return what one of the entry's `pairs` tells of the label, given its attributes' indices in the evidence."""
     (first, second), known = pair["maskings"], pair["with_label"]
-    return PairAssociation(
-        attributes, (first, second), float(known["chi_square"]), known["combinations"], known.get("digits")
-    )
+    numbers = float(known["chi_square"]), known["combinations"], known.get("digits")
+    return PairAssociation(attributes, (first, second), *numbers, _perturbation(known, None).noise_scale)
 
 
 def _masking(masking: Mapping[str, Any], records: int | None) -> Masking:

@@ -13,6 +13,7 @@ from aegis_advisor.errors import TooManyColumnsError
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.evidence.checks import Fault
 from aegis_advisor.joint.design import Design, known_label, label_counts
+from aegis_advisor.joint.noisy_association_faults import noisy_association_faults
 from aegis_advisor.joint.pair_tables import PairTables
 from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import mean_square_contingency
@@ -44,10 +45,16 @@ def _all_faults(
     evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts], associations: Sequence[PairAssociation]
 ) -> Iterator[Fault]:
     by_attributes: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    counts = {(pair.attributes, pair.maskings): pair for pair in pairs}
     for index, one in enumerate(associations):
-        inexact = [*_inexact_faults(evidence, index, one)]
+        pair = counts.get((one.attributes, one.maskings))
+        inexact = [*_inexact_faults(evidence, index, one, pair)]
         yield from inexact
-        if not inexact:
+        if one.noise_scale is not None:
+            first, second = zip(one.attributes, one.maskings, strict=True)
+            sizes = evidence[first[0]].groups_of(first[1]), evidence[second[0]].groups_of(second[1])
+            yield from noisy_association_faults(index, one, evidence[0], sizes, pair)
+        elif not inexact:
             by_attributes[tuple(sorted(one.attributes))].append(index)
     label = next((known.label_counts for known in evidence if known.knows_label), None)
     inexact_pairs = {tuple(sorted(pair.attributes)) for pair in pairs if not pair.perturbation.is_none}
@@ -61,10 +68,15 @@ def _all_faults(
             yield from limits.faults(index, one, label)
 
 
-def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, one: PairAssociation) -> Iterator[Fault]:
-    """Faults of exact associations of a masking or label whose inexact counts they would give away."""
-    if one.digits is not None:
+def _inexact_faults(
+    evidence: Sequence[AttributeEvidence], index: int, one: PairAssociation, pair: PairCounts | None
+) -> Iterator[Fault]:
+    """Faults of exact associations of a masking, label or pair whose inexact counts they would give away."""
+    if one.digits is not None or one.noise_scale is not None:
         return
+    if pair is not None and not pair.perturbation.is_none:
+        detail = "the pair counts are declared inexact, but this is exact and would give away what that hides"
+        yield Fault((index, "with_label"), detail)
     if not evidence[0].label_perturbation.is_none:
         detail = "the label's counts are declared inexact, but this is exact and would give away what that hides"
         yield Fault((index, "with_label"), detail)
