@@ -21,6 +21,7 @@ from scipy.stats import lognorm
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.errors import ContradictoryPairsError
 from aegis_advisor.evidence import PairAssociation
+from aegis_advisor.evidence.perturbation import largest_noise
 from aegis_advisor.joint.design import Design, PairPlace
 from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import trace_bias
@@ -149,7 +150,8 @@ class Judge:
             rank: its rank.
         """
         records, classes = float(self.label.sum()), self.label.size - 1
-        size, whole = known.combinations - 1, min(known.chi_square / records, classes)  # no more than rounding above it
+        combinations, chi_square = self._least_told(known)
+        size, whole = combinations - 1, min(chi_square / records, classes)  # no more than rounding above it
         if records - 1 - size < LEAST_LEFT * records or size <= rank or trace >= classes or joint is None:
             return 0.0
         together = classes - whole + trace_bias(whole, size, classes, records)
@@ -157,6 +159,19 @@ class Judge:
         if self._may_be_chance((whole - trace) / (classes - trace), size, rank, joint[joint > 0]):
             return 0.0
         return max(0.0, 1 - together / alone)
+
+    def _least_told(self, known: PairAssociation) -> tuple[int, float]:
+        """The number of combinations and the chi-square, taken so that noise can never look like an interaction.
+
+        Of what the noise may have added, at most with the probability of a chance finding, the combinations get the
+        most, since each may explain something by chance, and chi-square loses the most.
+        """
+        if not known.is_noisy or known.noise_scale is None:
+            return known.combinations, known.chi_square
+        draws = self.label.size + 1
+        most = largest_noise(known.noise_scale, 1, SIGNIFICANCE / (max(self.tried, LEAST_TRIED) * draws))
+        lost = most * float(np.sum(self.label.sum() / self.label))
+        return known.combinations + most, max(0.0, known.chi_square - lost)
 
     def _may_be_chance(self, explained: float, size: int, rank: int, combinations: IntArray) -> bool:
         """Whether so large a part of what two maskings leave unexplained is explained too often without interaction.
