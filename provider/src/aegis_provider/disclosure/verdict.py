@@ -109,7 +109,8 @@ def _mending_options(entry: EntryDocument, published: PublishedCounts) -> str:
     """
     control, pairs = entry.disclosure_control, " --pairs" if entry.pairs else ""
     if control is not None and control.epsilon is not None:
-        return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{pairs}"
+        split = f" --split {control.split}" if control.split else ""
+        return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{split}{pairs}"
     if control is not None and control.rounding is not None:
         return f"--min-cell {_SMALLEST} --round-to {control.rounded_to}{pairs}"
     return pairs.strip()
