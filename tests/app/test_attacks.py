@@ -13,7 +13,7 @@ import pytest
 
 from tests.app.jobs.database import jobs, rows
 from tests.running import address, line_with, process
-from tests.service import create_key, example_entry
+from tests.service import ACCEPTED, create_key, example_entry
 
 pytestmark = pytest.mark.long
 
@@ -35,7 +35,7 @@ def client(url, key):
 
 
 async def publish(tenant, entry):
-    answer = await tenant.post("/v1/entries", json=entry)
+    answer = await tenant.post("/v1/entries", params=ACCEPTED, json=entry)
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
 
