@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aegis_provider import load_plan, prepare_entry
 from aegis_provider.counting.counted_table import CountedAttribute
 from aegis_provider.counting.counts import JointCounts, Partition
 from aegis_provider.counting.group_names import group_names, simplest
@@ -139,3 +140,26 @@ def test_a_rare_value_is_not_named_even_where_it_is_alone():
     rare = names(["1931-05-17", "1931-05-19", "1931-05-20", "2031-08-17"], [False] * 4)
     assert rare == ("(-inf,1931-05-18)", "[1931-05-18,1931-05-20)", "[1931-05-20,2031-01-01)", "[2031-01-01,inf)")
     assert names(["[20.5,20.6)", "[117.3,117.4)"], [False, False], binned=True) == ("(-inf,100)", "[100,inf)")
+
+
+def test_missing_values_that_are_merged_with_others_are_in_the_name():
+    domain = Domain.of(["", "5", "15", "25", "35"])
+    none = np.zeros(5, dtype=bool)
+
+    def names(*groups):
+        return group_names(domain, [np.array(each) for each in groups], binned=False, frequent=none)
+
+    assert names([0, 1, 2, 3, 4]) == ("(-inf,inf) or missing",)
+    assert names([0, 1], [2, 3, 4]) == ("(-inf,10) or missing", "[10,inf)")
+    assert names([0, 3, 4], [1, 2]) == ("[20,inf) or missing", "(-inf,20)")
+    assert names([0], [1, 2], [3, 4]) == ("", "(-inf,20)", "[20,inf)")
+
+
+@pytest.mark.parametrize("value_type", ["integer", "date"])
+def test_an_attribute_with_missing_values_that_is_dropped_can_be_summarised(tmp_path, value_type):
+    values = {"integer": range(20, 60), "date": [f"2024-01-{day:02}" for day in range(1, 31)]}[value_type]
+    table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
+    table.write_text("a,y\n" + "".join(f"{each},{'uv'[n % 2]}\n" for n, each in enumerate(["", *values] * 5)))
+    plan.write_text(f"label: y\nattributes: {{a: {{type: {value_type}}}}}\nconfigurations: {{c: {{a: drop}}}}\n")
+    [attribute] = prepare_entry(table, load_plan(plan), name="t").entry.attributes
+    assert attribute.domain == ["(-inf,inf) or missing"]

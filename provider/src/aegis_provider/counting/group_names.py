@@ -1,6 +1,6 @@
 """Names of groups of values that tell no rare value, and so no single record."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal, localcontext
 from itertools import count, pairwise
@@ -38,9 +38,15 @@ def group_names(
     if all(own):
         return domain.texts
     ordered = binned or domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
-    if ordered and all(int(each[-1] - each[0]) + 1 == len(each) for each in members):
+    present = [np.array([place for place in each if domain.texts[place] != MISSING], dtype=np.intp) for each in members]
+    if ordered and all(not len(each) or int(each[-1] - each[0]) + 1 == len(each) for each in present):
         edge = _bin_edge if binned else _date_edge if domain.value_type is ValueType.DATE else _number_edge
-        named = zip(members, own, _intervals(domain, members, edge), strict=True)
+        intervals = _intervals(domain, present, edge)
+        names = (
+            f"{name} or missing" if 0 < len(known) < len(each) else name
+            for each, known, name in zip(members, present, intervals, strict=True)
+        )
+        named = zip(members, own, names, strict=True)
         return tuple(domain.texts[each[0]] if is_own else name for each, is_own, name in named)
     listed: list[str] = []
     for each, is_own in zip(members, own, strict=True):
@@ -48,13 +54,14 @@ def group_names(
     return tuple(listed)
 
 
-def _intervals(domain: Domain, members: Sequence[Places], edge: Callable[[Domain, int, int], str]) -> Iterator[str]:
-    """Yield the interval of each group of neighbours."""
-    present = [each for each in members if domain.texts[each[0]] != MISSING]
-    yield from [MISSING] * (len(members) - len(present))
-    edges = [edge(domain, int(before[-1]), int(after[0])) for before, after in pairwise(present)]
-    for low, high in pairwise([None, *edges, None]):
-        yield f"{'(-inf' if low is None else f'[{low}'},{high or 'inf'})"
+def _intervals(domain: Domain, groups: Sequence[Places], edge: Callable[[Domain, int, int], str]) -> list[str]:
+    """Return the interval of each group of neighbours; a group without values is that of missing ones."""
+    order = sorted((place for place, each in enumerate(groups) if len(each)), key=lambda place: int(groups[place][0]))
+    edges = [edge(domain, int(groups[one][-1]), int(groups[other][0])) for one, other in pairwise(order)]
+    names = [MISSING] * len(groups)
+    for place, (low, high) in zip(order, pairwise([None, *edges, None]), strict=True):
+        names[place] = f"{'(-inf' if low is None else f'[{low}'},{high or 'inf'})"
+    return names
 
 
 def _number_edge(domain: Domain, before: int, after: int) -> str:
