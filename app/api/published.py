@@ -99,6 +99,7 @@ def _associations(entry: wire.EntryDocument) -> dict[int, PairAssociation]:
             (pair.maskings[0], pair.maskings[1]),
             known.chi_square,
             known.combinations,
+            known.rounded_to,
             known.digits,
             None if known.noise is None else known.noise.scale,
         )

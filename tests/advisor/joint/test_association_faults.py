@@ -114,3 +114,27 @@ class TestNoise:
         noisy = [replace(pair, perturbation=Perturbation(noise_scale=2.0)) for pair in self.records.pairs()]
         faults = find_association_faults(self.records.evidence(), noisy, told(self.records))
         assert {fault.path[1:] for fault in faults} == {("with_label",)}
+
+
+class TestRounding:
+    """Counts rounded once to multiples of 5: the truth is accepted, and so is what rounding may make of it."""
+
+    records = drawn(1)
+
+    def faults(self, **changes):
+        evidence = [replace(one, rounded_once=5) for one in self.records.evidence()]
+        pairs = [replace(pair, perturbation=Perturbation(rounded_to=5)) for pair in self.records.pairs()]
+        known = [replace(one, rounded_to=5, digits=3) for one in told(self.records)]
+        known[0] = replace(known[0], **changes)
+        return find_association_faults(evidence, pairs, known)
+
+    def test_what_rounding_may_have_done_has_none(self):
+        [one, *_] = told(self.records)
+        for by in (-1, 0, 1):
+            changed = {"combinations": max(1, one.combinations + 5 * by), "chi_square": one.chi_square + 15 * by}
+            assert self.faults(**changed) == ()
+
+    def test_what_it_cannot_do_is_refused(self):
+        for wrong in ({"combinations": 100}, {"chi_square": 10.0 * len(self.records.classes)}):
+            [fault] = self.faults(**wrong)
+            assert fault.path == (0, "with_label", *wrong)

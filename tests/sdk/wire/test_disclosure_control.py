@@ -98,6 +98,7 @@ TOLD = {"with_label": {"chi_square": 20.0, "combinations": 4}}
 
 ROUNDED = {"rounded_to": 5}
 DIGITS = {"with_label": {**TOLD["with_label"], "digits": 3}}
+ROUNDED_TOLD = {"with_label": {**TOLD["with_label"], "rounded_to": 5, "digits": 3}}
 
 
 def with_pair(document, given):
@@ -115,9 +116,10 @@ def with_pair(document, given):
         (TOLD, {"/pairs/0/with_label"}),
         (COUNTED | TOLD, {"/pairs/0", "/pairs/0/with_label"}),
         (COUNTED | ROUNDED | TOLD, {"/pairs/0/with_label"}),
-        (COUNTED | DIGITS, {"/pairs/0"}),
-        (COUNTED | {"rounded_to": 10} | DIGITS, {"/pairs/0"}),
-        (COUNTED | ROUNDED | DIGITS, set()),
+        (COUNTED | ROUNDED | DIGITS, {"/pairs/0/with_label"}),
+        (COUNTED | ROUNDED_TOLD, {"/pairs/0"}),
+        (COUNTED | {"rounded_to": 10} | ROUNDED_TOLD, {"/pairs/0"}),
+        (COUNTED | ROUNDED | ROUNDED_TOLD, set()),
     ],
 )
 @pytest.mark.parametrize("control", [{"rounded_to": 5}, {"rounded_to": 5, "rounding": "once"}], ids=["each", "once"])

@@ -40,7 +40,9 @@ class PairAssociation:
         maskings: the id of the masking of each, or `identity`.
         chi_square: Pearson's, of the table of the combinations that occur and the label, over all records.
         combinations: the number of combinations that occur.
-        digits: how many significant digits both numbers were rounded to; None if they were not.
+        rounded_to: the base to a multiple of which `combinations` was rounded up or down, and chi-square to one of the
+            base times the number of label values; None if neither was.
+        digits: how many significant digits both numbers were then rounded to; None if they were not.
         noise_scale: in records, of the Laplace noise on `combinations` and on each sum `S_j` of squared counts that
             chi-square follows from, `N (sum_j S_j / m_j - 1)` with the published counts `m_j` of the label; None if
             there is none.
@@ -50,6 +52,7 @@ class PairAssociation:
     maskings: tuple[str, str]
     chi_square: float
     combinations: int
+    rounded_to: int | None = None
     digits: int | None = None
     noise_scale: float | None = None
 
@@ -57,6 +60,15 @@ class PairAssociation:
     def is_noisy(self) -> bool:
         """Whether noise may have changed the numbers."""
         return Perturbation(noise_scale=self.noise_scale).is_noisy
+
+    def rounding(self, labels: int) -> tuple[float, float]:
+        """The most by which rounding may have moved the number of combinations and chi-square.
+
+        Args:
+            labels: the number of label values.
+        """
+        base, half_unit = self.rounded_to or 0, 0.0 if self.digits is None else 0.5 * 10.0 ** (1 - self.digits)
+        return base + half_unit * self.combinations, base * labels + half_unit * self.chi_square
 
 
 def named(pair: PairCounts) -> str:

@@ -50,7 +50,7 @@ def pair_counts(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairCou
 def pair_association(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairAssociation:
     """Return what one of the entry's `pairs` tells of the label, given its attributes' indices in the evidence."""
     (first, second), known = pair["maskings"], pair["with_label"]
-    numbers = float(known["chi_square"]), known["combinations"], known.get("digits")
+    numbers = float(known["chi_square"]), known["combinations"], known.get("rounded_to"), known.get("digits")
     return PairAssociation(attributes, (first, second), *numbers, _perturbation(known, None).noise_scale)
 
 

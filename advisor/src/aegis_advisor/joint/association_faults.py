@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import prod
 from typing import Self
 
 import numpy as np
@@ -51,9 +52,7 @@ def _all_faults(
         inexact = [*_inexact_faults(evidence, index, one, pair)]
         yield from inexact
         if one.noise_scale is not None:
-            first, second = zip(one.attributes, one.maskings, strict=True)
-            sizes = evidence[first[0]].groups_of(first[1]), evidence[second[0]].groups_of(second[1])
-            yield from noisy_association_faults(index, one, evidence[0], sizes, pair)
+            yield from noisy_association_faults(index, one, evidence[0], _sizes(one, evidence), pair)
         elif not inexact:
             by_attributes[tuple(sorted(one.attributes))].append(index)
     label = next((known.label_counts for known in evidence if known.knows_label), None)
@@ -62,7 +61,7 @@ def _all_faults(
         group = [associations[index] for index in indices]
         if evidence[0].rounded_once or both in inexact_pairs:
             for index, one in zip(indices, group, strict=True):
-                yield from _rounded_faults(index, one, evidence[0])
+                yield from _rounded_faults(index, one, evidence)
             continue
         for index, one, limits in zip(indices, group, _limits(evidence, pairs, group), strict=True):
             yield from limits.faults(index, one, label)
@@ -72,7 +71,7 @@ def _inexact_faults(
     evidence: Sequence[AttributeEvidence], index: int, one: PairAssociation, pair: PairCounts | None
 ) -> Iterator[Fault]:
     """Faults of exact associations of a masking, label or pair whose inexact counts they would give away."""
-    if one.digits is not None or one.noise_scale is not None:
+    if one.digits is not None or one.rounded_to is not None or one.noise_scale is not None:
         return
     if pair is not None and not pair.perturbation.is_none:
         detail = "the pair counts are declared inexact, but this is exact and would give away what that hides"
@@ -121,32 +120,45 @@ class _Limits:
 
     def faults(self, index: int, one: PairAssociation, label: IntArray | None) -> Iterator[Fault]:
         """The faults of an association, given the records of each label value, if these are certain."""
-        most, off = self.most if label is None else min(self.most, int(label.sum())), _half_unit(one)
-        if not (1 - off) * self.least <= one.combinations <= (1 + off) * most:
+        most = self.most if label is None else min(self.most, int(label.sum()))
+        few, little = one.rounding(1 if label is None else label.size)
+        if not self.least - few <= one.combinations <= most + few:
             told = f"are {most}" if self.least == most else f"are {self.least} to {most}"
             yield Fault((index, "with_label", "combinations"), f"is {one.combinations}, but by the counts there {told}")
         elif label is not None:
             records, classes = int(label.sum()), int(np.count_nonzero(label)) - 1
-            lower, upper = records * self.trace, records * min(classes, one.combinations - 1)
-            slack = SLACK + _half_unit(one)
-            if not lower - slack * max(lower, 1.0) <= one.chi_square <= upper + slack * max(upper, 1.0):
+            lower, upper = records * self.trace, records * min(classes, one.combinations + few - 1)
+            slack = little + SLACK * max(one.chi_square, 1.0)
+            if not lower - slack <= one.chi_square <= upper + slack:
                 detail = f"is {one.chi_square:.12g}, but by the counts it lies between {lower:.12g} and {upper:.12g}"
                 yield Fault((index, "with_label", "chi_square"), detail)
 
 
-def _half_unit(one: PairAssociation) -> float:
-    """Half a unit of the last digit, as a share of the number; 0 if it is exact."""
-    return 0.0 if one.digits is None else 0.5 * 10.0 ** (1 - one.digits)
-
-
-def _rounded_faults(index: int, one: PairAssociation, evidence: AttributeEvidence) -> Iterator[Fault]:
+def _rounded_faults(index: int, one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
     """The faults of an association in an entry with inexact counts: only what these cannot explain."""
-    label, (_, whole) = evidence.label_counts, evidence.label_slack
-    records = int(label.sum()) + whole + evidence.rounding.slack(evidence.labels, 1)
-    most = (1 + _half_unit(one)) * records * min(evidence.labels - 1, (1 + _half_unit(one)) * one.combinations)
-    if one.chi_square > most * (1 + SLACK):
-        detail = f"is {one.chi_square:.12g}, but with at most {records} records it is at most {most:.12g}"
+    known, (_, whole) = evidence[0], evidence[0].label_slack
+    records = int(known.label_counts.sum()) + whole + known.rounding.slack(known.labels, 1)
+    few, little = one.rounding(known.labels)
+    least, most = _occurring(one, evidence), min(records, prod(_sizes(one, evidence)))
+    if not least - few <= one.combinations <= most + few:
+        detail = f"is {one.combinations}, but by the counts there are {least} to {most}, give or take {few:.12g}"
+        yield Fault((index, "with_label", "combinations"), detail)
+    limit = records * min(known.labels - 1, one.combinations + few - 1) + little
+    if one.chi_square > limit * (1 + SLACK):
+        detail = f"is {one.chi_square:.12g}, but with at most {records} records it is at most {limit:.12g}"
         yield Fault((index, "with_label", "chi_square"), detail)
+
+
+def _sizes(one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> tuple[int, int]:
+    """The number of masked values of each side."""
+    (first, second), (masking, other) = one.attributes, one.maskings
+    return evidence[first].groups_of(masking), evidence[second].groups_of(other)
+
+
+def _occurring(one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> int:
+    """The least number of combinations: each masked value with records is in one, and rounding leaves 0 as it is."""
+    tables = [label_counts(evidence[place], name) for place, name in zip(one.attributes, one.maskings, strict=True)]
+    return max(1, *(0 if table is None else int(np.count_nonzero(table.any(axis=1))) for table in tables))
 
 
 def _limits(

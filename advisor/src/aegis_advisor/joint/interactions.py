@@ -36,6 +36,12 @@ does not change which gains count."""
 COPY = 1 - 1e-9
 """From this overlap on, one of two attributes is a function of the other; 1 but for rounding."""
 
+ERRORS = np.linspace(-0.8, 0.8, 9)
+"""Errors of rounding a number up or down at random, as shares of the base."""
+
+CHANCES = (1 - np.abs(ERRORS)) / np.sum(1 - np.abs(ERRORS))
+"""The probability of each for whoever sees the rounded number: a triangle."""
+
 BLOCK = 4_000_000
 """The most pairs of attributes, added up over configurations, that are looked up at once."""
 
@@ -150,48 +156,54 @@ class Judge:
             rank: its rank.
         """
         records, classes = float(self.label.sum()), self.label.size - 1
-        combinations, chi_square = self._least_told(known)
+        combinations, chi_square = self._told(known, joint)
         size, whole = combinations - 1, min(chi_square / records, classes)  # no more than rounding above it
         if records - 1 - size < LEAST_LEFT * records or size <= rank or trace >= classes or joint is None:
             return 0.0
         together = classes - whole + trace_bias(whole, size, classes, records)
         alone = classes - trace + trace_bias(trace, rank, classes, records)
-        if self._may_be_chance((whole - trace) / (classes - trace), size, rank, joint[joint > 0]):
+        gained = (whole - trace + ERRORS * (known.rounded_to or 0) * self.label.size / records) / (classes - trace)
+        if self._may_be_chance(gained, size, rank, joint[joint > 0]):
             return 0.0
         return max(0.0, 1 - together / alone)
 
-    def _least_told(self, known: PairAssociation) -> tuple[int, float]:
-        """The number of combinations and the chi-square, taken so that noise can never look like an interaction.
+    def _told(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
+        """The number of combinations and chi-square to judge by.
 
-        Of what the noise may have added, at most with the probability of a chance finding, the combinations get the
-        most, since each may explain something by chance, and chi-square loses the most.
+        Where the number of combinations was rounded, the rounded pair counts limit it: those above 0 occur, and there
+        are no more than all. Noise must never look like an interaction. Of what it may have added, at most with the
+        probability of a chance finding, the combinations get the most, since each may explain something by chance, and
+        chi-square loses the most.
         """
+        combinations = known.combinations
+        if known.rounded_to is not None and joint is not None:
+            combinations = int(np.clip(combinations, np.count_nonzero(joint), joint.size))
         if not known.is_noisy or known.noise_scale is None:
-            return known.combinations, known.chi_square
+            return combinations, known.chi_square
         draws = self.label.size + 1
         most = largest_noise(known.noise_scale, 1, SIGNIFICANCE / (max(self.tried, LEAST_TRIED) * draws))
         lost = most * float(np.sum(self.label.sum() / self.label))
-        return known.combinations + most, max(0.0, known.chi_square - lost)
+        return combinations + most, max(0.0, known.chi_square - lost)
 
-    def _may_be_chance(self, explained: float, size: int, rank: int, combinations: IntArray) -> bool:
+    def _may_be_chance(self, explained: FloatArray, size: int, rank: int, combinations: IntArray) -> bool:
         """Whether so large a part of what two maskings leave unexplained is explained too often without interaction.
 
         By chance, the part is `degrees / (N - 1 - rank)` on average. It is taken as log-normal. Rare labels and small
         combinations make it vary far more than the usual F distribution has it, and skew it.
 
         Args:
-            explained: the part.
+            explained: (errors,) the part, with each of `ERRORS` by rounding.
             size: the number of combinations less one.
             rank: the rank of the two alone.
             combinations: (size + 1,) the records of each combination.
         """
-        if explained <= 0:
+        if explained @ CHANCES <= 0:
             return True
         records, classes = float(self.label.sum()), self.label.size - 1
         degrees = size - rank
         variance = 2 * _spread(combinations, self.label) / (classes * degrees)
         sigma, mean = np.sqrt(np.log1p(variance)), degrees / (records - 1 - rank)
-        chance = lognorm.sf(explained / mean, sigma, scale=np.exp(-(sigma**2) / 2))
+        chance = CHANCES @ lognorm.sf(explained / mean, sigma, scale=np.exp(-(sigma**2) / 2))
         return bool(chance * max(self.tried, LEAST_TRIED) > SIGNIFICANCE)
 
 

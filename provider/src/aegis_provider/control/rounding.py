@@ -3,25 +3,22 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.control.control import Changes, Control, ControlError, refuse_parameter
-from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up
+from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
 from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.control.promises import Roles
+from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import Attribute, EntryDocument, LabelAssociation, Masking, Pair
+from aegis_sdk.wire import Attribute, EntryDocument, Masking, Pair
 
 RARE: Final = 4
 """The pair counts of a masked value with at most this many records are 0, as the contract says of rounding `once`."""
-
-DIGITS: Final = 3
-"""The significant digits of what pairs tell of the label."""
 
 _MANY_RECORDS: Final = 5_000
 _BASES: Final = (3, 5)
@@ -52,9 +49,12 @@ class RandomRounding(Control):
 
     base: int
     random_bytes: RandomBytes = field(default=secrets.token_bytes, compare=False, repr=False)
+    _threshold: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         refuse_parameter("base", self.base)
+        [threshold] = uniform(np.array([self.base]), self.random_bytes)
+        object.__setattr__(self, "_threshold", int(threshold))
 
     def declared(self) -> dict[str, Any]:
         """Return the base, and that rounding was drawn once."""
@@ -90,13 +90,19 @@ class RandomRounding(Control):
         }
         if "pairs" in entry.model_fields_set:
             changed["pairs"] = [
-                self._pair(pair, views) for pair, views in zip(entry.pairs, coarser_cells(entry), strict=True)
+                self._pair(pair, views, len(labels))
+                for pair, views in zip(entry.pairs, coarser_cells(entry), strict=True)
             ]
         return entry.model_copy(update=changed), Changes(tables=left_out)
 
     def suppressed(self, records: int) -> int:
-        """Return the rounded number of suppressed records."""
-        return int(self._each(np.array([records], dtype=np.int64))[0])
+        """Return the rounded number of suppressed records.
+
+        It is rounded up where its remainder exceeds a threshold, which is drawn once. Configurations that suppress the
+        same records would otherwise round their number anew each, and the mean would tell it.
+        """
+        remainder = records % self.base
+        return records - remainder + self.base * (remainder > self._threshold)
 
     def _attribute(self, attribute: Attribute, up: NDArray[np.bool_]) -> Attribute:
         if attribute.joint is None:
@@ -124,7 +130,7 @@ class RandomRounding(Control):
         records = {} if masking.records is None else {"records": int(self._each(np.array([masking.records]))[0])}
         return masking.model_copy(update={"rounded_to": self.base, "joint": rounded.tolist(), **records})
 
-    def _pair(self, pair: Pair, views: Sequence[Partition]) -> Pair:
+    def _pair(self, pair: Pair, views: Sequence[Partition], labels: int) -> Pair:
         changed: dict[str, Any] = {}
         if pair.joint is not None:
             exact = without_rare(np.array(pair.joint, dtype=np.int64))
@@ -132,7 +138,7 @@ class RandomRounding(Control):
             rounded = rounded_once(exact.reshape(-1, 1), views, self.base, up, self.random_bytes)
             changed |= {"rounded_to": self.base, "joint": rounded.reshape(exact.shape).tolist()}
         if pair.with_label is not None:
-            changed["with_label"] = to_digits(pair.with_label)
+            changed["with_label"] = rounded_association(pair.with_label, labels, self.base, self.random_bytes)
         return pair.model_copy(update=changed)
 
     def _each(self, counts: Counts) -> Counts:
@@ -151,14 +157,6 @@ def without_rare(counts: Counts) -> Counts:
     rows, columns = counts.sum(axis=1) > RARE, counts.sum(axis=0) > RARE
     kept: Counts = counts * (rows[:, np.newaxis] & columns)
     return kept
-
-
-def to_digits(told: LabelAssociation) -> LabelAssociation:
-    """Round what two maskings tell of the label to `DIGITS` significant digits."""
-    rounding = Context(prec=DIGITS)
-    combinations = max(1, int(rounding.create_decimal(told.combinations)))
-    chi_square = float(rounding.create_decimal(Decimal(repr(told.chi_square))))
-    return LabelAssociation(chi_square=chi_square, combinations=combinations, digits=DIGITS)
 
 
 def _lacks_joint(attribute: Attribute) -> bool:

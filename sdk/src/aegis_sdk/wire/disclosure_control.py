@@ -32,7 +32,7 @@ class DisclosureControl(Request):
         default=None,
         description="`once`: the counts of each attribute by its values and the label were rounded once, with the same "
         "sums for every attribute. Every table that declares no `rounded_to` of its own adds up such counts, so these "
-        "tables agree with each other exactly; numbers of suppressed records were rounded one by one. Pair "
+        "tables agree with each other exactly. Numbers of suppressed records were rounded by one threshold. Pair "
         "counts of a masked value with at most 4 records are all 0. Needs `rounded_to`",
     )
     epsilon: PositiveNumber | None = Field(
@@ -70,20 +70,17 @@ def control_faults(
     if control.epsilon is not None:
         yield from _budget_faults(control.epsilon, noisy)
     if control.rounded_to is not None:
-        yield from _rounding_faults(control, declaring)
-    if control.epsilon is not None or control.rounded_to is not None:
-        counts = () if control.rounding else _exact(attributes)
-        told = _exact_associations(pairs) if control.epsilon is None else ()
-        for location in (*counts, *told):
+        yield from _rounding_faults(control, noisy)
+    if (control.epsilon is not None or control.rounded_to is not None) and not control.rounding:
+        for location in _exact(attributes):
             yield location, "These numbers are exact, but `disclosure_control` says all were changed: leave them out"
 
 
-def _rounding_faults(
-    control: DisclosureControl, declaring: Sequence[tuple[Location, Label | Masking | Pair]]
-) -> Iterator[Fault]:
-    """The faults of tables that do not declare the rounding; where it was drawn once, only pairs have to."""
+def _rounding_faults(control: DisclosureControl, declaring: Sequence[tuple[Location, Declaring]]) -> Iterator[Fault]:
+    """The faults of tables that do not declare the rounding; where it was drawn once, only those of pairs have to."""
     for location, table in declaring:
-        drawn_once = control.rounding is not None and not isinstance(table, Pair) and table.rounded_to is None
+        of_one = isinstance(table, Label | Masking)
+        drawn_once = control.rounding is not None and of_one and table.rounded_to is None
         if table.rounded_to != control.rounded_to and not drawn_once:
             yield location, f"Does not declare `rounded_to` {control.rounded_to}, as `disclosure_control` does"
 
@@ -132,8 +129,3 @@ def _exact(attributes: Sequence[Attribute]) -> Iterator[Location]:
     for place, attribute in enumerate(attributes):
         fields = (("histogram", attribute.histogram), ("joint", attribute.joint))
         yield from (("attributes", place, field) for field, counts in fields if counts is not None)
-
-
-def _exact_associations(pairs: Sequence[Pair]) -> Iterator[Location]:
-    """The locations of associations with the label that do not say to how many digits they were rounded."""
-    yield from (location for location, told in _associations(pairs) if told.digits is None)

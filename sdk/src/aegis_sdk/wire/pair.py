@@ -65,9 +65,14 @@ class LabelAssociation(Request):
         "each label value"
     )
     combinations: int = Field(ge=1, le=COUNT_MAX, description="Number of combinations that occur")
+    rounded_to: RoundingBase | None = Field(
+        default=None,
+        description="`combinations` was rounded up or down to a multiple of this base, and `chi_square` to one of this "
+        "base times the number of label values; null: neither was",
+    )
     digits: Annotated[int, Field(ge=1, le=17)] | None = Field(
         default=None,
-        description="Both numbers were rounded to this many significant digits; null: they were not rounded",
+        description="Both numbers were then rounded to this many significant digits; null: they were not",
     )
     noise: AssociationNoise | None = Field(
         default=None, description="Noise that was added to both numbers; null: none was"

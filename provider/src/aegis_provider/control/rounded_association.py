@@ -1,0 +1,46 @@
+"""Rounding of what two masked values tell of the label: so coarse that it hides a few records, then to a few digits."""
+
+import math
+from decimal import Context, Decimal
+from typing import Final
+
+from aegis_provider.control.dependent_rounding import RandomBytes
+from aegis_sdk.wire import LabelAssociation
+
+DIGITS: Final = 3
+"""The significant digits."""
+
+_CHANCE_BYTES: Final = 8
+
+
+def rounded_association(told: LabelAssociation, labels: int, base: int, random_bytes: RandomBytes) -> LabelAssociation:
+    """Return what two maskings tell of the label, rounded at random and without bias, then to `DIGITS` digits.
+
+    The combinations become a multiple of the base. Chi-square becomes one of the base times the number of label values:
+    if these are equally frequent, no record changes it by more than that number (`noisy_association`). Three digits
+    alone give counts of small tables away, since few tables have the same chi-square to three digits.
+
+    Args:
+        told: The exact numbers.
+        labels: The number of label values.
+        base: The base of the multiples.
+        random_bytes: The source of randomness.
+    """
+    unit = base * labels
+    combinations = base * _next(told.combinations / base, random_bytes)
+    return LabelAssociation(
+        chi_square=_to_digits(unit * _next(told.chi_square / unit, random_bytes)),
+        combinations=max(1, int(_to_digits(combinations))),
+        rounded_to=base,
+        digits=DIGITS,
+    )
+
+
+def _next(number: float, random_bytes: RandomBytes) -> int:
+    """Return the whole number below or above, which is the number on average."""
+    below, chance = math.floor(number), int.from_bytes(random_bytes(_CHANCE_BYTES))
+    return below + (chance < (number - below) * 256**_CHANCE_BYTES)
+
+
+def _to_digits(number: float) -> float:
+    return float(Context(prec=DIGITS).create_decimal(Decimal(repr(number))))
