@@ -51,18 +51,19 @@ def _most_records(entry: PublishedEntry) -> float:
     return int(label.label_histogram.sum()) + len(label.label_histogram) * (base - 1)
 
 
-def _left_out(entry: PublishedEntry) -> NDArray[np.float64]:
-    """(configurations,) At least how many records each release leaves out; rounding adds less than the base."""
+def _left_out(entry: PublishedEntry) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(configurations,) The least and the most records that each release leaves out, which rounding allows."""
     published = np.zeros(len(entry.configurations.ids))
     given = np.array(entry.configurations.suppressed, dtype=np.float64)  # None becomes NaN
     published[: len(given)] = np.nan_to_num(given)
-    least: NDArray[np.float64] = np.maximum(published - ((entry.control.rounded_to or 1) - 1), 0)
-    return least
+    slack = (entry.control.rounded_to or 1) - 1
+    return np.maximum(published - slack, 0), published + slack
 
 
 def _more_suppressed_than_all(entry: PublishedEntry, records: float) -> Iterator[Fault]:
     """A release leaves out records of the table, so not more than the table has."""
-    for index in np.flatnonzero(_left_out(entry) > records)[:SHOWN].tolist():
+    least, _ = _left_out(entry)
+    for index in np.flatnonzero(least > records)[:SHOWN].tolist():
         yield Fault(pointer("configurations", index, "suppressed"), "These are more records than the entry has")
 
 
@@ -79,9 +80,11 @@ def _more_than_records(entry: PublishedEntry, records: float) -> Iterator[Fault]
 
 
 def _beyond_records(entry: PublishedEntry, criterion: str, records: float) -> NDArray[np.bool_]:
-    """(configurations,) Whether each promises classes of more records than its release has, which has some."""
-    left = records - _left_out(entry)
-    return (left > 0) & _exceeds(_needed(entry, criterion), left)
+    """(configurations,) Whether each promises classes of more records than its release has, which surely has some."""
+    least, most = _left_out(entry)
+    published = float(entry.evidence[0].label_histogram.sum())
+    fewest = 2 * published - records  # rounding took as many records as it may have added
+    return (fewest - most > 0) & _exceeds(_needed(entry, criterion), records - least)
 
 
 def _more_than_values(entry: PublishedEntry, records: float) -> Iterator[Fault]:

@@ -124,6 +124,19 @@ def test_rounding_leaves_room_for_what_it_took_away():
     assert faults(entry) == ["/configurations/0/privacy/k"]
 
 
+def test_a_release_of_which_rounding_may_leave_nothing_keeps_every_promise():
+    entry = vouching({"k": 200}, records=100)
+    entry["label"] |= {"histogram": [10, 30, 30, 20, 10], "rounded_to": 10}
+    entry["disclosure_control"] = {"rounded_to": 10}
+    entry["configurations"][0]["suppressed"] = 50
+    del entry["attributes"][0]["histogram"]
+    masking = entry["attributes"][0]["maskings"][0]
+    masking |= {"joint": [[0, 0, 0, 10, 10], [10, 30, 30, 10, 0]], "rounded_to": 10}
+    publication(entry)
+    entry["configurations"][0]["suppressed"] = 40  # of at least 55 records, so some are left
+    assert faults(entry) == ["/configurations/0/privacy/k"]
+
+
 def test_noise_leaves_the_number_of_records_open():
     entry = vouching({"k": 10**9})
     entry["label"]["noise"] = {"kind": "laplace", "scale": 2.0}

@@ -189,6 +189,16 @@ class AttributeEvidence:
         sums = self.labels + 1
         return self.label_perturbation.slack(1, sums), self.label_perturbation.slack(self.labels, sums)
 
+    def sum_slack(self, declared: Perturbation) -> tuple[int, int]:
+        """The most by which the label's counts, and their total, may be off for a table that declares this.
+
+        Where counts were rounded once, those that declare something were rounded by themselves, so their sums differ.
+        """
+        column, whole = self.label_slack
+        if declared.is_none:
+            return column, whole
+        return column + self.rounding.slack(1, 1), whole + self.rounding.slack(self.labels, 1)
+
     @property
     def knows_label(self) -> bool:
         """Whether it is certain how many records each label value has."""

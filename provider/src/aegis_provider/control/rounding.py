@@ -78,15 +78,13 @@ class RandomRounding(Control):
                 f"with {entry.records} records, rounding to multiples of {self.base} leaves none: choose a smaller "
                 "base, or publish exact counts if they give nobody away"
             )
-        histogram = np.zeros_like(labels)
-        while not histogram.any():  # a table of a few records has to keep some
-            up = rounded_up(labels, self.base, self.random_bytes)
-            histogram = labels - labels % self.base + self.base * up
+        up = self._some(labels)  # a table of a few records has to keep some
+        histogram = labels - labels % self.base + self.base * up
         left_out = tuple(f"histogram of {each.name}" for each in entry.attributes if _lacks_joint(each))
         changed: dict[str, Any] = {
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
-            "attributes": [self._attribute(each, up) for each in entry.attributes],
+            "attributes": [self._attribute(each, up, labels) for each in entry.attributes],
         }
         if "pairs" in entry.model_fields_set:
             changed["pairs"] = [
@@ -104,31 +102,49 @@ class RandomRounding(Control):
         remainder = records % self.base
         return records - remainder + self.base * (remainder > self._threshold)
 
-    def _attribute(self, attribute: Attribute, up: NDArray[np.bool_]) -> Attribute:
+    def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], labels: Counts) -> Attribute:
         if attribute.joint is None:
-            maskings = [self._by_itself(each) for each in attribute.maskings]
+            maskings = [self._by_itself(each, up, labels) for each in attribute.maskings]
             return attribute.model_copy(update={"histogram": None, "maskings": maskings})
         views = [_partition(each.mapping, each.domain) for each in attribute.maskings if each.mapping is not None]
         exact = np.array(attribute.joint, dtype=np.int64)
         joint = rounded_once(exact, views, self.base, up, self.random_bytes)
         histogram = {} if attribute.histogram is None else {"histogram": joint.sum(axis=1).tolist()}
-        maskings = [self._summed(each, joint) for each in attribute.maskings]
+        maskings = [self._masking(each, joint, up, labels) for each in attribute.maskings]
         return attribute.model_copy(update={**histogram, "joint": joint.tolist(), "maskings": maskings})
 
-    def _summed(self, masking: Masking, joint: Counts) -> Masking:
+    def _masking(self, masking: Masking, joint: Counts, up: NDArray[np.bool_], labels: Counts) -> Masking:
         """Return the masking with sums of the rounded counts; if they are no sums of these, with its own rounding."""
         if masking.mapping is None or masking.joint is None:
-            return self._by_itself(masking)
+            return self._by_itself(masking, up, labels)
         sums = np.zeros((len(masking.domain), joint.shape[1]), dtype=np.int64)
         np.add.at(sums, masking.mapping, joint)
         return masking.model_copy(update={"joint": sums.tolist()})
 
-    def _by_itself(self, masking: Masking) -> Masking:
+    def _by_itself(self, masking: Masking, up: NDArray[np.bool_], labels: Counts) -> Masking:
+        """Return the masking with its own rounding; one that counts all records has the same sums as other tables.
+
+        If rounding leaves no record of one that counts some, it is drawn again.
+        """
         if masking.joint is None:
             return masking
-        rounded = self._each(np.array(masking.joint, dtype=np.int64))
-        records = {} if masking.records is None else {"records": int(self._each(np.array([masking.records]))[0])}
+        exact = np.array(masking.joint, dtype=np.int64)
+        sums = exact.sum(axis=0)
+        if sums.sum() < self.base:
+            raise ControlError(
+                f"{masking.id!r} counts {sums.sum()} records, fewer than the base {self.base}: remove it from the plan"
+            )
+        ups = up if np.array_equal(sums, labels) else self._some(sums)
+        rounded = rounded_once(exact, [], self.base, ups, self.random_bytes)
+        records = {} if masking.records is None else {"records": int(rounded.sum())}
         return masking.model_copy(update={"rounded_to": self.base, "joint": rounded.tolist(), **records})
+
+    def _some(self, sums: Counts) -> NDArray[np.bool_]:
+        """Draw which sums are rounded up, until some records are left."""
+        up = rounded_up(sums, self.base, self.random_bytes)
+        while not (sums - sums % self.base + self.base * up).any():
+            up = rounded_up(sums, self.base, self.random_bytes)
+        return up
 
     def _pair(self, pair: Pair, views: Sequence[Partition], labels: int) -> Pair:
         changed: dict[str, Any] = {}
@@ -140,12 +156,6 @@ class RandomRounding(Control):
         if pair.with_label is not None:
             changed["with_label"] = rounded_association(pair.with_label, labels, self.base, self.random_bytes)
         return pair.model_copy(update=changed)
-
-    def _each(self, counts: Counts) -> Counts:
-        """Round each count by itself."""
-        up = rounded_up(counts.ravel(), self.base, self.random_bytes).reshape(counts.shape)
-        rounded: Counts = counts - counts % self.base + self.base * up
-        return rounded
 
 
 def without_rare(counts: Counts) -> Counts:

@@ -82,13 +82,19 @@ class EntryDocument(Request):
             for location, detail in _joint_widths(attribute, len(self.label.domain)):
                 yield ("attributes", index, *location), detail
             # If the label's counts are inexact, so is their sum: the service decides what is plausible then.
-            if self.label.noise is None and self.label.rounded_to is None:
+            if self._counts_the_label:
                 for location, detail in _too_many_records(attribute, self.records):
                     yield ("attributes", index, *location), detail
         for location, detail in pair_faults(self.pairs, self.attributes):
             yield ("pairs", *location), detail
         yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs)
         yield from self._configuration_faults()
+
+    @property
+    def _counts_the_label(self) -> bool:
+        """Whether the label's counts are those of the table."""
+        rounded = self.label.rounded_to or (self.disclosure_control and self.disclosure_control.rounded_to)
+        return self.label.noise is None and not rounded
 
     def _configuration_faults(self) -> Iterator[Fault]:
         known = _known_maskings(self.attributes)

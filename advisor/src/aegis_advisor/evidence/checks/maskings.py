@@ -33,7 +33,7 @@ def masking_faults(evidence: AttributeEvidence, index: int, histogram: IntArray 
         yield Fault(path, "has neither a mapping nor joint counts; give at least one of them")
     declared = [
         *declaration_faults(path, masking.perturbation),
-        *_records_faults(path, masking.perturbation.records, evidence),
+        *_records_faults(path, masking.perturbation, evidence),
     ]
     function = [*_mapping_faults(path, masking, evidence.values), *_transition_faults(path, masking, evidence.values)]
     yield from (*declared, *function)
@@ -42,7 +42,7 @@ def masking_faults(evidence: AttributeEvidence, index: int, histogram: IntArray 
     table = list(_joint_faults((*path, "joint"), masking.joint, masking, evidence))
     yield from table
     if not function and not table:
-        yield from _preimage_faults((*path, "joint"), masking.joint, masking, histogram)
+        yield from _preimage_faults((*path, "joint"), masking, histogram, evidence)
 
 
 def declaration_faults(path: Path, declared: Perturbation) -> Iterator[Fault]:
@@ -55,9 +55,11 @@ def declaration_faults(path: Path, declared: Perturbation) -> Iterator[Fault]:
         yield Fault((*path, "rounded_to"), f"{base} is not a base for rounding: it must be from 2 to {LARGEST_COUNT}")
 
 
-def _records_faults(path: Path, counted: int | None, evidence: AttributeEvidence) -> Iterator[Fault]:
+def _records_faults(path: Path, declared: Perturbation, evidence: AttributeEvidence) -> Iterator[Fault]:
     """A fault if a masking declares that it counts more records than the table has, or less than one."""
-    records, (_, slack) = total(evidence.label_histogram), evidence.label_slack
+    counted, records, (_, slack) = declared.records, total(evidence.label_histogram), evidence.sum_slack(declared)
+    if evidence.rounded_once is not None:
+        slack += declared.slack(evidence.labels, 1)
     if counted is not None and not 1 <= counted <= records + slack:
         yield Fault((*path, "records"), f"{counted} records are counted, but there are {records}")
 
@@ -107,7 +109,8 @@ def _joint_faults(path: Path, table: IntArray, masking: Masking, evidence: Attri
     yield from malformed
     if malformed:
         return
-    declared, (column, whole), sums = masking.perturbation, evidence.label_slack, _sums(*table.shape)
+    declared, sums = masking.perturbation, _sums(*table.shape)
+    column, whole = evidence.sum_slack(declared)
     counted, source = declared.records, "its `records` says"
     if counted is None:
         counted, source = total(evidence.label_histogram), "the number of records is"
@@ -133,11 +136,17 @@ def _cell_faults(path: Path, table: IntArray, masking: Masking, labels: int) -> 
         yield Fault((*path, *place), f"{table[place]} is not a multiple of {declared.rounded_to}, its `rounded_to`")
 
 
-def _preimage_faults(path: Path, table: IntArray, masking: Masking, histogram: IntArray | None) -> Iterator[Fault]:
+def _preimage_faults(
+    path: Path, masking: Masking, histogram: IntArray | None, evidence: AttributeEvidence
+) -> Iterator[Fault]:
     """Faults of rows of a masked table that no value can have, or that disagree with the histogram."""
-    declared = masking.perturbation
+    if masking.joint is None:
+        return
+    table, declared = masking.joint, masking.perturbation
     missing = 0 if declared.records is None or histogram is None else max(int(histogram.sum()) - declared.records, 0)
-    allowed = allowance(declared, table.shape[1], _sums(*table.shape), missing)
+    values = evidence.values if masking.mapping is None else int(np.bincount(masking.mapping).max(initial=1))
+    rounded = 0 if declared.is_none else evidence.rounding.slack(evidence.labels * values, 1)
+    allowed = allowance(declared, table.shape[1], _sums(*table.shape), missing, label=rounded)
     rows = table.sum(axis=1)
     reached = _reached(masking, histogram)
     for place in places(~reached & (np.abs(rows) > allowed.above)):
