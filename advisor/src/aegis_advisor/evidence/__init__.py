@@ -14,6 +14,7 @@ from aegis_advisor.evidence.pair import RARE, PairAssociation, PairCounts
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
 from aegis_advisor.evidence.rounded import with_declared_rounding
+from aegis_advisor.evidence.rounded_sums import sum_variances
 
 __all__ = [
     "DROP",
@@ -31,5 +32,6 @@ __all__ = [
     "exact_counts",
     "pair_association",
     "pair_counts",
+    "sum_variances",
     "with_declared_rounding",
 ]

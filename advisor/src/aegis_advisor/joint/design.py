@@ -10,7 +10,7 @@ import numpy as np
 
 from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import MissingCountsError, TooManyColumnsError
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairCounts, sum_variances
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.joint.basis import Basis, correlation
 from aegis_advisor.joint.pair_tables import PairTables
@@ -27,7 +27,7 @@ class Masked:
         id: the id of the masking.
         basis: the basis of the functions of its masked value.
         joint: (groups, labels) its joint counts with the label; not whole numbers if they are estimated.
-        variance: the variance of each of them; 0 if they are exact.
+        variance: the mean variance of each of them; 0 if they are exact.
     """
 
     id: str
@@ -105,7 +105,7 @@ class Design:
         Counts of a masking with the label that are not exact are estimated by `estimate`.
 
         Raises:
-            MissingCountsError: a masking that is used has no exact joint counts with the label.
+            MissingCountsError: a masking that is used has no joint counts with the label, nor an estimate of them.
             TooManyColumnsError: the maskings have more than `MOST_COLUMNS` dimensions.
         """
         used = [np.bincount(column, minlength=len(names)) > 0 for column, names in zip(codes.T, options, strict=True)]
@@ -179,7 +179,7 @@ def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Mas
     if option == DROP or (option == IDENTITY and evidence.flags.values <= 1):
         return None
     joint: IntArray | FloatArray | None = label_counts(evidence, option)
-    variance = evidence.rounding.count_variance
+    variance = float(np.mean(sum_variances(evidence).get(option, evidence.rounding.count_variance)))
     if joint is None and (estimated := estimate(evidence, option)) is not None:
         joint, variance = estimated, evidence.count_variance(option)
     if joint is None:

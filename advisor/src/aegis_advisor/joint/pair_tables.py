@@ -9,7 +9,8 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts, Perturbation
+from aegis_advisor.evidence.perturbation import noise_variance
 
 _Maskings = tuple[str, str]
 _Folding = tuple[IntArray, int]
@@ -23,12 +24,12 @@ class PairTables:
         evidence: the evidence on the attributes.
         given: the tables by their two attributes, then by their maskings; the attribute that comes first in the entry
             is in the rows.
-        variances: likewise, the variance of each count; 0 if they are exact.
+        perturbations: likewise, how the counts are declared to differ from those of the provider's table.
     """
 
     evidence: Sequence[AttributeEvidence]
     given: dict[tuple[int, int], dict[_Maskings, IntArray]]
-    variances: dict[tuple[int, int], dict[_Maskings, float]]
+    perturbations: dict[tuple[int, int], dict[_Maskings, Perturbation]]
     _foldings: dict[tuple[int, str], dict[str, _Folding]] = field(default_factory=dict)
     _folded: tuple[tuple[int, int, _Maskings, str], IntArray] | None = None
 
@@ -36,19 +37,19 @@ class PairTables:
     def of(cls, evidence: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> Self:
         """Index the given pair counts by their attributes."""
         given: dict[tuple[int, int], dict[_Maskings, IntArray]] = {}
-        variances: dict[tuple[int, int], dict[_Maskings, float]] = {}
+        perturbations: dict[tuple[int, int], dict[_Maskings, Perturbation]] = {}
         for pair in pairs:
             (first, second), (masking, other), joint = pair.attributes, pair.maskings, pair.joint
             if first > second:
                 first, second, masking, other, joint = second, first, other, masking, joint.T
             given.setdefault((first, second), {})[masking, other] = joint
-            variances.setdefault((first, second), {})[masking, other] = pair.perturbation.count_variance
-        return cls(evidence, given, variances)
+            perturbations.setdefault((first, second), {})[masking, other] = pair.perturbation
+        return cls(evidence, given, perturbations)
 
     @property
     def are_exact(self) -> bool:
         """Whether all counts are those of the provider's table."""
-        return not any(variance for each in self.variances.values() for variance in each.values())
+        return all(each.is_none for tables in self.perturbations.values() for each in tables.values())
 
     def find(self, first: int, masking: str, second: int, other: str) -> IntArray | None:
         """The joint counts (groups, groups) of two masked attributes, `first` before `second`; None if not known."""
@@ -59,12 +60,19 @@ class PairTables:
         return fold(np.ascontiguousarray(folded.T), *self._finer(second, other)[finer[1]]).T
 
     def variance(self, first: int, masking: str, second: int, other: str) -> float:
-        """The mean variance of these counts: a count that adds up several others varies as much as they together."""
+        """The mean variance of these counts.
+
+        A count that adds up several others has the noise of all. Rounded counts are drawn so that sums which
+        configurations use are off by one rounding.
+        """
         finer = self._source(first, masking, second, other)
         if finer is None:
             return 0.0
+        declared = self.perturbations[first, second][finer]
         cells = self.evidence[first].groups_of(masking) * self.evidence[second].groups_of(other)
-        return self.variances[first, second][finer] * self.given[first, second][finer].size / cells
+        noise = 0.0 if declared.noise_scale is None else noise_variance(declared.noise_scale)
+        rounding = declared.count_variance - noise
+        return noise * self.given[first, second][finer].size / cells + rounding
 
     def _source(self, first: int, masking: str, second: int, other: str) -> _Maskings | None:
         """The maskings of a given table that these counts are or can be folded from; None if there is none."""

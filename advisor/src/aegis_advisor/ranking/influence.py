@@ -9,7 +9,7 @@ import numpy as np
 
 from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.atoms import AtomStatistics, per_atom
-from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence
+from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, sum_variances
 from aegis_advisor.evidence.folding import exact_counts
 from aegis_advisor.measures import Measure
 from aegis_advisor.measures.margins import occupied, ratio
@@ -138,9 +138,18 @@ def influences(
     every = {**masked, IDENTITY: _reference_influence(evidence, sample, measure, whole)}
     if evidence.rounded_once is None:
         return every
+    variances = _rounding_variances(evidence)
     return {
-        used_id: one.with_variance(evidence.rounding.count_variance, evidence.records) for used_id, one in every.items()
+        used_id: one.with_variance(variances[used_id], evidence.records) if used_id in variances else one
+        for used_id, one in every.items()
     }
+
+
+def _rounding_variances(evidence: AttributeEvidence) -> Mapping[str, FloatArray]:
+    """The variances (groups, 1), or (1, 1) if all are equal, of counts that were rounded once, by masking id."""
+    one_count = np.full((1, 1), evidence.rounding.count_variance)
+    masked = {name: variance[:, np.newaxis] for name, variance in sum_variances(evidence).items()}
+    return {**masked, IDENTITY: one_count, DROP: one_count}
 
 
 def _influence(evidence: AttributeEvidence, sample: Sample, measure: Measure, used_id: str) -> Influence:
