@@ -14,8 +14,8 @@ class Basis:
 
     With shares `p` of the masked values, the columns of `Q diag(p)^-1/2` are such a basis if those of `Q` are
     orthonormal and orthogonal to `sqrt(p)`. `Q` is a Householder reflection without one of its columns. It is applied
-    without being formed, since its size would be the square of the number of masked values. Only `spread`, which inexact
-    counts need, applies it to as many columns.
+    without being formed, since its size would be the square of the number of masked values. Only `spread`, for
+    inexact counts, applies it to as many columns.
 
     Attributes:
         held: (n,) the masked values with records.
