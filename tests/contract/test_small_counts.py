@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from aegis_sdk import Client
+from aegis_sdk import Client, InvalidError
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from tests.contract.conftest import service
 from tests.postgres import create_database
@@ -44,8 +44,11 @@ def test_with_keys_they_are_published_only_if_whoever_publishes_accepts_them(key
     aegis, client = keyed
     code, output, complaint = aegis("publish", entry)
     assert (code, output, complaint.count("\n")) == (2, "", 1)
-    assert "small_counts" in complaint
+    assert complaint.startswith("aegis: FAIL: ")
+    assert "To mend it: aegis summarize TABLE" in complaint
     assert "--accept-small-counts" in complaint
+    with pytest.raises(InvalidError, match="small_counts"):
+        client.publish(json.loads(entry.read_text()))
     code, output, complaint = aegis("publish", entry, "--accept-small-counts")
     assert (code, complaint) == (0, "")
     assert client.entry(output.strip()).accepted_small_counts is True
@@ -60,10 +63,13 @@ def test_with_keys_they_are_published_only_if_whoever_publishes_accepts_them(key
     assert "a policy requires of every configuration: k=5" in report.splitlines()
 
 
-def test_development_mode_accepts_them_and_says_so(aegis, entry):
-    code, output, warning = aegis("publish", entry)
-    assert (code, output.count("\n"), warning.count("\n")) == (0, 1, 1)
-    assert warning.startswith("aegis: warning: ")
+def test_in_development_mode_the_command_asks_too_and_the_service_accepts_them_and_says_so(aegis, client, entry):
+    code, output, complaint = aegis("publish", entry)
+    assert (code, output, complaint.count("\n")) == (2, "", 1)
+    head = client.publish(json.loads(entry.read_text()))
+    [warning] = head.warnings
     assert "--accept-small-counts" in warning
+    output = f"{head.id}\n"
+    assert aegis("publish", entry) == (0, output, "")
     entry.write_text(entry.read_text().replace("Self-rated", "Rated"), encoding="utf-8")
     assert aegis("publish", entry, "--update", "--accept-small-counts") == (0, output, "")

@@ -67,9 +67,9 @@ def assert_one_line(ran, code, *parts):
         assert part in error
 
 
-def head():
+def head(**changed):
     configurations = [{"id": CONFIGURATION, "maskings": {"age": MASKING}}]
-    return EntryHead(**{**EXAMPLE_HEAD, "schema": {"configurations": configurations}})
+    return EntryHead(**{**EXAMPLE_HEAD, "schema": {"configurations": configurations}, **changed})
 
 
 def writes(methods, service):
@@ -171,6 +171,9 @@ class TestSummarizeAndApply:
         assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
+ACCEPTED = "--accept-small-counts"
+
+
 class TestPublish:
     def taken(self, service, summaries):
         refusal = Problem(title="Conflict", status=409, detail="The name is taken", entry=ENTRY_ID)
@@ -178,23 +181,48 @@ class TestPublish:
 
     def test_the_id_of_a_new_entry_is_printed(self, aegis, service, entry_file):
         service.with_entry(head())
-        assert aegis("publish", entry_file) == (0, f"{ENTRY_ID}\n", "")
+        assert aegis("publish", entry_file, ACCEPTED) == (0, f"{ENTRY_ID}\n", "")
         assert [request.body for request in writes({"POST"}, service)] == [EXAMPLE_ENTRY]
 
     def test_the_id_of_an_unchanged_entry_is_printed_and_nothing_is_changed(self, aegis, service, entry_file):
         self.taken(service, {**EXAMPLE_ENTRY, "visibility": "all", "license": EXAMPLE_ENTRY["license"]})
-        assert aegis("publish", entry_file) == (0, f"{ENTRY_ID}\n", "")
+        assert aegis("publish", entry_file, ACCEPTED) == (0, f"{ENTRY_ID}\n", "")
         assert writes({"PUT"}, service) == []
 
     def test_a_changed_entry_needs_update(self, aegis, service, entry_file):
         self.taken(service, {**EXAMPLE_ENTRY, "title": "Another"})
-        assert_one_line(aegis("publish", entry_file), 2, f"is published as {ENTRY_ID}", "--update")
+        assert_one_line(aegis("publish", entry_file, ACCEPTED), 2, f"is published as {ENTRY_ID}", "--update")
         assert writes({"PUT"}, service) == []
 
     def test_update_publishes_a_new_version(self, aegis, service, entry_file):
         self.taken(service, {**EXAMPLE_ENTRY, "title": "Another"})
-        assert aegis("publish", entry_file, "--update") == (0, f"{ENTRY_ID}\n", "")
+        assert aegis("publish", entry_file, "--update", ACCEPTED) == (0, f"{ENTRY_ID}\n", "")
         assert [request.body for request in writes({"PUT"}, service)] == [EXAMPLE_ENTRY]
+
+    def test_an_entry_that_fails_the_verdict_is_not_sent(self, aegis, service, entry_file):
+        service.with_entry(head())
+        assert_one_line(aegis("publish", entry_file), 2, "FAIL: ", "aegis summarize TABLE", ACCEPTED)
+        assert writes({"POST", "PUT"}, service) == []
+
+    def test_one_that_fails_but_is_published_already_stays_so(self, aegis, service, entry_file):
+        service.with_entry(head(accepted_small_counts=True), summaries=EXAMPLE_ENTRY)
+        assert aegis("publish", entry_file) == (0, f"{ENTRY_ID}\n", "")
+        assert writes({"POST", "PUT"}, service) == []
+
+    def test_one_of_another_tenant_is_another(self, aegis, service, entry_file):
+        service.with_entry(head(accepted_small_counts=None), summaries=EXAMPLE_ENTRY)
+        assert_one_line(aegis("publish", entry_file), 2, "FAIL: ")
+
+    def test_without_the_provider_the_service_decides(self, service, entry_file):
+        block = (
+            "import importlib.metadata as m; m.entry_points = lambda **_: (); from aegis_sdk.cli import main; main()"
+        )
+        service.with_entry(head())
+        command = [sys.executable, "-c", block, "publish", entry_file]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (ran.returncode, ran.stdout) == (0, f"{ENTRY_ID}\n")
+        assert ran.stderr.startswith("aegis: warning: verdict not checked here: it comes with the provider's package")
+        assert [request.body for request in writes({"POST"}, service)] == [EXAMPLE_ENTRY]
 
     @pytest.mark.parametrize(
         ("content", "message"),
@@ -210,19 +238,21 @@ class TestPublish:
         faults = [ProblemFault(pointer=f"/attributes/0/joint/{row}", detail="Sums to 3, not 4") for row in (1, 2)]
         problem = Problem(status=422, code="invalid_entry", detail="It does not add up", errors=faults)
         service.with_problem("POST", "/v1/entries", 422, problem)
-        assert_one_line(aegis("publish", entry_file), 2, "/attributes/0/joint/1: Sums to 3, not 4 (and 1 more)")
+        assert_one_line(
+            aegis("publish", entry_file, ACCEPTED), 2, "/attributes/0/joint/1: Sums to 3, not 4 (and 1 more)"
+        )
 
     def test_a_refused_key_is_no_bad_input(self, aegis, service, entry_file):
         service.with_problem("POST", "/v1/entries", 401, Problem(status=401, detail="The key is unknown"))
-        assert_one_line(aegis("publish", entry_file), 1, "The key is unknown")
+        assert_one_line(aegis("publish", entry_file, ACCEPTED), 1, "The key is unknown")
 
     def test_an_unreachable_service_is_no_bad_input(self, aegis, monkeypatch, entry_file):
         monkeypatch.setenv("AEGIS_URL", "http://127.0.0.1:1")
-        assert_one_line(aegis("publish", entry_file), 1, "http://127.0.0.1:1")
+        assert_one_line(aegis("publish", entry_file, ACCEPTED), 1, "http://127.0.0.1:1")
 
     def test_an_unusable_address_is_bad_input(self, aegis, monkeypatch, entry_file):
         monkeypatch.setenv("AEGIS_URL", "nonsense")
-        assert_one_line(aegis("publish", entry_file), 2, "address of the service")
+        assert_one_line(aegis("publish", entry_file, ACCEPTED), 2, "address of the service")
 
 
 class TestAdvise:

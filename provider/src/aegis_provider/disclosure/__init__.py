@@ -6,7 +6,7 @@
 Needs the distribution `aegis-advisor`, so no other module of the provider imports it at load time.
 """
 
-from aegis_provider.disclosure.entry import disclose, refuse_small_counts
+from aegis_provider.disclosure.entry import disclose, refuse_small_counts, verdict_on
 from aegis_provider.disclosure.model import (
     AttributeDisclosure,
     Cell,
@@ -34,4 +34,5 @@ __all__ = [
     "SmallCountsError",
     "disclose",
     "refuse_small_counts",
+    "verdict_on",
 ]

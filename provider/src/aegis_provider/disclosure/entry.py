@@ -9,7 +9,7 @@ from aegis_advisor.errors import AdvisorError
 from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, with_declared_rounding
 from aegis_advisor.evidence.checks import find_faults
 from aegis_provider.disclosure.comparison import Truth, compare, refuse_other_counts, true_counts
-from aegis_provider.disclosure.model import AttributeDisclosure, Disclosure
+from aegis_provider.disclosure.model import AttributeDisclosure, Disclosure, Judged
 from aegis_provider.disclosure.tables import (
     attribute_tables,
     label_table,
@@ -104,6 +104,16 @@ def disclose(
     if len(chosen) < len(entry.attributes):
         return disclosure
     return replace(disclosure, judged=judged(entry, published, known_bounds, _within(seconds)))
+
+
+def verdict_on(entry: EntryDocument, seconds: float) -> Judged:
+    """Return the verdict on an entry, without all else that `disclose` tells. What takes longer is undecided.
+
+    Raises:
+        EntryError: The entry is not what its controls say, or its counts contradict each other.
+    """
+    refuse_false_declarations(entry)
+    return judged(entry, [_evidence(entry, each) for each in entry.attributes], {}, _within(seconds))
 
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:

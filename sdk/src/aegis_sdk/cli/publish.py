@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from aegis_sdk.cli.entry_files import document_of, read
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import EntryArgument, JsonOption
 from aegis_sdk.cli.terminal import print_result, say, warn
+from aegis_sdk.cli.verdicts import verdict_on
 from aegis_sdk.wire import EntryDocument, PublishedHead, publishable
 
 
@@ -19,18 +21,43 @@ def publish(
         bool,
         typer.Option(
             "--accept-small-counts",
-            help="Publish exact counts of 1 to 4 as they are: whoever may read the entry's counts may know them.",
+            help="Publish it although it gives counts of 1 to 4 away to whoever may read the entry's counts.",
         ),
     ] = False,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Publish an entry and print its id. An entry that is already published with the same content stays as it is."""
+    """Publish an entry and print its id. An entry that is already published with the same content stays as it is.
+
+    First, the entry is judged as by `aegis disclose`, on this machine. If it fails, it is not sent without
+    --accept-small-counts.
+    """
     content = read(entry)
     document = document_of(entry, content, publishable)
+    refusal = None if accept_small_counts else _refusal(document, entry)
     with Client() as client:
         say(f"publishing {document.name} ...")
-        entry_id = _published(client, document, content, update=update, accept_small_counts=accept_small_counts)
+        if refusal is None:
+            entry_id = _published(client, document, content, update=update, accept_small_counts=accept_small_counts)
+        elif (known := _known(client, document)) is not None:
+            entry_id = known
+        else:
+            raise InputError(refusal)
     print_result({"id": entry_id, "name": document.name}, [entry_id], as_json=as_json)
+
+
+def _refusal(document: EntryDocument, path: Path) -> str | None:
+    """Why an entry should not be published; `None` if its counts give no small ones away, as far as is known here."""
+    verdict = verdict_on(document, path)
+    if verdict is None or verdict.passed:
+        return None
+    return f"{verdict.line}. Or publish it as it is: --accept-small-counts"
+
+
+def _known(client: Client, document: EntryDocument) -> str | None:
+    """The id of the caller's entry that is published with this name and content already; `None` if there is none."""
+    named = [head for head in client.entries(document.name) if head.name == document.name]
+    own = (head.id for head in named if head.accepted_small_counts is not None)  # others are not told
+    return next((entry_id for entry_id in own if _same(document, client.summaries(entry_id))), None)
 
 
 def _published(
