@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from aegis_advisor.arrays import IntArray
-from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation
+from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
 
 RARE: Final = 4
 """Where counts were rounded once, the pair counts of a masked value with at most this many records are all 0.
@@ -69,6 +71,17 @@ class PairAssociation:
         """
         base, half_unit = self.rounded_to or 0, 0.0 if self.digits is None else 0.5 * 10.0 ** (1 - self.digits)
         return base + half_unit * self.combinations, base * labels + half_unit * self.chi_square
+
+    def square_variance(self, label: IntArray) -> float:
+        """The variance of chi-square by rounding or noise, for uniform remainders.
+
+        Args:
+            label: (labels,) the records of each label value, none of them 0.
+        """
+        digits = 0.0 if self.digits is None else (0.5 * 10.0 ** (1 - self.digits) * self.chi_square) ** 2 / 3
+        noise = 0.0 if self.noise_scale is None else noise_variance(self.noise_scale)
+        of_sums = float(np.sum((label.sum() / label) ** 2))
+        return ((self.rounded_to or 0) * label.size) ** 2 / 6 + digits + noise * of_sums
 
 
 def named(pair: PairCounts) -> str:

@@ -14,8 +14,8 @@ class Basis:
 
     With shares `p` of the masked values, the columns of `Q diag(p)^-1/2` are such a basis if those of `Q` are
     orthonormal and orthogonal to `sqrt(p)`. `Q` is a Householder reflection without one of its columns. It is applied
-    without being formed, since its size would be the square of the number of masked values. Only `spread`, for
-    inexact counts, applies it to as many columns.
+    without being formed, since its size would be the square of the number of masked values. Only `spread`
+    and `products`, for inexact counts, apply it to as many columns.
 
     Attributes:
         held: (n,) the masked values with records.
@@ -49,6 +49,11 @@ class Basis:
         scaled = table[self.held] / self.root[:, np.newaxis]
         scaled -= np.outer(self.axis * (2 / (self.axis @ self.axis)), self.axis @ scaled)
         return np.delete(scaled, self.pivot, axis=0)
+
+    def products(self) -> FloatArray:
+        """(size, size) the products of every two functions, summed over the masked values."""
+        functions = self.project(np.eye(int(self.held.max()) + 1))[:, self.held]
+        return np.asarray(functions @ functions.T)
 
     def spread(self, least: float = 0.0) -> FloatArray:
         """(size,) the sum of squares of each function over the masked values with at least this share of the records.

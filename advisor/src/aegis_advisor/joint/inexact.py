@@ -47,18 +47,20 @@ def _trace(design: Design, variance: Variance, columns: IntArray, most: float) -
     """Return the trace of these columns, which is never above `most`, and how many directions were kept."""
     if not columns.size:
         return 0.0, 0
-    edge = _edge(variance.correlations[np.ix_(columns, columns)])
-    scaled = _whitening(design.correlations[np.ix_(columns, columns)], edge)
+    scaled = whitening(design, variance, columns)
     explained = float(np.sum(np.square(scaled.T @ design.labels[columns])))
     chance = float(np.sum(np.square(scaled), axis=1) @ variance.labels[columns])
     return min(max(explained - chance, 0.0), most), scaled.shape[1]
 
 
-def _whitening(correlations: FloatArray, edge: float) -> FloatArray:
+def whitening(design: Design, variance: Variance, columns: IntArray) -> FloatArray:
     """A matrix `W` (columns, kept) such that `W W'` is the inverse of correlations in the directions that are kept.
 
-    These have eigenvalues above `edge`. Whether all have, a Cholesky factor tells five times as fast as eigenvalues do.
+    These have eigenvalues that errors cannot explain. Whether all have, a Cholesky factor tells five times as fast as
+    eigenvalues do.
     """
+    both = np.ix_(columns, columns)
+    correlations, edge = design.correlations[both], _edge(variance.correlations[both])
     _, below = lapack.dpotrf(correlations - edge * np.eye(len(correlations)), lower=1)
     if not below:
         lower, _ = lapack.dpotrf(correlations, lower=1, clean=1)

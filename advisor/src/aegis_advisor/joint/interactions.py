@@ -22,6 +22,7 @@ from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.errors import ContradictoryPairsError
 from aegis_advisor.evidence import PairAssociation
 from aegis_advisor.evidence.perturbation import largest_noise
+from aegis_advisor.joint.count_errors import CountErrors
 from aegis_advisor.joint.design import Design, PairPlace
 from aegis_advisor.joint.trace import traces
 from aegis_advisor.measures.association import trace_bias
@@ -57,21 +58,30 @@ class Interactions:
         ends: (pairs, 2) every two attributes.
         shares: per pair of attributes, (options, options) the share of what two maskings leave unexplained that their
             combination explains; 0 if that may be chance.
+        variances: likewise, the variance of each by the errors of counts.
         overlaps: per pair of attributes, (options, options) how much one masking tells of the other, from 0 to 1.
     """
 
     ends: IntArray
     shares: tuple[FloatArray, ...]
+    variances: tuple[FloatArray, ...]
     overlaps: tuple[FloatArray, ...]
 
     @classmethod
-    def of(cls, design: Design, known: Mapping[PairPlace, PairAssociation], label: IntArray) -> Self:
+    def of(
+        cls,
+        design: Design,
+        known: Mapping[PairPlace, PairAssociation],
+        label: IntArray,
+        errors: CountErrors | None = None,
+    ) -> Self:
         """Judge all maskings that configurations use together.
 
         Args:
             design: their correlations.
             known: what they tell of the label together.
             label: (labels,) the records of each label value.
+            errors: those of the counts; None if they are exact.
 
         Raises:
             ContradictoryPairsError: no table has the pair counts.
@@ -79,30 +89,38 @@ class Interactions:
         ends = np.array(np.triu_indices(len(design.columns), 1)).T
         number = {(first, second): place for place, (first, second) in enumerate(ends.tolist())}
         sizes = [(len(design.columns[first]), len(design.columns[second])) for first, second in ends.tolist()]
-        shares, overlaps = [np.zeros(size) for size in sizes], [np.zeros(size) for size in sizes]
+        shares, variances, overlaps = ([np.zeros(size) for size in sizes] for _ in range(3))
         records, judge = int(label.sum()), Judge(label[label > 0], len(known))
         additive = _additive(design, list(known), label)
         for (pair, association), (trace, rank) in zip(known.items(), additive, strict=True):
             where, cell = number[pair.first, pair.second], (pair.code, pair.other)
             shares[where][cell] = judge.share(association, design.joint(pair), trace, rank)
+            if errors is not None and shares[where][cell] > 0:
+                moved = errors.trace_variance([(pair.first, pair.code), (pair.second, pair.other)])
+                variances[where][cell] = judge.variance(association, trace, shares[where][cell], moved)
             overlaps[where][cell] = overlap(design, pair, records)
-        return cls(ends, tuple(shares), tuple(overlaps))
+        return cls(ends, tuple(shares), tuple(variances), tuple(overlaps))
 
-    def explained(self, codes: Codes) -> FloatArray:
-        """(configurations,) the share of what each leaves unexplained additively that its interactions explain."""
-        explained = np.zeros(len(codes))
+    def explained(self, codes: Codes) -> tuple[FloatArray, FloatArray]:
+        """The share of what each configuration leaves unexplained additively that its interactions explain.
+
+        Returns:
+            (configurations,) the shares, and (configurations,) their variances by the errors of counts.
+        """
+        explained = np.zeros((2, len(codes)))
         step = max(1, BLOCK // max(1, len(self.ends)))
         for start in range(0, len(codes), step):
-            self._explain(codes[start : start + step], explained[start : start + step])
-        return explained
+            self._explain(codes[start : start + step], explained[:, start : start + step])
+        return explained[0], explained[1]
 
     def _explain(self, codes: Codes, explained: FloatArray) -> None:
-        """Write what the interactions of each configuration explain."""
-        shares, overlaps = self._looked_up(self.shares, codes), self._looked_up(self.overlaps, codes)
+        """Write what the interactions of each configuration explain, and the variance of that."""
+        tables = self.shares, self.variances, self.overlaps
+        shares, variances, overlaps = (self._looked_up(each, codes) for each in tables)
         for row in np.flatnonzero(shares.any(axis=1)).tolist():
             between = np.eye(codes.shape[1])
             between[tuple(self.ends.T)] = overlaps[row]
-            explained[row] = _by_forest(shares[row], self.ends, np.maximum(between, between.T))
+            explained[:, row] = _by_forest(shares[row], variances[row], self.ends, np.maximum(between, between.T))
 
     def _looked_up(self, tables: Sequence[FloatArray], codes: Codes) -> FloatArray:
         """(configurations, pairs) the cells that stand for the codes of each configuration."""
@@ -113,25 +131,31 @@ class Interactions:
         return np.array(cells).T if cells else np.zeros((len(codes), 0))
 
 
-def _by_forest(shares: FloatArray, ends: IntArray, overlaps: FloatArray) -> float:
+def _by_forest(shares: FloatArray, variances: FloatArray, ends: IntArray, overlaps: FloatArray) -> tuple[float, float]:
     """The share that a maximum spanning forest of the pairs explains, each pair of what those before it leave.
+
+    Its variance is that of the product of what pairs with independent errors leave, to the first order.
 
     Args:
         shares: (pairs,).
+        variances: (pairs,).
         ends: (pairs, 2) their attributes.
         overlaps: (attributes, attributes) how much each tells of each; 1 on the diagonal.
     """
-    (first, second), left = ends.T, 1.0
-    tree, shares = (overlaps >= COPY).argmax(axis=0), shares.copy()
+    (first, second), left, variance = ends.T, 1.0, 0.0
+    tree, shares, variances = (overlaps >= COPY).argmax(axis=0), shares.copy(), variances.copy()
     while shares.max(initial=0.0) > 0:
         best = int(shares.argmax())
         one, two = ends[best].tolist()
+        variance = variance * (1 - shares[best]) ** 2 + left**2 * variances[best]
         left *= 1 - shares[best]
         tree[tree == tree[two]] = tree[one]
         straight, crossed = overlaps[first, one] * overlaps[second, two], overlaps[first, two] * overlaps[second, one]
-        shares *= 1 - np.maximum(straight, crossed)
+        new = 1 - np.maximum(straight, crossed)
+        shares *= new
+        variances *= new**2
         shares[tree[first] == tree[second]] = 0.0
-    return 1 - left
+    return 1 - left, float(variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +190,12 @@ class Judge:
         if self._may_be_chance(gained, size, rank, joint[joint > 0]):
             return 0.0
         return max(0.0, 1 - together / alone)
+
+    def variance(self, known: PairAssociation, trace: float, share: float, moved: float) -> float:
+        """The variance of a share by the errors of counts, which vary the trace by `moved`."""
+        left = max(self.label.size - 1 - trace, LEAST_LEFT)
+        told = known.square_variance(self.label) / float(self.label.sum()) ** 2
+        return (told + (1 - share) ** 2 * moved) / left**2
 
     def _told(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
         """The number of combinations and chi-square to judge by.

@@ -1,7 +1,8 @@
 """The joint measure of every configuration, and the highest utility that is known."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -14,10 +15,14 @@ from aegis_advisor.errors import (
 )
 from aegis_advisor.evidence import DROP, IDENTITY, AttributeEvidence, PairAssociation, PairCounts
 from aegis_advisor.evidence.folding import exact_counts
+from aegis_advisor.joint.count_errors import CountErrors
 from aegis_advisor.joint.design import Design, Estimate, known_label
 from aegis_advisor.joint.interactions import Interactions
 from aegis_advisor.joint.trace import Traces, traces
 from aegis_advisor.measures.association import trace_bias
+
+MOST_ERRORS = 200
+"""The most configurations whose standard errors are computed, which takes a few milliseconds each."""
 
 MORE = 10_000
 """The most configurations scored besides those asked about; enough for all of an entry, unless it is very large."""
@@ -35,6 +40,8 @@ class JointScores:
         best_known: the highest utility of these configurations and of others whose counts are known.
         interactions: (configurations,) how much of the utility is told only by two attributes together; None if that
             was not asked for.
+        variance: the variances of the utilities of some configurations (rows,) by the errors of counts; None if all
+            counts are exact.
     """
 
     utility: FloatArray
@@ -42,6 +49,14 @@ class JointScores:
     doubt: float
     best_known: float
     interactions: FloatArray | None = None
+    variance: Callable[[IntArray], FloatArray] | None = None
+
+    def errors(self, rows: IntArray) -> FloatArray:
+        """The standard errors (rows,) of utilities by the errors of counts; NaN where they are not computed."""
+        errors = np.full(rows.size, np.nan)
+        if self.variance is not None:
+            errors[:MOST_ERRORS] = np.sqrt(self.variance(rows[:MOST_ERRORS]))
+        return errors
 
 
 def score_jointly(
@@ -93,14 +108,31 @@ def score_jointly(
     count = len(codes)
     if np.isnan(utility[:count]).any():
         raise ContradictoryPairsError
+    errors = CountErrors.of(design, label)
     scores = JointScores(
-        utility[:count], traced.rank[:count], float(traced.doubt[:count].max()), float(np.nanmax(utility))
+        utility[:count],
+        traced.rank[:count],
+        float(traced.doubt[:count].max()),
+        float(np.nanmax(utility)),
+        variance=None if errors is None else partial(_variances, errors, codes),
     )
-    return scores if associations is None else _with_interactions(scores, design, codes, associations, label)
+    if associations is None:
+        return scores
+    return _with_interactions(scores, design, codes, associations, label, errors)
+
+
+def _variances(errors: CountErrors, codes: Codes, rows: IntArray) -> FloatArray:
+    """The variances (rows,) of the traces of some configurations."""
+    return np.array([errors.trace_variance(list(enumerate(codes[row].tolist()))) for row in rows.tolist()])
 
 
 def _with_interactions(
-    scores: JointScores, design: Design, codes: Codes, associations: Sequence[PairAssociation], label: IntArray
+    scores: JointScores,
+    design: Design,
+    codes: Codes,
+    associations: Sequence[PairAssociation],
+    label: IntArray,
+    errors: CountErrors | None,
 ) -> JointScores:
     """The scores with what is told only by two attributes together.
 
@@ -113,11 +145,24 @@ def _with_interactions(
     if missing := [name for name in names if name not in known]:
         attributes = [one.name for one in design.tables.evidence]
         raise MissingAssociationsError([(attributes[at], one, attributes[to], two) for at, one, to, two in missing])
-    interactions = Interactions.of(design, dict(zip(used, map(known.__getitem__, names), strict=True)), label)
-    added = interactions.explained(codes) * (np.count_nonzero(label) - 1 - scores.utility)
+    told = dict(zip(used, map(known.__getitem__, names), strict=True))
+    explained, moved = Interactions.of(design, told, label, errors).explained(codes)
+    unexplained = np.count_nonzero(label) - 1 - scores.utility
+    added = explained * unexplained
     utility = scores.utility + added
     best = max(scores.best_known, float(utility.max()))
-    return replace(scores, utility=utility, best_known=best, interactions=added)
+
+    def variance(rows: IntArray) -> FloatArray:
+        alone = np.zeros(rows.size) if scores.variance is None else scores.variance(rows)
+        return alone * (1 - explained[rows]) ** 2 + moved[rows] * unexplained[rows] ** 2
+
+    return replace(
+        scores,
+        utility=utility,
+        best_known=best,
+        interactions=added,
+        variance=None if errors is None else variance,
+    )
 
 
 def _named(association: PairAssociation) -> tuple[int, str, int, str]:

@@ -105,7 +105,11 @@ def recommend(
             index=ranking.order,
             deviation=ranking.deviations[ranking.order],
             utility=scores.utilities(ranking.order),
-            standard_error=sampling.errors(sampling.moves, blocks, ranking.order),
+            standard_error=(
+                sampling.errors(sampling.moves, blocks, ranking.order)
+                if scores.joint is None
+                else scores.joint.scores.errors(ranking.order)
+            ),
             difference_error=sampling.errors(sampling.differences, blocks, ranking.order),
         ),
         attributes=sampling.described(assessments),

@@ -54,7 +54,8 @@ class RankedRows:
         deviation: the weighted mean deviation of each.
         utility: the weighted mean utility of each.
         standard_error: an upper bound of the standard error of that utility, since how attributes depend on each other
-            is not known. NaN for a joint measure, whose error cannot be computed from pair counts.
+            is not known. For a joint measure, whose sampling error cannot be computed from pair counts, only what the
+            declared errors of counts add; NaN if there are none, and for rows after the first 200.
         difference_error: an upper bound of the standard error of the deviation minus that of the best. NaN for the
             reference `own`, whose deviations come from rounding, and for a joint measure.
     """

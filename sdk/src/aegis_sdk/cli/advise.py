@@ -18,6 +18,7 @@ from aegis_sdk.reading import maskings_of, promises_of, reference_known, shown, 
 from aegis_sdk.wire import Advice, AdviceHead, AttributeAdvice, CoarseAdvice
 
 _MOST_NAMES = 3
+_CONFIDENCE = 1.96
 
 
 def advise(
@@ -122,10 +123,19 @@ def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         if advice.joint.interactions is not None:
             told = f"{advice.joint.interactions:.6f}"
             yield f"told only by pairs of attributes together: {told} of the utility of {advice.configuration}"
+        yield from _interval(advice)
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_of(schema, advice.configuration))
     by_attribute = "" if advice.joint is None else ", for each attribute alone"
     yield from ("", f"what {advice.configuration} costs{by_attribute}:", *costs)
+
+
+def _interval(advice: Advice) -> Iterator[str]:
+    """The line that says where the best utility by a joint measure would be if all counts were exact."""
+    best = next((each for each in advice.ranking or [] if each.configuration == advice.configuration), None)
+    if best is not None and best.standard_error is not None:
+        low, high = (best.utility + sign * _CONFIDENCE * best.standard_error for sign in (-1, 1))
+        yield f"by exact counts, that of {advice.configuration} would be {max(low, 0.0):.6f} to {high:.6f} (95 %)"
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
