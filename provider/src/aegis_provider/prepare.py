@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aegis_provider.control import (
+    Beside,
     Changes,
     Control,
     ControlError,
     Controlled,
-    MergedMasking,
     MinimumCell,
     RandomRounding,
     Roles,
@@ -21,7 +21,6 @@ from aegis_provider.control import (
     without_unshared,
     write_controlled_plan,
 )
-from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.entry_file import document_of, entry_of, write_entry
 from aegis_provider.entry_warnings import SMALL, Exposure
 from aegis_provider.errors import OutputError
@@ -133,24 +132,16 @@ def prepare_entry(
     if exact:
         entry = summarize(table, plan, name=name, pairs=pairs, progress=progress, **how)
         return PreparedEntry(table, plan, Controlled(entry, (), Changes()), Exposure.of(entry))
-    # A merged masking has to say what becomes of every value, even of records that no release shows.
-    merging = any(isinstance(each, MinimumCell) for each in controls)
-    summary = summarize_shared(table, plan, name=name, pairs=pairs, all_records=merging, progress=progress, **how)
+    merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
+    summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
-    controlled = apply_controls(summary.entry, chosen, roles, sums=summary.sums, progress=progress)
-    merged = tuple(_of_values(each, summary.domains[each.attribute]) for each in controlled.changes.merged)
-    controlled = replace(controlled, changes=replace(controlled.changes, merged=merged))
+    beside = Beside(summary.sums, summary.merged.maskings, summary.merged.label)
+    controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=progress)
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
     return PreparedEntry(table, plan, replace(controlled, entry=entry), Exposure.of(entry))
-
-
-def _of_values(merged: MergedMasking, domain: PublishedDomain) -> MergedMasking:
-    """Return a merged masking of the values that an entry lists as one of the values of the table."""
-    places = zip(domain.values, domain.partition.groups.tolist(), strict=True)
-    return replace(merged, masked={text: merged.masked[domain.texts[place]] for text, place in places})
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

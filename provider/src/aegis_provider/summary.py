@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import JointCounts
 from aegis_provider.counting.elsewhere import CountsElsewhere, count_elsewhere
+from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_cells import LabelSums
 from aegis_provider.counting.pair_tables import (
     PairName,
@@ -82,13 +83,13 @@ class SharedSummary:
     Attributes:
         entry: The entry. Where the values of an attribute are not secret, it has the joint counts of its domain, even
             if no configuration shares it unmasked: what controls do to counts begins there.
-        domains: The domain of each attribute as the entry lists it, by its name.
+        merged: The table, and what was merged in it before it was counted.
         hidden: How many records no release shows; they are not counted.
         sums: By pair, what its chi-square with the label follows from: noise is added to these.
     """
 
     entry: EntryDocument
-    domains: Mapping[str, PublishedDomain]
+    merged: MergedTable
     hidden: int
     sums: Mapping[PairName, LabelSums]
 
@@ -101,23 +102,22 @@ def summarize_shared(
     delimiter: str = ",",
     memory_limit: str = "1GB",
     pairs: bool = False,
-    all_records: bool = False,
+    merging: Merging | None = None,
     progress: Progress = lambda _done, _records: None,
 ) -> SharedSummary:
     """Count what the configurations of a plan share: only records that some release shows, and only coarse domains.
 
     Maskings that no configuration uses are left out, and numbers that configurations vouch for are rounded to two
-    digits, so that they promise no more. Arguments and errors are those of `summarize`, and with `all_records` records
-    that no release shows are counted too.
+    digits, so that they promise no more. Arguments and errors are those of `summarize`. With `merging`, maskings are
+    merged first. All records are counted then, since a merged masking has to say what becomes of every value.
     """
     _refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = _Summary.of(
-            opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, all_records=all_records
+            opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, merging=merging
         )
-        names = [each.attribute.name for each in summary.counted.attributes]
-        told, domains = summary.told(progress), dict(zip(names, summary.domains, strict=True))
-        return SharedSummary(summary.entry(name, told), domains, summary.hidden, told.sums)
+        told = summary.told(progress)
+        return SharedSummary(summary.entry(name, told), summary.merged, summary.hidden, told.sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,15 +137,17 @@ class CountedDomains:
     records: int
 
 
-def count_domains(opened: Table, plan: Plan, *, shared_only: bool = False, all_records: bool = True) -> CountedDomains:
-    """Count the values that an entry lists: all, or only what configurations share.
+def count_domains(
+    opened: Table, plan: Plan, *, shared_only: bool = False, merging: Merging | None = None
+) -> CountedDomains:
+    """Count the values that an entry lists: all, or only what configurations share, after merging if that is asked for.
 
     Raises:
         PlanError: As for `summarize`.
         TableError: As for `summarize`.
     """
     plan = plan.with_shared_maskings() if shared_only else plan
-    summary = _Summary.of(opened, plan, "1GB", pairs=False, shared_only=shared_only, all_records=all_records)
+    summary = _Summary.of(opened, plan, "1GB", pairs=False, shared_only=shared_only, merging=merging)
     each = {
         one.attribute.name: (one, domain)
         for one, domain in zip(summary.counted.attributes, summary.domains, strict=True)
@@ -170,6 +172,7 @@ class _Summary:
     """A counted table, on the way to its entry.
 
     Attributes:
+        merged: The table, and what was merged in it.
         plan: The plan, without secret maskings that no configuration uses.
         masked: For each attribute, what its maskings make of its values.
         domains: For each attribute, the values that the entry lists.
@@ -178,7 +181,7 @@ class _Summary:
         shared_only: Whether the entry tells only what configurations share.
     """
 
-    counted: CountedTable
+    merged: MergedTable
     plan: Plan
     masked: Sequence[Mapping[str, MaskedDomain]]
     domains: Sequence[PublishedDomain]
@@ -196,7 +199,7 @@ class _Summary:
         *,
         pairs: bool,
         shared_only: bool = False,
-        all_records: bool = True,
+        merging: Merging | None = None,
     ) -> "_Summary":
         """Count a table.
 
@@ -208,22 +211,29 @@ class _Summary:
         if pairs:
             refuse_uncountable(plan)
         whole = CountedTable.of(opened, plan)
-        counted = whole if all_records else shown_records(whole, plan)
+        counted = shown_records(whole, plan) if shared_only and merging is None else whole
         if len(counted.label) == 1:
             where = " that a release shows" if len(whole.label) > 1 else ""
             only = shortened(counted.label.texts[0])
             raise TableError(
                 f"{opened.name}: the label {plan.label!r} is {only} in every record{where}; name another in the plan"
             )
-        records = whole.records
+        hidden = whole.records - counted.records
+        merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
+        counted = merged.counted
+        plan = replace(plan, attributes=tuple(each.attribute for each in counted.attributes))
         masked = [counted.masked_domains(each) for each in counted.attributes]
         refuse_undone_secrets(counted, masked)
-        both = zip(counted.attributes, masked, strict=True)
-        domains = [
-            _shared_domain(counted, plan, *each) if shared_only else PublishedDomain.exact(each[0].domain)
-            for each in both
-        ]
-        return cls(counted, plan, masked, domains, records - counted.records, memory_limit, pairs, shared_only)
+        domains = [PublishedDomain.exact(each.domain) for each in counted.attributes]
+        if shared_only:
+            both, least = zip(counted.attributes, masked, strict=True), merging.least if merging else 0
+            domains = [_shared_domain(counted, plan, *each, least) for each in both]
+        return cls(merged, plan, masked, domains, hidden, memory_limit, pairs, shared_only)
+
+    @property
+    def counted(self) -> CountedTable:
+        """The table, after merging."""
+        return self.merged.counted
 
     def told(self, progress: Progress) -> PairsTold:
         """Return what is told of pairs.
@@ -300,9 +310,9 @@ class _Summary:
 
 
 def _shared_domain(
-    table: CountedTable, plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain]
+    table: CountedTable, plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], least: int
 ) -> PublishedDomain:
-    """Return the coarsest domain that the shared maskings of an attribute need.
+    """Return the coarsest domain that the shared maskings of an attribute need, without counts below `least`.
 
     A masking with a secret mapping tells nothing about the domain. A random one has a transition from each value.
     """
@@ -311,7 +321,7 @@ def _shared_domain(
     by_single_values = any(each.is_random or each.is_secret for each in attribute.maskings)
     needed = by_single_values or plan.shares_unmasked(attribute.name)
     binned = isinstance(table.table.reading(attribute.name), Binned)
-    return PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned)
+    return PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:

@@ -41,6 +41,12 @@ def summarize(
     min_cell: Annotated[
         int | None, typer.Option(metavar="N", help="Merge masked values until every count is 0 or at least this.")
     ] = None,
+    merge_rare_labels: Annotated[  # noqa: FBT002 - a flag
+        bool,
+        typer.Option(
+            "--merge-rare-labels", help="Merge label values with fewer records than the minimum (--min-cell)."
+        ),
+    ] = False,
     round_to: Annotated[
         int | None, typer.Option(metavar="BASE", help="Round every count at random to a multiple of this.")
     ] = None,
@@ -66,7 +72,10 @@ def summarize(
 
     Only what configurations share is counted, and counts are rounded at random unless you choose another control.
     """
-    controls = list(_controls(min_cell, round_to, epsilon, split, open_answers=open_answers))
+    if merge_rare_labels and min_cell is None:
+        raise InputError("--merge-rare-labels merges label values with fewer records than --min-cell; give that too")
+    minimum = [] if min_cell is None else [MinimumCell(min_cell, merge_rare_labels)]
+    controls = [*minimum, *_other_controls(round_to, epsilon, split, open_answers=open_answers)]
     refuse_conflicts(controls)
     if exact and controls:
         raise InputError("--exact publishes every count as it is; leave out --exact or the other controls")
@@ -102,10 +111,10 @@ def summarize(
         _report(output, prepared)
 
 
-def _controls(
-    min_cell: int | None, round_to: int | None, epsilon: float | None, split: Split | None, *, open_answers: bool
+def _other_controls(
+    round_to: int | None, epsilon: float | None, split: Split | None, *, open_answers: bool
 ) -> Iterator[Control]:
-    """Yield the requested controls.
+    """Yield the requested controls other than the minimum.
 
     Raises:
         InputError: A split or open answers are requested without epsilon.
@@ -115,8 +124,6 @@ def _controls(
         raise InputError("--split says how epsilon is split; give --epsilon too")
     if open_answers and epsilon is None:
         raise InputError("--open-answers needs counts that noise covers; give --epsilon too")
-    if min_cell is not None:
-        yield MinimumCell(min_cell)
     if round_to is not None:
         yield RandomRounding(round_to)
     if epsilon is not None:
@@ -148,7 +155,7 @@ def _report(output: Path, prepared: PreparedEntry) -> None:
 
 
 def _changes_in_words(controlled: Controlled) -> Iterator[str]:
-    """List what was merged, what was left out, and each table's share of epsilon; long lists are cut short."""
+    """List what was merged, rounded and left out, and each table's share of epsilon; long lists are cut short."""
     changes = controlled.changes
     merged = [
         f"{each.attribute}, {each.masking}: {_quoted(group.values)} became {group.text!r}"
@@ -156,17 +163,15 @@ def _changes_in_words(controlled: Controlled) -> Iterator[str]:
         for group in each.groups
     ]
     yield from _listed("masked values merged", merged)
-    yield from _listed("maskings left out", [f"{name}, {masking}" for name, masking in changes.maskings])
-    left_out = [f"{name}: it {reason}" for name, reason in changes.configurations.items()]
-    yield from _listed("configurations left out", left_out)
-    yield from _listed("also left out", changes.tables)
+    if changes.label is not None:
+        yield from _listed("label values merged", [f"{_quoted(changes.label.values)} became {changes.label.text!r}"])
+    yield from _listed("rounded, since they cannot be merged", changes.rounded)
+    yield from _listed("left out", changes.tables)
     noise = [
         f"{each.table}: {each.cells} cells, epsilon {each.epsilon:.4g}, noise of scale {each.scale:.4g}"
         for each in changes.noise
     ]
     yield from _listed("tables with noise", noise)
-    if any(isinstance(each, MinimumCell) for each in controlled.controls):
-        yield "each table was checked on its own: `aegis disclose` shows what differences of tables still give away"
 
 
 def _quoted(values: Sequence[str]) -> str:

@@ -1,12 +1,11 @@
 """Disclosure controls, which change the counts of an entry before publication so that they disclose less."""
 
 from aegis_provider.control.control import (
+    Beside,
     Changes,
     Control,
     ControlError,
     Controlled,
-    MergedMasking,
-    MergedValues,
     NoisyTable,
 )
 from aegis_provider.control.controlled_plan import controlled_plan, with_suppressed, write_controlled_plan
@@ -19,13 +18,12 @@ from aegis_provider.control.shared_counts import without_unshared
 
 __all__ = [
     "CONTROLS",
+    "Beside",
     "Changes",
     "Control",
     "ControlError",
     "Controlled",
     "LaplaceNoise",
-    "MergedMasking",
-    "MergedValues",
     "MinimumCell",
     "NoisyTable",
     "RandomRounding",

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Self
 
 from aegis_provider.control.promises import Roles
+from aegis_provider.counting.merged_names import MergedValues
+from aegis_provider.counting.merged_table import MergedMasking
 from aegis_provider.counting.pair_cells import LabelSums
 from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.errors import ProviderError
@@ -20,29 +22,6 @@ _LARGEST: Final = 2**53 - 1
 
 class ControlError(ProviderError):
     """The controls contradict each other or cannot be applied to these counts."""
-
-
-@dataclass(frozen=True)
-class MergedValues:
-    """Masked values that were merged into one, `text`."""
-
-    values: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True)
-class MergedMasking:
-    """A masking with some of its masked values merged.
-
-    Attributes:
-        groups: The masked values that were merged.
-        masked: The new masked value of each value of the attribute.
-    """
-
-    attribute: str
-    masking: str
-    groups: tuple[MergedValues, ...]
-    masked: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -61,18 +40,18 @@ class Changes:
 
     Attributes:
         merged: Maskings with merged masked values.
-        maskings: Attribute and id of each masking left out.
-        configurations: The reason for each configuration left out, by id.
-        tables: Everything else left out, in words.
+        label: The label values that were merged; none if none were.
+        tables: Everything left out, in words.
+        rounded: Tables that were rounded because their small counts could not be merged, in words.
         privacy: The names of the criteria that a configuration no longer guarantees, by its id.
         recount: Configurations whose `suppressed` must be counted again; the entry omits it.
         noise: Tables with noise.
     """
 
     merged: tuple[MergedMasking, ...] = ()
-    maskings: tuple[tuple[str, str], ...] = ()
-    configurations: Mapping[str, str] = field(default_factory=dict)
+    label: MergedValues | None = None
     tables: tuple[str, ...] = ()
+    rounded: tuple[str, ...] = ()
     privacy: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recount: tuple[str, ...] = ()
     noise: tuple[NoisyTable, ...] = ()
@@ -80,15 +59,15 @@ class Changes:
     @property
     def changes_the_plan(self) -> bool:
         """Whether the original plan would release other tables than the entry describes."""
-        return bool(self.merged or self.maskings or self.configurations or self.privacy or self.recount)
+        return bool(self.merged or self.privacy or self.recount)
 
     def followed_by(self, later: "Changes") -> "Changes":
         """Return these changes combined with those of a later control."""
         return Changes(
             (*self.merged, *later.merged),
-            (*self.maskings, *later.maskings),
-            {**self.configurations, **later.configurations},
+            self.label or later.label,
             (*self.tables, *later.tables),
+            (*self.rounded, *later.rounded),
             {**self.privacy, **later.privacy},
             (*self.recount, *later.recount),
             (*self.noise, *later.noise),
@@ -102,12 +81,29 @@ class Changes:
         ]
         return {
             "merged": merged,
-            "maskings_left_out": [{"attribute": name, "masking": masking} for name, masking in self.maskings],
-            "configurations_left_out": [{"id": name, "reason": reason} for name, reason in self.configurations.items()],
+            "merged_labels": [] if self.label is None else [_listed(self.label)],
             "tables_left_out": list(self.tables),
+            "tables_rounded": list(self.rounded),
             "privacy_left_out": {name: list(names) for name, names in self.privacy.items()},
             "noise": [asdict(each) for each in self.noise],
         }
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is known beside an entry when it is controlled.
+
+    Attributes:
+        sums: By pair, the sums that its association with the label follows from.
+        merged: The maskings that were merged before the table was counted.
+        label: The label values that were.
+        rounds: Whether all counts will be rounded later.
+    """
+
+    sums: Mapping[PairName, LabelSums] = field(default_factory=dict)
+    merged: tuple[MergedMasking, ...] = ()
+    label: MergedValues | None = None
+    rounds: bool = False
 
 
 class Control(ABC):
@@ -134,8 +130,8 @@ class Control(ABC):
             ControlError: The control cannot be applied to the entry.
         """
 
-    def knowing(self, sums: Mapping[PairName, LabelSums]) -> Self:  # noqa: ARG002 - only noise needs them
-        """Return the control with what it needs of the table beside the entry: the label sums of its pairs."""
+    def knowing(self, beside: Beside) -> Self:  # noqa: ARG002 - most controls need only the entry
+        """Return the control with what it needs to know beside the entry."""
         return self
 
     def conflict_with(self, other: "Control") -> str | None:  # noqa: ARG002 - most controls work with every other

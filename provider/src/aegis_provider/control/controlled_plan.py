@@ -7,10 +7,11 @@ from typing import Any, cast
 
 import yaml
 
-from aegis_provider.control.control import Changes, ControlError, Controlled, MergedMasking
+from aegis_provider.control.control import Changes, ControlError, Controlled
 from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.merged_table import MergedMasking
 from aegis_provider.masking import Mapped
-from aegis_provider.plan.model import DROP, Attribute, Configuration, Masking, Plan
+from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.privacy import PrivacyTable, breaks
 from aegis_provider.table import Source, open_table
@@ -37,7 +38,7 @@ _TextDumper.add_representer(str, _represented)
 
 
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
-    """Return the plan with merged maskings as mappings, without what was left out, and with the entry's promises."""
+    """Return the plan with merged maskings as mappings, and with the entry's promises."""
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
     # The plan has the exact number even where the entry must not publish it.
     suppressed: dict[str, int | None] = {each.id: each.suppressed for each in plan.configurations}
@@ -131,34 +132,28 @@ def _suppressed(privacy: PrivacyTable, configuration: Configuration) -> int:
 
 
 def _attribute(attribute: Attribute, changes: Changes) -> Attribute:
-    merged, gone = _changes_of(attribute.name, changes)
-    maskings = tuple(_masking(each, merged.get(each.id)) for each in attribute.maskings if each.id not in gone)
-    return replace(attribute, maskings=maskings, default=DROP if attribute.default in gone else attribute.default)
+    merged = _merged(attribute.name, changes)
+    return replace(attribute, maskings=tuple(_masking(each, merged.get(each.id)) for each in attribute.maskings))
 
 
 def _masking(masking: Masking, merged: MergedMasking | None) -> Masking:
     return masking if merged is None else replace(masking, function=Mapped(merged.masked))
 
 
-def _changes_of(name: str, changes: Changes) -> tuple[dict[str, MergedMasking], set[str]]:
-    """Return the merged maskings of an attribute by id, and the ids of the maskings left out."""
-    merged = {each.masking: each for each in changes.merged if each.attribute == name}
-    return merged, {masking for attribute, masking in changes.maskings if attribute == name}
+def _merged(name: str, changes: Changes) -> dict[str, MergedMasking]:
+    """Return the merged maskings of an attribute by id."""
+    return {each.masking: each for each in changes.merged if each.attribute == name}
 
 
 def _stated(attribute: Attribute, says: dict[str, Any], changes: Changes) -> dict[str, Any]:
     """Return the attribute's section of the plan file, changed; if a level of its hierarchy changed, level by level."""
-    merged, gone = _changes_of(attribute.name, changes)
-    changed, maskings = merged.keys() | gone, says.get("maskings") or {}
+    merged, maskings = _merged(attribute.name, changes), says.get("maskings") or {}
     levels = [each.id for each in attribute.maskings if each.id not in maskings]
     without = {"maskings"}
-    if changed.intersection(levels):
+    if merged.keys() & set(levels):
         without.add("hierarchy")
         by_level = enumerate(levels, start=1)
         maskings = {each: {"hierarchy": {**says["hierarchy"], "level": str(n)}} for n, each in by_level} | maskings
-    if says.get("default") in gone:
-        says = {**says, "default": DROP}
     kept = {key: value for key, value in says.items() if key not in without}
-    left = {name: function for name, function in maskings.items() if name not in gone}
-    left |= {name: {"mapping": dict(each.masked)} for name, each in merged.items()}
+    left = maskings | {name: {"mapping": dict(each.masked)} for name, each in merged.items()}
     return {**kept, "maskings": left} if left else kept

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
-from aegis_provider.control.control import Changes, Control, ControlError, NoisyTable
+from aegis_provider.control.control import Beside, Changes, Control, ControlError, NoisyTable
 from aegis_provider.control.declarable import Declared, only_declarable, tables_of, with_tables
 from aegis_provider.control.laplace import laplace, scale_for
 from aegis_provider.control.minimum_cell import MinimumCell
@@ -75,9 +75,9 @@ class LaplaceNoise(Control):
         """Describe what the control did, in words that follow `with`."""
         return f"noise of an epsilon of {self.epsilon:g}"
 
-    def knowing(self, sums: Mapping[PairName, LabelSums]) -> Self:
+    def knowing(self, beside: Beside) -> Self:
         """Return the control with the label sums of pairs."""
-        return replace(self, sums=sums)
+        return replace(self, sums=beside.sums)
 
     def conflict_with(self, other: Control) -> str | None:
         """Return why noise cannot be combined with merging by exact counts or with rounding."""

@@ -1,17 +1,15 @@
 """The registry of disclosure controls, and their application to an entry."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
-from types import MappingProxyType
 from typing import Final
 
-from aegis_provider.control.control import Changes, Control, ControlError, Controlled
+from aegis_provider.control.control import Beside, Changes, Control, ControlError, Controlled
 from aegis_provider.control.minimum_cell import MinimumCell
 from aegis_provider.control.noise import LaplaceNoise
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounding import RandomRounding
-from aegis_provider.counting.pair_cells import LabelSums
-from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import DisclosureControl, EntryDocument
 
@@ -40,7 +38,7 @@ def apply_controls(
     controls: Sequence[Control],
     roles: Roles,
     *,
-    sums: Mapping[PairName, LabelSums] = MappingProxyType({}),
+    beside: Beside = Beside(),  # noqa: B008 - immutable
     progress: Progress = lambda _done, _cells: None,
 ) -> Controlled:
     """Apply the controls to the counts of the entry, and declare them in it.
@@ -49,7 +47,7 @@ def apply_controls(
         entry: The entry from `summarize`.
         controls: The controls to apply, in any order.
         roles: The roles of its attributes, which decide which privacy guarantees of configurations still hold.
-        sums: By pair, the label sums that `summarize_shared` found. Without them, noise leaves out what pairs tell of
+        beside: What `summarize_shared` found beside the entry. Without label sums, noise leaves out what pairs tell of
             the label.
         progress: Called with the cells that have received noise.
 
@@ -61,9 +59,10 @@ def apply_controls(
     """
     refuse_conflicts(controls)
     ordered = tuple(sorted(controls, key=lambda control: CONTROLS.index(type(control))))
+    beside = replace(beside, rounds=any(isinstance(each, RandomRounding) for each in ordered))
     changes = Changes()
     for control in ordered:
-        entry, later = control.knowing(sums).apply(entry, roles, progress)
+        entry, later = control.knowing(beside).apply(entry, roles, progress)
         changes = changes.followed_by(later)
     controlled = Controlled(entry, ordered, changes)
     if not ordered:

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from aegis_provider.table import Table
 
@@ -82,6 +84,12 @@ class Partition:
     size: int
 
     @classmethod
+    def of(cls, groups: Places) -> "Partition":
+        """Return the partition of values with these numbers, renumbered in the order of their first values."""
+        _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+        return cls(np.argsort(np.argsort(first))[place.reshape(-1)], len(first))
+
+    @classmethod
     def identity(cls, values: int) -> "Partition":
         """Return the partition in which every value is its own group."""
         return cls(np.arange(values), values)
@@ -95,6 +103,16 @@ class Partition:
     def follows_from(self, other: "Partition") -> bool:
         """Return whether values that share a group of the other share one here: this one is a function of the other."""
         return self.size <= other.size and np.array_equal(self.per_group_of(other)[other.groups], self.groups)
+
+
+def finest_common_coarsening(one: Partition, other: Partition) -> Partition:
+    """Return the finest partition that both of these (of one domain) determine."""
+    linked = coo_array(
+        (np.ones(len(one.groups), dtype=np.int64), (one.groups, one.size + other.groups)),
+        shape=(one.size + other.size,) * 2,
+    )
+    _, component = connected_components(linked, directed=False)
+    return Partition.of(component.astype(np.intp)[one.groups])
 
 
 def common_refinement(partitions: Sequence[Partition]) -> Partition:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedAttribute
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
 from aegis_provider.counting.group_names import group_names
+from aegis_provider.counting.nested_merging import Values, View, merged_within
 from aegis_provider.table.values import MISSING, Domain, ValueType
 
 RECORDS_PER_CELL: Final = 10
@@ -27,22 +28,26 @@ class PublishedDomain:
 
     Attributes:
         texts: Their texts.
-        values: The texts of the values of the table.
         partition: The listed value of each value of the table.
     """
 
     texts: tuple[str, ...]
-    values: tuple[str, ...]
     partition: Partition
 
     @classmethod
     def exact(cls, domain: Domain) -> "PublishedDomain":
         """List every value."""
-        return cls(domain.texts, domain.texts, Partition.identity(len(domain)))
+        return cls(domain.texts, Partition.identity(len(domain)))
 
     @classmethod
     def coarsest(
-        cls, counted: CountedAttribute, shared: Sequence[Partition], *, unmasked: bool, binned: bool
+        cls,
+        counted: CountedAttribute,
+        shared: Sequence[Partition],
+        *,
+        unmasked: bool,
+        binned: bool,
+        least: int = 0,
     ) -> "PublishedDomain":
         """List the coarsest domain that the shared maskings need.
 
@@ -55,16 +60,21 @@ class PublishedDomain:
             shared: The partitions of its values by the maskings that configurations use.
             unmasked: Whether a configuration needs its single values.
             binned: Whether the values are bins.
+            least: The smallest count of a listed value and a label value, apart from 0; values that all shared maskings
+                treat alike must have as many. No name tells a value with fewer records.
         """
         domain, histogram = counted.domain, counted.counts.histogram()
+        values = Values(binned or domain.value_type is not ValueType.STRING, domain.texts[0] == MISSING)
         atoms = common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
+        listed = atoms
         if unmasked:
-            ordered = binned or domain.value_type is not ValueType.STRING
-            atoms = _merged(domain, histogram, atoms, least_records(int(histogram.sum())), ordered=ordered)
-        groups = _in_order(atoms.groups)
-        members = [np.flatnonzero(groups == group) for group in range(atoms.size)]
-        names = group_names(domain, members, binned=binned, frequent=histogram >= LEAST)
-        return cls(names, domain.texts, Partition(groups, atoms.size))
+            listed = _merged(domain, histogram, atoms, least_records(int(histogram.sum())), ordered=values.ordered)
+        listed = Partition.of(listed.groups)
+        view = View(listed, counted.counts.fold(listed.groups, listed.size))
+        listed = merged_within(view, atoms, least, values).partition
+        members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
+        names = group_names(domain, members, binned=binned, frequent=histogram >= max(least, LEAST))
+        return cls(names, listed)
 
     def averages(self, transition: NDArray[np.float64]) -> NDArray[np.float64]:
         """(listed values, masked) The mean of the rows (values, masked) of each listed value, all with equal weight."""
@@ -122,9 +132,3 @@ def _common(members: Places, histogram: Counts, least: int) -> list[Places]:
     if len(rare) and histogram[rare].sum() < least and len(common):
         common, rare = common[:-1], np.concatenate([common[-1:], rare])
     return [*(common[place : place + 1] for place in range(len(common))), *([np.sort(rare)] if len(rare) else [])]
-
-
-def _in_order(groups: Places) -> Places:
-    """Renumber groups by their first members."""
-    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[place.reshape(-1)]

@@ -15,6 +15,7 @@ from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.reconstruction import reconstruct
 from aegis_provider.counting.counts import JointCounts
+from aegis_provider.counting.merged_table import Merging
 from aegis_provider.disclosure.model import Comparison, Distance
 from aegis_provider.disclosure.tables import rounding_of
 from aegis_provider.errors import PlanError, TableError, nearest, shortened
@@ -68,13 +69,18 @@ def true_counts(
 
 
 def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) -> CountedDomains:
-    """Count every value, or only what configurations share if that is what the entry lists."""
+    """Count every value, or only what configurations share if that is what the entry lists.
+
+    Merging before a minimum is repeated: with the plan that it led to, it changes nothing more.
+    """
     exactly = count_domains(opened, restricted)
     listed = {each.name: each.domain for each in entry.attributes}
     control = entry.disclosure_control
-    if control is None or all(list(texts) == listed[name] for name, texts in exactly.domains.items()):
+    every_value = all(list(texts) == listed[name] for name, texts in exactly.domains.items())
+    if control is None or (every_value and list(exactly.label) == entry.label.domain):
         return exactly
-    return count_domains(opened, plan, shared_only=True, all_records=control.min_cell is not None)
+    merging = None if control.min_cell is None else Merging(control.min_cell, labels=True)
+    return count_domains(opened, plan, shared_only=True, merging=merging)
 
 
 def refuse_other_counts(truth: Truth, evidence: AttributeEvidence, bounds: CellBounds) -> None:

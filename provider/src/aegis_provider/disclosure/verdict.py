@@ -112,7 +112,7 @@ def _mending_options(entry: EntryDocument, published: PublishedCounts) -> str:
         split = f" --split {control.split}" if control.split else ""
         return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{split}{pairs}"
     if control is not None and control.rounding is not None:
-        return f"--min-cell {_SMALLEST} --round-to {control.rounded_to}{pairs}"
+        return f"--min-cell {_SMALLEST} --round-to {max(_SMALLEST, control.rounded_to or 0)}{pairs}"
     return pairs.strip()
 
 

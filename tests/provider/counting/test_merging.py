@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aegis_provider.control.merging import best_runs, folded, merged_groups
-from aegis_provider.control.minimum_cell import merged_texts
+from aegis_provider.counting.merged_names import merged_texts
+from aegis_provider.counting.merging import best_runs, folded, merged_groups
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 6)] * 2), min_size=1, max_size=9)
 LEAST = st.integers(2, 8)

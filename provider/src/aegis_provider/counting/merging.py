@@ -57,7 +57,7 @@ def best_runs(joint: Counts, least: int) -> Places | None:
     best[0], finer = 0.0, _FINER * float(joint.sum())
     for end in range(1, rows + 1):
         runs = sums[end] - sums[:end]
-        kept = np.where(is_small(runs, least), -np.inf, best[:end] + _information(runs) + finer)
+        kept = np.where(is_small(runs, least), -np.inf, best[:end] + information(runs) + finer)
         begins[end] = kept.argmax()
         best[end] = kept[begins[end]]
     return _runs(begins) if best[-1] > -np.inf else None
@@ -99,7 +99,7 @@ def _best_runs_beside(joint: Counts, least: int, beside: Counts) -> tuple[Places
     for end in range(1, rows + 1):
         runs = sums[end] - sums[:end]
         without, taking = (
-            np.where(is_small(each, least), -np.inf, _information(each) + finer) for each in (runs, runs + beside)
+            np.where(is_small(each, least), -np.inf, information(each) + finer) for each in (runs, runs + beside)
         )
         before, after = best[0, :end] + without, np.concatenate([best[1, :end] + without, best[0, :end] + taking])
         begins[0, end], best[0, end] = before.argmax(), before.max()
@@ -125,7 +125,7 @@ def _coarsened(joint: Counts) -> Places:
     while (size := int(groups.max()) + 1) > _MOST_ROWS:
         sums = folded(joint, groups)
         first, second = sums[: size - size % 2 : 2], sums[1::2]
-        loss = _information(first) + _information(second) - _information(first + second)
+        loss = information(first) + information(second) - information(first + second)
         most = min(size - _MOST_ROWS, (len(loss) + 1) // 2)
         follows = np.zeros(size, dtype=np.intp)
         follows[2 * np.argsort(loss, kind="stable")[:most] + 1] = 1
@@ -164,19 +164,25 @@ def _greedily_merged(joint: Counts, least: int) -> Places:
     while small.any() and left.sum() > 1:
         row = int(np.where(small, sums.sum(axis=1).astype(np.float64), np.inf).argmin())
         left[row] = small[row] = False
-        with_it = int(np.where(left, _losses(sums, sums[row]), np.inf).argmin())
+        with_it = _partner(sums, row, left, least)
         sums[with_it] += sums[row]
         small[with_it] = is_small(sums[with_it : with_it + 1], least)[0]
         into[into == row] = with_it
     return np.asarray(np.unique(into, return_inverse=True)[1])
 
 
+def _partner(sums: Counts, row: int, left: NDArray[np.bool_], least: int) -> int:
+    """The row to merge with: the one that loses least, of those that leave no small count if there are any."""
+    enough = left & ~is_small(sums + sums[row], least)
+    return int(np.where(enough if enough.any() else left, _losses(sums, sums[row]), np.inf).argmin())
+
+
 def _losses(sums: Counts, row: Counts) -> NDArray[np.float64]:
     """(rows,) The loss of mutual information with the label, times the records, from merging with `row` (labels,)."""
-    return np.asarray(_information(sums) + _information(row[None]) - _information(sums + row))
+    return np.asarray(information(sums) + information(row[None]) - information(sums + row))
 
 
-def _information(sums: Counts) -> NDArray[np.float64]:
+def information(sums: Counts) -> NDArray[np.float64]:
     """(rows,) `sum_y n_y ln n_y - n ln n` of each row, or minus records times entropy; merging decreases its sum."""
     totals = sums.sum(axis=1)
     return np.asarray(_n_log_n(sums).sum(axis=1) - _n_log_n(totals))

@@ -1,0 +1,105 @@
+"""Pair counts that would be small, rounded so that nobody knows a small one from all published counts together."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
+
+import numpy as np
+
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, attribute_evidence, pair_counts
+from aegis_advisor.evidence import Masking as Counted
+from aegis_advisor.verdict import PublishedCounts, Releases
+from aegis_advisor.verdict.model import SMALL
+from aegis_advisor.verdict.totals import find_likely
+from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up
+from aegis_provider.control.pair_counts import coarser_cells
+from aegis_provider.counting.counts import Partition
+from aegis_provider.counting.merging import is_small
+from aegis_sdk.wire import EntryDocument, Pair
+
+_DRAWS: Final = 10
+"""How often a table is rounded again because a reader would know one of its small counts, before it is left out."""
+
+
+@dataclass(frozen=True)
+class RoundedPairs:
+    """Pairs without small counts.
+
+    Attributes:
+        pairs: The pairs that are left.
+        rounded: The names of those that were rounded.
+        left_out: The names of those that were left out.
+    """
+
+    pairs: Sequence[Pair]
+    rounded: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -> RoundedPairs:
+    """Round pair counts to multiples of `least`, by themselves, where they must not stay as they are.
+
+    They stay if none is small and no other table counts the same two attributes: differences of two tables may be
+    small. A reader knows exactly how many records a masked value has, and could conclude a small count from that. So
+    the tables in which a reader would know one are rounded again, and left out if that does not help.
+    """
+    both = Counter(frozenset(pair.attributes) for pair in entry.pairs)
+    to_round = {
+        place: views
+        for place, (pair, views) in enumerate(zip(entry.pairs, coarser_cells(entry), strict=True))
+        if both[frozenset(pair.attributes)] > 1 or is_small(np.array(pair.joint), least).any()
+    }
+    evidence, held = _evidence(entry), dict(enumerate(entry.pairs))
+    again, gone = set(to_round), list[int]()
+    for draw in count():
+        for place in again:
+            held[place] = _rounded(entry.pairs[place], to_round[place], least, random_bytes)
+        again = to_round.keys() & _known(entry, evidence, held) if least > SMALL else set()
+        if not again:
+            break
+        if draw + 1 >= _DRAWS:
+            gone += again
+            held = {place: pair for place, pair in held.items() if place not in again}
+            again = set()
+    names = [_named(pair) for pair in entry.pairs]
+    rounded = tuple(names[place] for place in to_round if place in held)
+    return RoundedPairs(list(held.values()), rounded, tuple(names[place] for place in sorted(gone)))
+
+
+def _rounded(pair: Pair, views: Sequence[Partition], base: int, random_bytes: RandomBytes) -> Pair:
+    exact = np.array(pair.joint, dtype=np.int64)
+    up = rounded_up(np.array([exact.sum()]), base, random_bytes)
+    rounded = rounded_once(exact.reshape(-1, 1), views, base, up, random_bytes).reshape(exact.shape)
+    return pair.model_copy(update={"rounded_to": base, "joint": rounded.tolist()})
+
+
+def _known(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pairs: Mapping[int, Pair]) -> set[int]:
+    """Return the places of the pairs with small counts that a reader of all these counts knows."""
+    attributes = {each.name: place for place, each in enumerate(entry.attributes)}
+    counts = {
+        place: pair_counts(pair.model_dump(), (attributes[pair.attributes[0]], attributes[pair.attributes[1]]))
+        for place, pair in pairs.items()
+    }
+    nothing = Releases(np.zeros((0, len(attributes)), dtype=np.int64), [], [])
+    found = find_likely(PublishedCounts(evidence, counts, nothing))
+    return {int(each.path[1]) for each in found if each.path[0] == "pairs"}
+
+
+def _evidence(entry: EntryDocument) -> list[AttributeEvidence]:
+    return [
+        _with_unmasked(attribute_evidence(each.model_dump(), entry.label.model_dump())) for each in entry.attributes
+    ]
+
+
+def _with_unmasked(evidence: AttributeEvidence) -> AttributeEvidence:
+    """Return evidence in which unmasked counts are those of one more masking, so that they are compared with pairs."""
+    if evidence.joint is None:
+        return evidence
+    unmasked = Counted(IDENTITY, evidence.values, np.arange(evidence.values), evidence.joint, deterministic=True)
+    return replace(evidence, joint=None, maskings=(*evidence.maskings, unmasked))
+
+
+def _named(pair: Pair) -> str:
+    return " and ".join(f"{name} ({masking})" for name, masking in zip(pair.attributes, pair.maskings, strict=True))

@@ -1,0 +1,147 @@
+"""A counted table with coarser maskings, so that no count of a masking with the label is small."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counts import Partition, common_refinement
+from aegis_provider.counting.merged_label import refuse_rare_labels, with_merged_labels
+from aegis_provider.counting.merged_names import MergedValues, merged_texts
+from aegis_provider.counting.nested_merging import Values, View, nested_merging
+from aegis_provider.masking import Mapped
+from aegis_provider.plan.model import Masking
+from aegis_provider.table.discretization import Binned
+from aegis_provider.table.values import MISSING, ValueType
+
+_ALL: Final = ""
+"""The name of what all maskings tell together, which no masking has."""
+
+
+@dataclass(frozen=True)
+class Merging:
+    """What is merged before an entry is made.
+
+    Attributes:
+        least: The smallest count of a masked value and a label value, apart from 0.
+        labels: Whether rare label values are merged, too; otherwise they are refused.
+    """
+
+    least: int
+    labels: bool = False
+
+
+@dataclass(frozen=True)
+class MergedMasking:
+    """A masking with some of its masked values merged.
+
+    Attributes:
+        groups: The masked values that were merged.
+        masked: The new masked value of each value of the attribute.
+    """
+
+    attribute: str
+    masking: str
+    groups: tuple[MergedValues, ...]
+    masked: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class MergedTable:
+    """A counted table, and what was merged in it.
+
+    Attributes:
+        counted: The table; the maskings of its attributes are those after merging.
+        maskings: The maskings with merged masked values.
+        label: The label values that were merged; none if none were.
+    """
+
+    counted: CountedTable
+    maskings: tuple[MergedMasking, ...] = ()
+    label: MergedValues | None = None
+
+
+def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedTable:
+    """Merge masked values until no masking has a small count, nor what the maskings of an attribute tell together.
+
+    Whatever follows from all maskings of an attribute together, a difference of two of them say, adds up counts that
+    are not small. A table that has no small counts stays as it is. Maskings without a mapping, and those whose mapping
+    is secret, stay, too: their masked values cannot be merged.
+
+    Args:
+        counted: The table; of each attribute, only maskings that configurations use.
+        label: The name of the label.
+        merging: What is merged.
+
+    Raises:
+        TableError: A label value is rare and not to be merged, or only one label value would be left.
+    """
+    together = None
+    if merging.labels:
+        counted, together = with_merged_labels(counted, label, merging.least)
+    else:
+        refuse_rare_labels(counted, label, merging.least)
+    each = [_merged_maskings(counted, one, merging.least) for one in counted.attributes]
+    attributes = tuple(map(_with_maskings, counted.attributes, each))
+    maskings = tuple(masking for of_one in each for masking in of_one)
+    return MergedTable(replace(counted, attributes=attributes), maskings, together)
+
+
+def values_of(counted: CountedTable, one: CountedAttribute) -> Values:
+    """Return what the values of an attribute are."""
+    binned = isinstance(counted.table.reading(one.attribute.name), Binned)
+    return Values(binned or one.domain.value_type is not ValueType.STRING, one.domain.texts[0] == MISSING)
+
+
+def _merged_maskings(counted: CountedTable, one: CountedAttribute, least: int) -> list[MergedMasking]:
+    secret = {each.id for each in one.attribute.maskings if each.is_secret}
+    domains = {name: each for name, each in counted.masked_domains(one).items() if name not in secret}
+    if not domains:
+        return []
+    values = values_of(counted, one)
+    partitions = {name: Partition.of(each.partition().groups) for name, each in domains.items()}
+    partitions[_ALL] = Partition.of(common_refinement(list(partitions.values())).groups)
+    views = [View(each, one.counts.fold(each.groups, each.size)) for each in partitions.values()]
+    merged = dict(zip(partitions, nested_merging(views, least, values), strict=True))
+    return [
+        _merged_masking(one, name, each, merged[name], ordered=values.is_order_of(partitions[name]))
+        for name, each in domains.items()
+        if merged[name].size < partitions[name].size
+    ]
+
+
+def _merged_masking(
+    one: CountedAttribute, name: str, masked: MaskedDomain, merged: Partition, *, ordered: bool
+) -> MergedMasking:
+    groups = _texts_of(masked.texts, merged.per_group_of(masked.partition()).tolist(), ordered=ordered)
+    became = {text: each.text for each in groups for text in each.values}
+    texts = (masked.texts[place] for place in masked.mapping)
+    table = {value: became.get(text, text) for value, text in zip(one.domain.texts, texts, strict=True)}
+    return MergedMasking(one.attribute.name, name, groups, table)
+
+
+def _texts_of(texts: Sequence[str], groups: Sequence[int], *, ordered: bool) -> tuple[MergedValues, ...]:
+    """Name the groups of masked values that have two or more; those of neighbours by the first and the last."""
+    members: dict[int, list[int]] = {}
+    for place, group in enumerate(groups):
+        members.setdefault(group, []).append(place)
+    merged = [each for each in members.values() if len(each) > 1]
+    named: list[MergedValues] = []
+    for each in merged:
+        present = [place for place in each if texts[place] != MISSING]
+        neighbours = ordered and bool(np.all(np.diff(present) == 1))
+        values = tuple(texts[place] for place in each)
+        [text] = merged_texts([values], [*texts, *(one.text for one in named)], ordered=neighbours)
+        named.append(MergedValues(values, text))
+    return tuple(named)
+
+
+def _with_maskings(one: CountedAttribute, merged: Sequence[MergedMasking]) -> CountedAttribute:
+    tables = {each.masking: each.masked for each in merged}
+
+    def coarser(masking: Masking) -> Masking:
+        return replace(masking, function=Mapped(tables[masking.id])) if masking.id in tables else masking
+
+    return replace(one, attribute=replace(one.attribute, maskings=tuple(map(coarser, one.attribute.maskings))))
