@@ -2,194 +2,246 @@
 
 import copy
 from collections import Counter
+from itertools import chain, combinations
 
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aegis_provider.control import ControlError, MinimumCell, Roles
+from aegis_provider import ControlError, MinimumCell, RandomRounding, TableError, document_of, load_plan, prepare_entry
+from aegis_provider.control import Beside, Roles, apply_controls
+from aegis_provider.counting.merged_table import MergedMasking
+from aegis_provider.disclosure import disclose
 from aegis_sdk.wire import EntryDocument
 from tests.provider.control.counted_entries import RECORDS, all_counts, entry_of, masked_values, recounted
-from tests.provider.control.counted_entries import controlled as through
 from tests.service import publication
 
-ROLES = Roles(("a", "b"), ("y",))
-CONFIGURATIONS = [
-    {"id": "raw", "maskings": {"a": "identity", "b": "identity"}},
-    {"id": "fine", "maskings": {"a": "twos", "b": "as-it-is"}, "privacy": {"k": 2, "t": 0.5, "delta_disclosure": 1}},
-    {"id": "odd", "maskings": {"a": "odd", "b": "first"}},
-    {"id": "none", "maskings": {"a": "drop", "b": "drop"}},
-]
-PAIRS = [("identity", "identity"), ("twos", "as-it-is"), ("odd", "first")]
+PLAN = """label: y
+quasi_identifiers: [a, b]
+attributes:
+  a:
+    maskings:
+      twos: {bucketize: {width: 2}}
+      threes: {bucketize: {width: 3}}
+      parity: {mapping: {"0": e, "1": o, "2": e, "3": o, "4": e, "5": o, "6": e, "7": o}}
+      gone: {suppress: {}}
+  b: {maskings: {first: {blur: {keep: 1}}, coded: {mapping: {xa: A, xb: A, ya: A, yb: B, z: B}}}}
+configurations:
+  raw: {a: identity, b: identity}
+  fine: {a: twos, b: first}
+  odd: {a: parity, b: coded}
+  other: {a: threes, b: first}
+  none: {a: gone, b: drop}
+privacy: {fine: {k: 2, t: 0.5, delta_disclosure: 1}}
+"""
+SHARED = PLAN.replace("  raw: {a: identity, b: identity}\n", "")
+IDS = ["raw", "fine", "odd", "other", "none"]
 
 
-def controlled(entry, least, roles=ROLES):
-    return through(entry, [MinimumCell(least)], roles)
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory):
+    """The plan with unmasked attributes, and the plan without."""
+    folder = tmp_path_factory.mktemp("plans")
+    loaded = []
+    for name, text in (("plan", PLAN), ("shared", SHARED)):
+        path = folder / f"{name}.yaml"
+        path.write_text(text, encoding="utf-8")
+        loaded.append(load_plan(path))
+    return loaded
 
 
-def hold(records, least, *, pairs=()):
-    """Return the entry of the records, if their labels are frequent enough, and the controlled entry."""
+def table_of(records):
+    columns = zip(*records, strict=True)
+    return pa.table({name: pa.array(column, pa.string()) for name, column in zip("aby", columns, strict=True)})
+
+
+def prepared(records, plan, least, **options):
+    """Return what is prepared from records with frequent labels."""
     labels = Counter(record[-1] for record in records)
     assume(len(labels) > 1 and min(labels.values()) >= least)
-    entry = entry_of(records, CONFIGURATIONS, pairs=pairs)
-    return entry, controlled(entry, least)
+    return prepare_entry(table_of(records), plan, [MinimumCell(least)], name="t", **options)
+
+
+@given(RECORDS, st.integers(2, 9), st.booleans(), st.booleans())
+def test_no_count_is_small_and_every_configuration_stays(plans, records, least, unmasked, pairs):
+    held = prepared(records, plans[not unmasked], least, pairs=pairs)
+    entry = document_of(held.entry)
+    assert all(count == 0 or count >= least for count in all_counts(entry))
+    assert entry["disclosure_control"] == {"min_cell": least}
+    assert [each["id"] for each in entry["configurations"]] == IDS[not unmasked :]
+    EntryDocument.model_validate(copy.deepcopy(entry))
+    publication(entry)
+
+
+@given(RECORDS, st.booleans())
+def test_the_verdict_is_a_pass(plans, records, unmasked):
+    held = prepared(records, plans[not unmasked], 5, pairs=True)
+    assert disclose(held.entry).judged.verdict.passed
+
+
+@given(RECORDS, st.integers(2, 9), st.booleans())
+def test_no_difference_of_what_two_tables_show_is_small(plans, records, least, unmasked):
+    entry = document_of(prepared(records, plans[not unmasked], least).entry)
+    for attribute in entry["attributes"]:
+        tables = [(each["mapping"], each["joint"]) for each in attribute["maskings"]]
+        if "joint" in attribute:
+            tables.append((list(range(len(attribute["domain"]))), attribute["joint"]))
+        shown = [one for table in tables for one in shown_unions(*table)]
+        for (larger, counts), (smaller, fewer) in ((one, other) for one in shown for other in shown):
+            if smaller < larger:
+                assert all(many - few == 0 or many - few >= least for many, few in zip(counts, fewer, strict=True))
+
+
+def shown_unions(mapping, joint):
+    """Yield up to three masked values together: the listed values that they have, and their counts."""
+    for groups in chain.from_iterable(combinations(range(len(joint)), size) for size in (1, 2, 3)):
+        values = frozenset(place for place, group in enumerate(mapping) if group in groups)
+        yield values, [sum(column) for column in zip(*(joint[group] for group in groups), strict=True)]
 
 
 @given(RECORDS, st.integers(2, 9))
-def test_no_count_is_small_and_the_contract_and_the_service_take_the_entry(records, least):
-    before, held = hold(records, least)
-    assert all(count == 0 or count >= least for count in all_counts(held.entry))
-    assert held.entry["disclosure_control"] == {"min_cell": least}
-    assert before == entry_of(records, CONFIGURATIONS)
-    EntryDocument.model_validate(copy.deepcopy(held.entry))
-    publication(held.entry)
+def test_every_masking_counts_the_records_as_the_plan_masks_them(plans, records, least):
+    held = prepared(records, plans[0], least)
+    merged = {(each.attribute, each.masking): each for each in held.controlled.changes.merged}
+    before = document_of(prepare_entry(table_of(records), plans[0], exact=True, name="t").entry)
+    labels = held.entry.label.domain
+    for place, attribute in enumerate(held.entry.attributes):
+        for masking in attribute.maskings:
+            old = masked_values(before, place, masking.id)
+            change = merged.get((attribute.name, masking.id))
+            assert masking.joint == recounted(records, place, change.masked if change else old, masking.domain, labels)
+            if change is not None:
+                became = {value: group.text for group in change.groups for value in group.values}
+                assert change.masked == {value: became.get(masked, masked) for value, masked in old.items()}
+                assert all(len(group.values) > 1 for group in change.groups)
 
 
-@given(RECORDS, st.integers(2, 9))
-def test_every_masking_counts_the_records_by_its_own_mapping(records, least):
-    _, held = hold(records, least)
-    for place, attribute in enumerate(held.entry["attributes"]):
-        for masking in attribute["maskings"]:
-            masked = masked_values(held.entry, place, masking["id"])
-            again = recounted(records, place, masked, masking["domain"], held.entry["label"]["domain"])
-            assert masking["joint"] == again
+@given(RECORDS, st.integers(2, 6))
+def test_pair_counts_are_exact_or_rounded_to_the_minimum(plans, records, least):
+    held = prepared(records, plans[0], least, pairs=True)
+    before = document_of(prepare_entry(table_of(records), held.plan, exact=True, name="t").entry)
+    for pair in held.entry.pairs:
+        exact = None if "identity" in pair.maskings else pair_counts(records, before, pair)
+        assert pair.with_label is None
+        if exact is not None and pair.rounded_to is None:
+            assert pair.joint == exact
+        elif exact is not None:
+            cells = zip(chain.from_iterable(pair.joint), chain.from_iterable(exact), strict=True)
+            assert pair.rounded_to == least
+            assert all(count % least == 0 and abs(count - true) < 2 * least for count, true in cells)
 
 
-@given(RECORDS, st.integers(2, 9))
-def test_merged_values_are_unions_of_those_before_and_say_so(records, least):
-    before, held = hold(records, least)
-    for merged in held.changes.merged:
-        place = ("a", "b").index(merged.attribute)
-        old, new = (masked_values(entry, place, merged.masking) for entry in (before, held.entry))
-        became = {value: group.text for group in merged.groups for value in group.values}
-        assert new == merged.masked == {value: became.get(masked, masked) for value, masked in old.items()}
-        assert all(len(group.values) > 1 for group in merged.groups)
-        [masking] = [each for each in held.entry["attributes"][place]["maskings"] if each["id"] == merged.masking]
-        assert masking["function"] == {"name": "mapping", "parameters": {"values": new}}
-
-
-@given(RECORDS, st.integers(2, 9))
-def test_what_is_left_out_is_what_had_small_counts_and_what_named_it(records, least):
-    before, held = hold(records, least)
-    gone = set(held.changes.maskings)
-    for old, new in zip(before["attributes"], held.entry["attributes"], strict=True):
-        name, small = old["name"], {field for field in ("histogram", "joint") if has_small(old[field], least)}
-        assert old.keys() - new.keys() == small
-        gone |= {(name, "identity")} if "joint" in small else set()
-        ids = {each["id"] for each in new["maskings"]}
-        assert {(name, each["id"]) for each in old["maskings"] if each["id"] not in ids} == {
-            each for each in held.changes.maskings if each[0] == name
-        }
-    named = {each["id"] for each in CONFIGURATIONS if gone.intersection(each["maskings"].items())}
-    assert held.changes.configurations.keys() == named
-    assert {each["id"] for each in held.entry["configurations"]} == {each["id"] for each in CONFIGURATIONS} - named
-
-
-def has_small(counts, least):
-    cells = [cell for row in counts for cell in (row if isinstance(row, list) else [row])]
-    return any(0 < cell < least for cell in cells)
-
-
-@given(RECORDS, st.integers(2, 4))
-def test_pairs_are_folded_as_their_maskings_were_and_left_out_where_they_are_small(records, least):
-    before, held = hold(records, least, pairs=PAIRS)
-    published = {tuple(pair["maskings"]): pair["joint"] for pair in held.entry["pairs"]}
-    for maskings, joint in published.items():
-        assert joint == pair_counts(records, held.entry, *maskings)
-    left = {(each["maskings"]["a"], each["maskings"]["b"]) for each in held.entry["configurations"]}
-    left -= {("drop", "drop")}
-    for first, second in left - published.keys():
-        small = f"pair counts of a ({first}) and b ({second})" in held.changes.tables
-        follows = any(same_or_finer(held.entry, other, (first, second)) for other in published)
-        assert small or follows
-        assert small == has_small(pair_counts(records, held.entry, first, second), least)
-    assert len(before["pairs"]) == 3
-
-
-def test_what_pairs_tell_of_the_label_is_left_out():
-    records = [(a, b, y) for a in "01" for b in ("xa", "ya") for y in "ny" for _ in range(9)]
-    entry = entry_of(records, CONFIGURATIONS, pairs=PAIRS)
-    for pair in entry["pairs"]:
-        pair["with_label"] = {"chi_square": 0.0, "combinations": 4}
-    held = controlled(entry, 5)
-    assert held.entry["pairs"]
-    assert not [pair for pair in held.entry["pairs"] if "with_label" in pair]
-    assert "what 3 pairs tell of the label together (with_label)" in held.changes.tables
-
-
-def pair_counts(records, entry, *maskings):
-    views = [masked_values(entry, place, masking) for place, masking in enumerate(maskings)]
+def pair_counts(records, entry, pair):
+    views = [masked_values(entry, place, masking) for place, masking in enumerate(pair.maskings)]
+    domains = [
+        next(each["domain"] for each in entry["attributes"][place]["maskings"] if each["id"] == masking)
+        for place, masking in enumerate(pair.maskings)
+    ]
     counts = Counter((views[0][a], views[1][b]) for a, b, _ in records)
-    domains = [domain_of(entry, place, masking) for place, masking in enumerate(maskings)]
     return [[counts[row, column] for column in domains[1]] for row in domains[0]]
 
 
-def domain_of(entry, place, masking):
-    attribute = entry["attributes"][place]
-    ids = {each["id"]: each["domain"] for each in attribute["maskings"]}
-    return {"identity": attribute["domain"], **ids}[masking]
+@given(RECORDS, st.integers(2, 9))
+def test_the_plan_that_goes_with_the_entry_needs_no_merging(plans, records, least):
+    held = prepared(records, plans[0], least)
+    again = prepare_entry(table_of(records), held.plan, [MinimumCell(least)], name="t")
+    assert not again.controlled.changes.merged
+    assert document_of(again.entry)["attributes"] == document_of(held.entry)["attributes"]
 
 
-def same_or_finer(entry, finer, coarser):
-    """Return whether values that share a masked value in the finer maskings also share one in the coarser ones."""
-    for place in range(2):
-        fine, coarse = (masked_values(entry, place, maskings[place]) for maskings in (finer, coarser))
-        if len(set(zip(fine.values(), (coarse[value] for value in fine), strict=True))) > len(set(fine.values())):
-            return False
-    return True
+def test_what_pairs_tell_of_the_label_is_left_out(plans):
+    records = [(a, b, y) for a in "01" for b in ("xa", "ya") for y in "ny" for _ in range(9)]
+    held = prepare_entry(table_of(records), plans[0], [MinimumCell(5)], name="t", pairs=True)
+    assert held.entry.pairs
+    assert not [pair for pair in document_of(held.entry)["pairs"] if "with_label" in pair]
+    assert any("of the label together (with_label)" in each for each in held.controlled.changes.tables)
 
 
 MANY = [(str(number % 8), "xa", "ny"[number % 2]) for number in range(160)]
-FEW = [("0", "yb", "n")] * 2 + [("1", "yb", "y")] * 2
 
 
-class TestOfOneEntry:
-    def test_a_rare_label_is_refused_with_what_to_do(self):
-        entry = entry_of([*MANY, ("0", "xa", "rare")], CONFIGURATIONS)
-        with pytest.raises(ControlError, match=r"'y' is 'rare' in 1 records, fewer than the minimum cell count of 5"):
-            controlled(entry, 5)
+class TestOfOneTable:
+    def test_a_rare_label_is_refused_before_pairs_are_counted(self, plans):
+        told = []
+        records = [*MANY, ("0", "xa", "rare")]
+        with pytest.raises(
+            TableError, match=r"the label 'y' has values with fewer .* 5, 'rare' only 1; merge them with"
+        ):
+            prepare_entry(
+                table_of(records),
+                plans[0],
+                [MinimumCell(5)],
+                name="t",
+                pairs=True,
+                progress=lambda *at: told.append(at),
+            )
+        assert not told
 
-    def test_nothing_left_to_share_is_refused(self):
-        entry = entry_of([*MANY, *FEW], CONFIGURATIONS[:1])
-        with pytest.raises(ControlError, match=r"leaves none of the 1 configurations: .*shares b unmasked"):
-            controlled(entry, 5)
+    def test_rare_labels_are_merged_where_that_is_asked_for(self, plans):
+        records = [*MANY, *[("0", "xa", "rare")] * 2, *[("0", "xa", "odd")] * 4]
+        held = prepare_entry(
+            table_of(records), plans[0], [MinimumCell(5, merge_rare_labels=True)], name="t", pairs=True
+        )
+        assert held.entry.label.domain == ["n", "odd or rare", "y"]
+        assert held.entry.label.histogram == [80, 6, 80]
+        assert held.controlled.changes.listed()["merged_labels"] == [
+            {"values": ["odd", "rare"], "became": "odd or rare"}
+        ]
+        assert all(count == 0 or count >= 5 for count in all_counts(document_of(held.entry)))
+        assert held.plan.label == "y"
 
-    @pytest.mark.parametrize(
-        "unmergeable", [{"deterministic": True}, {"transition": [[1.0, 0.0, 0.0]] * 3, "deterministic": False}]
-    )
-    def test_what_has_no_mapping_is_left_out(self, unmergeable):
-        entry = entry_of([*MANY, *FEW, *[("0", "ya", "n"), ("0", "ya", "y")] * 5], CONFIGURATIONS[1:])
-        masking = entry["attributes"][1]["maskings"][1]
-        del masking["mapping"]
-        masking |= unmergeable
-        held = controlled(entry, 5)
-        assert held.changes.maskings == (("b", "as-it-is"),)
-        assert held.changes.configurations == {"fine": "masks b by as-it-is"}
-        assert [each["id"] for each in held.entry["configurations"]] == ["odd", "none"]
+    def test_a_table_with_fewer_records_than_the_minimum_is_refused(self, plans):
+        with pytest.raises(TableError, match="has 160 records, fewer than the minimum cell count of 500"):
+            prepare_entry(table_of(MANY), plans[0], [MinimumCell(500, merge_rare_labels=True)], name="t")
 
-    def test_a_masked_value_that_nobody_has_is_no_reason(self):
-        entry = entry_of(MANY, CONFIGURATIONS)
-        masking = entry["attributes"][0]["maskings"][0]
-        masking["domain"].append("8+")
-        masking["joint"].append([0, 0])
-        assert not controlled(entry, 5).changes.changes_the_plan
+    def test_domains_that_become_one_value_leave_an_entry(self, plans):
+        records = [(a, "xa", y) for a in "01234567" for y in "ny"]
+        held = prepare_entry(table_of(records), plans[1], [MinimumCell(8)], name="t", pairs=True)
+        assert [len(each.domain) for each in held.entry.attributes] == [1, 1]
+        assert len(held.entry.configurations) == 4
 
-    def test_merged_classes_keep_what_they_vouch_for_but_delta_disclosure(self):
-        held = controlled(entry_of([*MANY, ("7", "yb", "n"), ("7", "yb", "y")], CONFIGURATIONS[1:]), 5)
-        assert [each.masking for each in held.changes.merged] == []
-        records = [record for record in MANY if record[0] != "3"] + [("9", "xa", "n"), ("9", "xa", "y")]
-        held = controlled(entry_of(records, CONFIGURATIONS[1:]), 5)
-        assert [each.masking for each in held.changes.merged] == ["twos"]
-        assert held.changes.privacy == {"fine": ("delta_disclosure",)}
-        assert held.entry["configurations"][0]["privacy"] == {"k": 2, "t": 0.5}
+    def test_rounding_must_not_show_smaller_counts(self, plans):
+        with pytest.raises(
+            ControlError, match=r"multiples of 4 shows counts below .* of 5; choose a base of 5 or more"
+        ):
+            prepare_entry(table_of(MANY), plans[0], [RandomRounding(4), MinimumCell(5)], name="t")
+        records = [(a, "z" if a == "0" else "xa", y) for a, _, y in MANY]
+        held = prepare_entry(table_of(records), plans[0], [RandomRounding(7), MinimumCell(5)], name="t", pairs=True)
+        assert all(count % 7 == 0 for count in all_counts(document_of(held.entry)))
+        assert {each.rounded_to for each in held.entry.pairs} == {7}
+
+    def test_an_entry_that_was_counted_without_merging_is_refused(self):
+        entry = entry_of([*MANY, ("8", "xa", "n")], [{"id": "c", "maskings": {"a": "twos", "b": "drop"}}])
+        with pytest.raises(ControlError, match="'a' has counts below 5: masked values are merged while the table"):
+            apply_controls(EntryDocument.model_validate(entry), [MinimumCell(5)], Roles((), ()))
+
+    def test_a_masking_without_a_mapping_is_rounded(self, plan_of):
+        plan = plan_of(
+            "{a: {maskings: {pram: {randomised_response: {keep: 0.5}}}}, b: {}}", "{c: {a: pram, b: drop}}\nseed: 3"
+        )
+        held = prepare_entry(table_of([*MANY, ("8", "xa", "n"), ("9", "xa", "n")]), plan, [MinimumCell(7)], name="t")
+        [masking] = held.entry.attributes[0].maskings
+        assert masking.rounded_to == 7
+        assert all(count % 7 == 0 for row in masking.joint for count in row)
+        assert held.controlled.changes.rounded == ("a, pram",)
+        assert [each.id for each in held.entry.configurations] == ["c"]
+
+    def test_merged_classes_keep_what_they_vouch_for_but_delta_disclosure(self, plans):
+        records = [(a, b, y) for a, _, y in MANY if a != "6" for b in ("xa", "yb")] + [("6", "xa", "n")]
+        held = prepare_entry(table_of(records), plans[1], [MinimumCell(21)], name="t")
+        assert "twos" in {each.masking for each in held.controlled.changes.merged}
+        assert held.controlled.changes.privacy == {"fine": ("delta_disclosure",)}
+        assert held.entry.configurations[0].privacy == {"k": 2, "t": 0.5}
 
     def test_merged_sensitive_values_are_fewer_and_more_frequent(self):
         names = ("k", "l", "entropy_l", "t", "ordered_t", "alpha", "beta", "delta_disclosure", "epsilon")
-        configuration = {**CONFIGURATIONS[1], "privacy": dict.fromkeys(names, 1), "suppressed": 0}
-        records = [*MANY, ("9", "xa", "n"), ("9", "xa", "y")]
-        held = controlled(entry_of(records, [configuration]), 5, Roles(("b",), ("a",)))
-        assert list(held.entry["configurations"][0]["privacy"]) == ["k", "t", "beta", "epsilon"]
-        assert held.changes.recount == ("fine",)
-        assert "suppressed" not in held.entry["configurations"][0]
-        held = controlled(entry_of(records, [configuration]), 5, Roles(("b",), ("y",)))
-        assert held.entry["configurations"] == [configuration]
+        configuration = {"id": "c", "maskings": {"a": "twos", "b": "drop"}, "privacy": dict.fromkeys(names, 1)}
+        entry = EntryDocument.model_validate(entry_of(MANY, [{**configuration, "suppressed": 0}]))
+        beside = Beside(merged=(MergedMasking("a", "twos", (), {}),))
+        held = apply_controls(entry, [MinimumCell(5)], Roles(("b",), ("a",)), beside=beside)
+        [left] = held.entry.configurations
+        assert list(left.privacy) == ["k", "t", "beta", "epsilon"]
+        assert (held.changes.recount, left.suppressed) == (("c",), None)
+        held = apply_controls(entry, [MinimumCell(5)], Roles(("b",), ("y",)), beside=beside)
+        assert held.entry.configurations == entry.configurations

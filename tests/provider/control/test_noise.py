@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from aegis_provider import document_of
-from aegis_provider.control import ControlError, Roles, apply_controls
+from aegis_provider.control import Beside, ControlError, Roles, apply_controls
 from aegis_provider.control.laplace import epsilon_of, scale_for
 from aegis_provider.control.noise import shares_of
 from aegis_provider.counting.pair_cells import UNIT
@@ -139,7 +139,9 @@ def with_pairs():
 @pytest.mark.parametrize("split", ["equal", "cube_root"])
 def test_pairs_and_what_they_tell_of_the_label_are_in_the_same_budget(split):
     entry, sums = with_pairs()
-    held = apply_controls(EntryDocument.model_validate(entry), controls_of(epsilon=2.0, split=split), ROLES, sums=sums)
+    held = apply_controls(
+        EntryDocument.model_validate(entry), controls_of(epsilon=2.0, split=split), ROLES, beside=Beside(sums)
+    )
     after = document_of(held.entry)
     (first, second), noise = after["pairs"], held.changes.noise
     declared_by = [*declared(after), first["noise"], second["noise"], first["with_label"]["noise"]]

@@ -121,16 +121,6 @@ def test_counts_that_are_no_sums_of_others_are_rounded_by_themselves():
     assert held.changes.tables == ("histogram of a",)
 
 
-def test_merging_comes_before_rounding():
-    records = [("0", "xa", "n")] * 9 + [("0", "xa", "y")] * 9 + [("2", "xa", "y")] * 3 + [("4", "xa", "y")] * 7
-    records += [("6", "xa", "n")] * 9
-    held = rounded(entry_of(records, [{"id": "c", "maskings": {"a": "twos", "b": "drop"}}]), 9, min_cell=5)
-    [merged] = held.changes.merged
-    assert [(group.values, group.text) for group in merged.groups] == [(("2+", "4+"), "2+ to 4+")]
-    assert held.entry["disclosure_control"] == {"min_cell": 5, "rounded_to": 9, "rounding": "once"}
-    assert all(count % 9 == 0 for count in all_counts(held.entry))
-
-
 def test_a_table_of_which_rounding_leaves_nothing_is_refused():
     entry = entry_of([("0", "xa", "n"), ("1", "xb", "y")], CONFIGURATIONS)
     with pytest.raises(ControlError, match="with 2 records, rounding to multiples of 1000 leaves none"):

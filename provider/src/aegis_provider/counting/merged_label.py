@@ -11,6 +11,19 @@ from aegis_provider.errors import TableError, shortened
 from aegis_provider.table.values import Domain, ValueType
 
 
+def refuse_few_records(counted: CountedTable, least: int) -> None:
+    """Reject a table with fewer than `least` records.
+
+    Raises:
+        TableError: It has fewer.
+    """
+    if counted.records < least:
+        raise TableError(
+            f"{counted.table.name}: has {counted.records} records, fewer than the minimum cell count of {least}; choose a "
+            "smaller minimum"
+        )
+
+
 def refuse_rare_labels(counted: CountedTable, name: str, least: int) -> None:
     """Reject a table with a label value that has fewer than `least` records: no masking can hide it.
 
@@ -18,16 +31,13 @@ def refuse_rare_labels(counted: CountedTable, name: str, least: int) -> None:
         TableError: There is one.
     """
     histogram = counted.attributes[0].counts.label_histogram()
-    rare = np.flatnonzero(histogram < least)
-    if not len(rare):
-        return
-    place = int(rare[histogram[rare].argmin()])
-    others = f" (and {len(rare) - 1} more)" * (len(rare) > 1)
-    raise TableError(
-        f"{counted.table.name}: the label {name!r} is {shortened(counted.label.texts[place])}{others} in "
-        f"{histogram[place]} record{'s' * (histogram[place] != 1)}, fewer than the minimum cell count of {least}; "
-        "merge them with --merge-rare-labels or choose a smaller minimum"
-    )
+    place = int(histogram.argmin())
+    if histogram[place] < least:
+        raise TableError(
+            f"{counted.table.name}: the label {name!r} has values with fewer records than the minimum cell count of "
+            f"{least}, {shortened(counted.label.texts[place])} only {histogram[place]}; merge them with "
+            "--merge-rare-labels or choose a smaller minimum"
+        )
 
 
 def with_merged_labels(counted: CountedTable, name: str, least: int) -> tuple[CountedTable, MergedValues | None]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Partition, common_refinement
-from aegis_provider.counting.merged_label import refuse_rare_labels, with_merged_labels
+from aegis_provider.counting.merged_label import refuse_few_records, refuse_rare_labels, with_merged_labels
 from aegis_provider.counting.merged_names import MergedValues, merged_texts
 from aegis_provider.counting.nested_merging import Values, View, nested_merging
 from aegis_provider.masking import Mapped
@@ -66,7 +66,7 @@ class MergedTable:
 def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedTable:
     """Merge masked values until no masking has a small count, nor what the maskings of an attribute tell together.
 
-    Whatever follows from all maskings of an attribute together, a difference of two of them say, adds up counts that
+    So whatever follows from the maskings of an attribute, such as the difference of two of them, adds up counts that
     are not small. A table that has no small counts stays as it is. Maskings without a mapping, and those whose mapping
     is secret, stay, too: their masked values cannot be merged.
 
@@ -76,8 +76,10 @@ def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedT
         merging: What is merged.
 
     Raises:
-        TableError: A label value is rare and not to be merged, or only one label value would be left.
+        TableError: There are fewer records than the minimum, a label value is rare and not to be merged, or only one
+            label value would be left.
     """
+    refuse_few_records(counted, merging.least)
     together = None
     if merging.labels:
         counted, together = with_merged_labels(counted, label, merging.least)

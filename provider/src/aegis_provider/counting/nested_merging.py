@@ -105,7 +105,7 @@ def merged_within(view: View, limits: Partition, least: int, values: Values) -> 
     for limit in np.unique(limit_of[is_small(view.joint, least)]):
         if not few[limit]:
             rows = np.flatnonzero(limit_of == limit)
-            into[rows] = _merged_rows(rows, view, least, ordered=ordered, missing=missing and rows[0] == _FIRST)
+            into[rows] = _merged_rows(rows, view, least, ordered=ordered, missing=missing and int(rows[0]) == _FIRST)
     return view.coarser(Partition.of(into[view.partition.groups]))
 
 
