@@ -85,6 +85,11 @@ class PreparedEntry:
             names = dict.fromkeys(name for each in privacy.values() for name in each)
             configurations = f"{len(privacy)} configuration{'s' * (len(privacy) > 1)}"
             yield f"merging may make {', '.join(names)} worse: {configurations} no longer vouch for it"
+        if label := self.controlled.changes.label:
+            yield (
+                f"only the entry counts {len(label.values)} values of the label as {label.text!r}: releases show them "
+                "as they are"
+            )
         for control in self.controlled.controls:
             yield from control.caveats()
         if self.exposure.small.counts and not self.controlled.controls:

@@ -54,8 +54,9 @@ def test_the_example_with_a_minimum_is_what_apply_makes(aegis, summarized, tmp_p
     code, out, error, entry = summarized("--min-cell", 5, "--pairs", "--plan-output", controlled)
     assert (code, error) == (0, "")
     assert min(count for count in counts_of(entry) if count) >= 5
-    assert out.splitlines()[0] == "masked values merged: 23"
-    assert "  and 13 more, which --json lists" in out.splitlines()
+    assert out.splitlines()[0] == "masked values merged: 27"
+    assert "  and 17 more, which --json lists" in out.splitlines()
+    assert len(entry["configurations"]) == 70
     first = entry["configurations"][0]
     code, out, error = aegis("apply", TABLE, "--plan", controlled, "--configuration", first["id"], "--output", masked)
     assert (code, error) == (0, "")
@@ -73,40 +74,74 @@ def test_the_example_with_a_minimum_is_what_apply_makes(aegis, summarized, tmp_p
     assert compared > 3
 
 
-def test_what_was_merged_and_left_out_is_listed(summarized, tmp_path):
-    rows = "1,u,n\n" * 9 + "2,u,m\n" * 9 + "2,u,n\n" * 5 + "3,u,n\n" * 2 + "2,v,m\n"
+ROWS = "1,u,n\n" * 9 + "2,u,m\n" * 9 + "2,u,n\n" * 5 + "3,u,n\n" * 2 + "2,v,m\n" + "1,w,n\n" * 9
+SMALL_PLAN = (
+    "label: y\nattributes:\n  a: {maskings: {one: {bucketize: {width: 1}}}}\n"
+    "  b: {maskings: {coded: {mapping: {u: U, v: V, w: W}}}}\n"
+    "configurations: {c: {a: one, b: drop}, d: {b: drop}, e: {a: one, b: coded}}\n"
+)
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A small table and its plan."""
     table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
-    table.write_text("a,b,y\n" + rows, encoding="utf-8")
-    plan.write_text(
-        "label: y\nattributes:\n  a: {maskings: {one: {bucketize: {width: 1}}}}\n"
-        "  b: {maskings: {coded: {mapping: {u: U, v: V}}}}\n"
-        "configurations: {c: {a: one, b: drop}, d: {b: drop}, e: {a: one, b: coded}}\n",
-        encoding="utf-8",
-    )
-    code, out, error, _ = summarized("--min-cell", 5, "--json", table=table, plan=plan)
+    table.write_text("a,b,y\n" + ROWS, encoding="utf-8")
+    plan.write_text(SMALL_PLAN, encoding="utf-8")
+    return {"table": table, "plan": plan}
+
+
+def test_what_was_merged_and_rounded_is_listed(summarized, small):
+    code, out, error, entry = summarized("--min-cell", 5, "--pairs", "--json", **small)
     assert code == 0
     assert error.count("\n") == 1
     assert "write the plan that matches the entry with --plan-output" in error
+    assert len(entry["configurations"]) == 3
     assert json.loads(out)["controls"] == {
         "min_cell": 5,
-        "merged": [{"attribute": "a", "masking": "one", "groups": [{"values": ["2", "3"], "became": "2 to 3"}]}],
-        "maskings_left_out": [{"attribute": "b", "masking": "coded"}],
-        "configurations_left_out": [
-            {"id": "d", "reason": "shares a unmasked"},
-            {"id": "e", "reason": "masks b by coded"},
+        "merged": [
+            {"attribute": "a", "masking": "one", "groups": [{"values": ["2", "3"], "became": "2 to 3"}]},
+            {"attribute": "b", "masking": "coded", "groups": [{"values": ["U", "V"], "became": "U or V"}]},
         ],
-        "tables_left_out": ["histogram of a", "unmasked joint counts of a", "histogram of b"],
+        "merged_labels": [],
+        "tables_left_out": ["what 1 pairs tell of the label together (with_label)"],
+        "tables_rounded": [],
         "privacy_left_out": {},
         "noise": [],
     }
-    code, out, _, _ = summarized("--min-cell", 5, table=table, plan=plan)
-    assert out.splitlines()[:4] == [
-        "masked values merged: 1",
+    code, out, _, _ = summarized("--min-cell", 5, **small)
+    assert out.splitlines() == [
+        "masked values merged: 2",
         "  a, one: '2', '3' became '2 to 3'",
-        "maskings left out: 1",
-        "  b, coded",
+        "  b, coded: 'U', 'V' became 'U or V'",
     ]
-    assert "  d: it shares a unmasked" in out.splitlines()
+
+
+def test_the_plan_of_an_entry_with_a_minimum_goes_all_the_way(aegis, summarized, small, tmp_path):
+    controlled, masked, entry = (tmp_path / name for name in ("controlled.yaml", "masked.csv", "entry.json"))
+    assert summarized("--min-cell", 5, "--pairs", "--plan-output", controlled, **small)[0] == 0
+    released = aegis("apply", small["table"], "--plan", controlled, "--configuration", "e", "--output", masked)
+    assert released[0] == 0
+    with masked.open(encoding="utf-8", newline="") as file:
+        assert {record["b"] for record in csv.DictReader(file)} == {"U or V", "W"}
+    for plan in (small["plan"], controlled):
+        code, out, error = aegis("disclose", entry, "--table", small["table"], "--plan", plan, "--check")
+        assert (code, error) == (0, "")
+        assert out.startswith("PASS")
+
+
+def test_rare_label_values_are_refused_or_merged(aegis, summarized, small, tmp_path):
+    small["table"].write_text("a,b,y\n" + ROWS + "1,u,p\n" * 3 + "1,u,q\n" * 3, encoding="utf-8")
+    assert_refused(
+        summarized("--min-cell", 5, **small), "values with fewer records", "'p' only 3", "--merge-rare-labels"
+    )
+    code, out, error, entry = summarized("--min-cell", 5, "--merge-rare-labels", "--pairs", **small)
+    assert code == 0
+    assert entry["label"] == {"name": "y", "domain": ["m", "n", "p or q"], "histogram": [10, 25, 6]}
+    assert "  'p', 'q' became 'p or q'" in out.splitlines()
+    assert "only the entry counts 2 values of the label as 'p or q'" in error
+    beside = ("--table", small["table"], "--plan", small["plan"], "--check")
+    assert aegis("disclose", tmp_path / "entry.json", *beside)[::2] == (0, "")
 
 
 def test_rounded_counts_are_multiples_and_declared(summarized):
@@ -161,7 +196,12 @@ def test_answers_about_noisy_counts_are_opened_where_that_is_said(summarized):
         (("--open-answers", "--min-cell", "5"), "--open-answers needs counts that noise covers; give --epsilon too"),
         (("--exact", "--round-to", "5"), "leave out --exact or the other controls"),
         (("--round-to", "1000000"), "rounding to multiples of 1000000 leaves none"),
-        (("--min-cell", "2000"), "fewer than the minimum cell count of 2000"),
+        (("--min-cell", "2000"), "fewer records than the minimum cell count of 2000"),
+        (("--min-cell", "30000", "--merge-rare-labels"), "has 20190 records, fewer than the minimum"),
+        (("--min-cell", "12000", "--merge-rare-labels"), "leaves only one; choose a smaller minimum"),
+        (("--merge-rare-labels",), "give that too"),
+        (("--min-cell", "5", "--round-to", "4"), "choose a base of 5 or more, or leave it out"),
+        (("--min-cell", "5", "--round-to", "5", "--epsilon", "1"), "choose one of the two"),
         (("--plan-output", "p.yaml"), "give --min-cell too"),
         (("--min-cell", "5", "--plan-output", PLAN), "which is an input; choose another output"),
     ],

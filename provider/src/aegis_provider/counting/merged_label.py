@@ -19,8 +19,8 @@ def refuse_few_records(counted: CountedTable, least: int) -> None:
     """
     if counted.records < least:
         raise TableError(
-            f"{counted.table.name}: has {counted.records} records, fewer than the minimum cell count of {least}; choose a "
-            "smaller minimum"
+            f"{counted.table.name}: has {counted.records} records, fewer than the minimum cell count of {least}; "
+            "choose a smaller minimum"
         )
 
 
