@@ -23,7 +23,8 @@ class DisclosureControl(Request):
 
     min_cell: Annotated[int, Field(ge=2, le=COUNT_MAX)] | None = Field(
         default=None,
-        description="Before any rounding, masked values were merged until no count except 0 was below this",
+        description="No count except 0 is below this, or was before all counts were rounded (`rounded_to`): masked "
+        "values were merged, and tables for which that is impossible were rounded to multiples of it, as they declare",
     )
     rounded_to: RoundingBase | None = Field(
         default=None, description="Every count was rounded up or down at random to a multiple of this base"
