@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import JointCounts
-from aegis_provider.counting.elsewhere import CountsElsewhere, count_elsewhere
+from aegis_provider.counting.elsewhere import count_elsewhere
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_cells import LabelSums
 from aegis_provider.counting.pair_tables import (
@@ -18,21 +18,22 @@ from aegis_provider.counting.pair_tables import (
     refuse_undone_secrets,
 )
 from aegis_provider.counting.published_domain import PublishedDomain
+from aegis_provider.counting.stated_maskings import (
+    discretization_of,
+    drawn_masking,
+    masking_by_value,
+    masking_elsewhere,
+    without_values,
+)
 from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import PlanError, TableError, shortened
-from aegis_provider.masking import Draw, Function, MaskingFunction
 from aegis_provider.plan.model import Configuration, Masking, Plan
 from aegis_provider.privacy.criterion import two_digits
 from aegis_provider.privacy.shown_records import shown_records
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, Table, open_table
 from aegis_provider.table.discretization import Binned
-from aegis_provider.table.reading import Reading
-from aegis_provider.table.values import ValueType
 from aegis_sdk.wire import EntryDocument
-
-MERGED: Final = "merged"
-"""The discretization of numbers and dates whose domain is no finer than what is shared."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -268,7 +269,7 @@ class _Summary:
             "name": counted.attribute.name,
             "type": str(counted.domain.value_type),
             "domain": list(published.texts),
-            **_discretization(counted, self.counted.table.reading(counted.attribute.name), published),
+            **discretization_of(counted, self.counted.table.reading(counted.attribute.name), published),
             **({} if counted.attribute.is_secret else self._unmasked_counts(counted, published)),
             "maskings": maskings,
         }
@@ -291,13 +292,13 @@ class _Summary:
         published: PublishedDomain,
     ) -> dict[str, Any]:
         if masking.is_random:
-            return _drawn_masking(masking, self.counted.draw(counted, masking, self.plan.seed), published)
+            return drawn_masking(masking, self.counted.draw(counted, masking, self.plan.seed), published)
         if masking.is_elsewhere:
             elsewhere = count_elsewhere(self.counted, counted, masking, self.plan.label, self.memory_limit)
-            return _masking_elsewhere(masking, elsewhere, self.counted.records)
+            return masking_elsewhere(masking, elsewhere, self.counted.records)
         function = self.counted.function(counted, masking)
-        stated = _masking(counted, masking.id, function, masked[masking.id], published)
-        return {**stated, "function": _without_values(stated["function"])} if self.shared_only else stated
+        stated = masking_by_value(counted, masking.id, function, masked[masking.id], published)
+        return {**stated, "function": without_values(stated["function"])} if self.shared_only else stated
 
     def _configuration(self, configuration: Configuration) -> dict[str, Any]:
         """Return a configuration; of the records that it leaves out, only those that others show are counted."""
@@ -327,62 +328,3 @@ def _shared_domain(
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:
     histogram = counted.attributes[0].counts.label_histogram()
     return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
-
-
-def _discretization(counted: CountedAttribute, reading: Reading, published: PublishedDomain) -> dict[str, Any]:
-    rule = counted.attribute.discretization
-    if rule is None or not isinstance(reading, Binned):
-        numeric = counted.domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}
-        merged = numeric and published.texts != counted.domain.texts
-        return {"discretization": {"rule": MERGED, "parameters": {}}} if merged else {}
-    return {"discretization": {"rule": rule.name, "parameters": rule.parameters(reading.bins)}}
-
-
-def _masking(
-    counted: CountedAttribute,
-    masking_id: str,
-    function: MaskingFunction,
-    masked: MaskedDomain,
-    published: PublishedDomain,
-) -> dict[str, Any]:
-    mapping = {} if function.secret else {"mapping": masked.partition().per_group_of(published.partition).tolist()}
-    return {
-        "id": masking_id,
-        "function": _function(function),
-        "domain": list(masked.texts),
-        **({"deterministic": True} if function.secret else mapping),
-        "joint": counted.counts.fold(masked.mapping, len(masked.texts)).tolist(),
-    }
-
-
-def _drawn_masking(masking: Masking, draw: Draw, published: PublishedDomain) -> dict[str, Any]:
-    transition = None if draw.transition is None else published.averages(draw.transition)
-    return {
-        "id": masking.id,
-        "function": _function(masking.function),
-        "domain": list(draw.texts),
-        **({} if transition is None else {"transition": transition.tolist()}),
-        "deterministic": False,
-        "joint": draw.joint().tolist(),
-    }
-
-
-def _masking_elsewhere(masking: Masking, elsewhere: CountsElsewhere, records: int) -> dict[str, Any]:
-    return {
-        "id": masking.id,
-        "function": _function(masking.function),
-        "domain": list(elsewhere.texts),
-        "deterministic": False,
-        **({"records": elsewhere.records} if elsewhere.records < records else {}),
-        "joint": elsewhere.joint.tolist(),
-    }
-
-
-def _function(function: Function) -> dict[str, Any]:
-    return {"name": function.name, "parameters": function.parameters()}
-
-
-def _without_values(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the parameters that say what becomes of each value: they name rare values, too."""
-    parameters = {name: each for name, each in function["parameters"].items() if not isinstance(each, dict)}
-    return {**function, "parameters": parameters}

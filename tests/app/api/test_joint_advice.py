@@ -1,8 +1,10 @@
 """Advice by the measure that takes attributes together: from publication to the answer."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from aegis_provider import MinimumCell, document_of, load_plan, prepare_entry
 from tests.answers import pointers
 from tests.pairs import associated_entry, masked, paired_entry, records
 from tests.service import ask, example_entry, publish
@@ -98,6 +100,27 @@ async def test_what_pairs_tell_is_asked_for_by_name(api, worker):
     assert (answer["status"], answer["problem"]["code"]) == ("failed", "missing_associations")
     answer = await answer_to(api, worker, associated_entry(name="told"), measure="joint_interactions")
     assert answer["status"] == "succeeded", answer["problem"]
+
+
+PLAN = """label: y
+attributes: {a: {maskings: {any: {suppress: {}}}}, b: {maskings: {any: {suppress: {}}}}}
+configurations: {both: {}, first: {b: any}, second: {a: any}, none: {a: any, b: any}}
+"""
+
+
+async def test_an_entry_with_a_minimum_is_ranked_although_its_small_pair_counts_were_rounded(api, worker, tmp_path):
+    random = np.random.default_rng(5)
+    a, other = random.integers(0, 6, (2, 3000))
+    b = np.where(np.arange(3000) < 60, other, a)  # few records have two different values
+    label = a + random.integers(0, 6, 3000) > 5
+    table = pa.table({"a": a, "b": b, "y": np.where(label, "yes", "no")})
+    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
+    prepared = prepare_entry(table, load_plan(tmp_path / "plan.yaml"), [MinimumCell(5)], name="few", pairs=True)
+    assert [pair.rounded_to for pair in prepared.entry.pairs] == [5]
+    answer = await answer_to(api, worker, document_of(prepared.entry))
+    assert answer["status"] == "succeeded", answer["problem"]
+    assert answer["ranking_basis"] == "estimated"
+    assert answer["ranking"][-1]["configuration"] == "none"
 
 
 async def test_an_attribute_of_weight_0_is_left_out(api, worker):

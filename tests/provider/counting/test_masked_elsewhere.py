@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from aegis_provider import (
+    MinimumCell,
     PlanError,
     Requirement,
     TableError,
@@ -13,8 +14,10 @@ from aegis_provider import (
     assess,
     find_configurations,
     load_plan,
+    prepare_entry,
     write_plan,
 )
+from aegis_provider.disclosure import disclose
 from aegis_sdk.reading.function_words import words_of
 from aegis_sdk.wire import EntryDocument
 from tests.provider.documents import summarize
@@ -69,6 +72,16 @@ def test_the_entry_has_the_joint_counts_of_that_column_and_no_mapping(write, tab
     assert found == counted(tmp_path / "masked.csv", column)
     words = words_of(document.attributes[0].maskings[1])
     assert words == f"{f'column {column} of' if parameters else 'those of'} a table masked elsewhere"
+
+
+def test_counts_that_are_small_are_rounded_to_a_minimum_and_stay(table, plan):
+    prepared = prepare_entry(table, plan, [MinimumCell(7)], name="t")
+    masked = prepared.entry.attributes[0].maskings[1]
+    assert (masked.rounded_to, masked.records) == (7, 56)
+    assert all(count % 7 == 0 for row in masked.joint for count in row)
+    assert prepared.controlled.changes.rounded == ("a, m",)
+    assert [each.id for each in prepared.entry.configurations] == ["plain", "hidden"]
+    assert disclose(prepared.entry, table=table, plan=prepared.plan).judged.verdict.passed
 
 
 def test_records_are_said_only_where_some_were_left_out(write, plan):

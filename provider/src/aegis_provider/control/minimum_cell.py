@@ -115,7 +115,9 @@ class MinimumCell(Control):
 
     def _rounded(self, masking: Masking) -> Masking:
         joint = self._each(np.array(masking.joint, dtype=np.int64)).tolist()
-        records = {} if masking.records is None else {"records": int(self._each(np.array([masking.records]))[0])}
+        # Rounded down, since a masking cannot count more records than there are.
+        fewer = None if masking.records is None else max(self.least, masking.records - masking.records % self.least)
+        records = {} if fewer is None else {"records": fewer}
         return masking.model_copy(update={"rounded_to": self.least, "joint": joint, **records})
 
     def _each(self, counts: Counts) -> Counts:
