@@ -14,7 +14,7 @@ from aegis_provider.counting.nested_merging import Values, View, nested_merging
 from aegis_provider.masking import Mapped
 from aegis_provider.plan.model import Masking
 from aegis_provider.table.discretization import Binned
-from aegis_provider.table.values import MISSING, ValueType
+from aegis_provider.table.values import MISSING
 
 _ALL: Final = ""
 """The name of what all maskings tell together, which no masking has."""
@@ -91,18 +91,12 @@ def merged_table(counted: CountedTable, label: str, merging: Merging) -> MergedT
     return MergedTable(replace(counted, attributes=attributes), maskings, together)
 
 
-def values_of(counted: CountedTable, one: CountedAttribute) -> Values:
-    """Return what the values of an attribute are."""
-    binned = isinstance(counted.table.reading(one.attribute.name), Binned)
-    return Values(binned or one.domain.value_type is not ValueType.STRING, one.domain.texts[0] == MISSING)
-
-
 def _merged_maskings(counted: CountedTable, one: CountedAttribute, least: int) -> list[MergedMasking]:
     secret = {each.id for each in one.attribute.maskings if each.is_secret}
     domains = {name: each for name, each in counted.masked_domains(one).items() if name not in secret}
     if not domains:
         return []
-    values = values_of(counted, one)
+    values = Values.of(one.domain, binned=isinstance(counted.table.reading(one.attribute.name), Binned))
     partitions = {name: Partition.of(each.partition().groups) for name, each in domains.items()}
     partitions[_ALL] = Partition.of(common_refinement(list(partitions.values())).groups)
     views = [View(each, one.counts.fold(each.groups, each.size)) for each in partitions.values()]

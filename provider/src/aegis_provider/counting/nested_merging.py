@@ -13,6 +13,7 @@ import numpy as np
 
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement, finest_common_coarsening
 from aegis_provider.counting.merging import folded, information, is_small, merged_groups
+from aegis_provider.table.values import MISSING, Domain, ValueType
 
 _FIRST: Final = 0
 """The place of a missing value: it comes first."""
@@ -46,6 +47,11 @@ class Values:
 
     ordered: bool
     missing: bool
+
+    @classmethod
+    def of(cls, domain: Domain, *, binned: bool) -> "Values":
+        """Return what the values of a domain are; bins are in an order, too."""
+        return cls(binned or domain.value_type is not ValueType.STRING, domain.texts[0] == MISSING)
 
     def is_order_of(self, partition: Partition) -> bool:
         """Return whether the groups are in the order of the values."""

@@ -13,7 +13,7 @@ from aegis_provider.counting.counted_table import CountedAttribute
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
 from aegis_provider.counting.group_names import group_names
 from aegis_provider.counting.nested_merging import Values, View, merged_within
-from aegis_provider.table.values import MISSING, Domain, ValueType
+from aegis_provider.table.values import MISSING, Domain
 
 RECORDS_PER_CELL: Final = 10
 """The mean count, at least, of two unmasked attributes' pair counts: rounding to 5 then adds less to it than chance."""
@@ -64,7 +64,7 @@ class PublishedDomain:
                 treat alike must have as many. No name tells a value with fewer records.
         """
         domain, histogram = counted.domain, counted.counts.histogram()
-        values = Values(binned or domain.value_type is not ValueType.STRING, domain.texts[0] == MISSING)
+        values = Values.of(domain, binned=binned)
         atoms = common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
         listed = atoms
         if unmasked:
