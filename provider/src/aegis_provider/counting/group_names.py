@@ -1,6 +1,7 @@
 """Names of groups of values that tell no rare value, and so no single record."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal, localcontext
 from itertools import count, pairwise
@@ -26,7 +27,8 @@ def group_names(
 
     Other groups of neighbours among numbers, dates and bins are named by the interval that holds them. The ends of
     intervals lie between values, so that they tell none, and are as round as possible; the first and the last interval
-    have one end. Other groups are named by their `frequent` values, up to three.
+    have one end. Other groups are named by their `frequent` values, up to three, followed by a number
+    if that name is taken.
 
     Args:
         domain: The values.
@@ -48,9 +50,13 @@ def group_names(
         )
         named = zip(members, own, names, strict=True)
         return tuple(domain.texts[each[0]] if is_own else name for each, is_own, name in named)
-    listed: list[str] = []
+    listed: dict[str, None] = {}
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(1))
     for each, is_own in zip(members, own, strict=True):
-        listed.append(domain.texts[each[0]] if is_own else _listed(domain, each, listed, frequent))
+        text = _listed(domain, each, frequent)
+        candidates = (text if number == 1 else f"{text} ({number})" for number in numbers[text])
+        free = (name for name in candidates if name not in listed and name not in domain.places)
+        listed[domain.texts[each[0]] if is_own else next(free)] = None
     return tuple(listed)
 
 
@@ -98,14 +104,11 @@ def _next_multiple(below: Decimal, unit: Decimal) -> Decimal:
     return multiple + unit if multiple == below else multiple
 
 
-def _listed(domain: Domain, members: Places, names: Sequence[str], frequent: NDArray[np.bool_]) -> str:
-    """Return the frequent values of a group, and that it has others; followed by a number if that is taken.
+def _listed(domain: Domain, members: Places, frequent: NDArray[np.bool_]) -> str:
+    """Return the frequent values of a group, and that it has others.
 
     It does not say how many others there are: in a column of nearly unique values, that is a number of records.
     """
     told = [domain.texts[place] or "missing" for place in members if frequent[place]]
     rest = ["others" if told else "rare values"] * (len(told[:_NAMED]) < len(members))
-    text = " or ".join([*told[:_NAMED], *rest])
-    candidates = (text if number == 1 else f"{text} ({number})" for number in count(1))
-    free: str = next(each for each in candidates if each not in names and each not in domain.places)
-    return free
+    return " or ".join([*told[:_NAMED], *rest])
