@@ -4,6 +4,7 @@ Pure functions of a validated entry. No fault states a count, because more peopl
 the counts.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -67,7 +68,8 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         least = policy.min_cell
         detail = f"This count is below {least} and not 0, which this service does not accept"
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
-        yield from _associations(entry, "These numbers can give small counts away, which this service does not accept")
+        told = "These numbers can give small counts away, which this service does not accept"
+        yield from _associations(entry, told, least)
 
 
 def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
@@ -82,9 +84,8 @@ def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
     elif least is not None:
         detail = f"This count is below {least} and not 0, but `disclosure_control` says that none is (`min_cell`)"
         yield from _small_counts(entry, least, detail)
-        yield from _associations(
-            entry, "These numbers can give counts away that `disclosure_control` says are not told"
-        )
+        told = "These numbers can give counts away that `disclosure_control` says are not told"
+        yield from _associations(entry, told, least)
 
 
 def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
@@ -99,10 +100,10 @@ def _exact_tables(entry: PublishedEntry) -> Iterator[Fault]:
     yield from _associations(entry, "These numbers are exact, but this service requires noise in all counts")
 
 
-def _associations(entry: PublishedEntry, detail: str) -> Iterator[Fault]:
-    """The faults of what pairs tell of the label without enough declared noise to hide it."""
+def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) -> Iterator[Fault]:
+    """The faults of what pairs tell of the label, without noise that hides it and not rounded to this base or more."""
     for place, told in entry.associations.items():
-        if not told.is_noisy:
+        if not told.is_noisy and (told.rounded_to or 0) < base:
             yield Fault(pointer("pairs", place, "with_label"), f"{detail}: leave them out")
 
 

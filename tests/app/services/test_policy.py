@@ -162,6 +162,10 @@ def test_nothing_is_told_of_the_label_where_small_counts_must_not_be(demanded):
     faults = broken(document, Policy(min_cell=5)) if demanded else untrue(document)
     assert [fault.pointer for fault in faults] == ["/pairs/0/with_label"]
     assert "60.5" not in faults[0].detail
+    told["with_label"]["rounded_to"] = 4
+    assert (broken(document, Policy(min_cell=5)) if demanded else untrue(document)) != ()
+    told["with_label"]["rounded_to"] = 5
+    assert (broken(document, Policy(min_cell=5)) if demanded else untrue(document)) == ()
 
 
 def test_a_small_number_of_records_left_out_is_a_small_count():

@@ -47,7 +47,7 @@ def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     for record in released:
         labels[tuple(value for name, value in record.items() if name != "health")][record["health"]] += 1
     keeps = {key: each for key, each in labels.items() if each.total() >= 5 and len(each) >= 2}
-    assert min(each.total() for each in keeps.values()) == first["privacy"]["k"]
+    assert min(each.total() for each in keeps.values()) // 5 * 5 == first["privacy"]["k"]  # published by the base
     assert min(len(each) for each in keeps.values()) == first["privacy"]["l"]
     assert records - sum(each.total() for each in keeps.values()) == first["suppressed"]
 

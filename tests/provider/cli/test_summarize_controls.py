@@ -104,7 +104,7 @@ def test_what_was_merged_and_rounded_is_listed(summarized, small):
             {"attribute": "b", "masking": "coded", "groups": [{"values": ["U", "V"], "became": "U or V"}]},
         ],
         "merged_labels": [],
-        "tables_left_out": ["what 1 pairs tell of the label together (with_label)"],
+        "tables_left_out": [],
         "tables_rounded": [],
         "privacy_left_out": {},
         "noise": [],

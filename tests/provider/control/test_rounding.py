@@ -98,6 +98,14 @@ def test_the_control_and_the_advisor_agree_on_what_is_rare():
     assert RARE == advisor.RARE
 
 
+@pytest.mark.parametrize(("promised", "published"), [(1, 1), (4, 1), (5, 5), (14, 10)])
+def test_k_may_be_the_size_of_a_class_and_is_rounded_down(promised, published):
+    records = [(str(number % 8), "xa", "ny"[number % 2]) for number in range(80)]
+    configurations = [{"id": "c", "maskings": {"a": "twos", "b": "drop"}, "privacy": {"k": promised, "l": 2}}]
+    [configuration] = rounded(entry_of(records, configurations), 5).entry["configurations"]
+    assert configuration["privacy"] == {"k": published, "l": 2}
+
+
 def test_equal_numbers_of_suppressed_records_become_equal_and_differ_from_entry_to_entry():
     controls = [RandomRounding(5) for _ in range(500)]
     assert all(each.suppressed(13) == each.suppressed(13) for each in controls)

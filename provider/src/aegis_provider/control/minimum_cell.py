@@ -10,13 +10,14 @@ import numpy as np
 from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_up
 from aegis_provider.control.promises import Roles, still_vouched
+from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import rounded_pairs
 from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.merged_table import Merging
 from aegis_provider.counting.merging import is_small
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import Attribute, EntryDocument, Masking
+from aegis_sdk.wire import Attribute, EntryDocument, Masking, Pair
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ class MinimumCell(Control):
     def apply(self, entry: EntryDocument, roles: Roles, progress: Progress) -> tuple[EntryDocument, Changes]:  # noqa: ARG002 - the signature of every control
         """Return the entry with no nonzero count below the minimum in any table, and the changes.
 
-        What pairs tell of the label is left out: with large pair counts, it can still give away a count of three
-        columns that is 1.
+        What pairs tell of the label is rounded: with large pair counts, it can still give away a count of three columns
+        that is 1.
 
         Raises:
             ControlError: The entry was counted without merging.
@@ -127,18 +128,18 @@ class MinimumCell(Control):
         return rounded
 
     def _pairs(self, entry: EntryDocument) -> tuple[EntryDocument, Changes]:
-        """Return the entry without what pairs tell of the label, and with their small counts rounded."""
-        if "pairs" not in entry.model_fields_set:
+        """Return the entry with what pairs tell of the label rounded, and their small counts."""
+        if "pairs" not in entry.model_fields_set or self.beside.rounds:
             return entry, Changes()
-        told = sum(pair.with_label is not None for pair in entry.pairs)
-        left_out = (f"what {told} pairs tell of the label together (with_label)",) * bool(told)
-        counted = [each.model_copy(update={"with_label": None}) for each in entry.pairs if each.joint is not None]
-        held = entry.model_copy(update={"pairs": counted})
-        if self.beside.rounds:
-            return held, Changes(tables=left_out)
-        pairs = rounded_pairs(held, self.least, self.random_bytes)
-        changes = Changes(tables=(*left_out, *pairs.left_out), rounded=pairs.rounded)
-        return held.model_copy(update={"pairs": list(pairs.pairs)}), changes
+        pairs = rounded_pairs(entry, self.least, self.random_bytes)
+        told = [self._told(each, len(entry.label.domain)) for each in pairs.pairs]
+        return entry.model_copy(update={"pairs": told}), Changes(tables=pairs.left_out, rounded=pairs.rounded)
+
+    def _told(self, pair: Pair, labels: int) -> Pair:
+        if pair.with_label is None:
+            return pair
+        rounded = rounded_association(pair.with_label, labels, self.least, self.random_bytes)
+        return pair.model_copy(update={"with_label": rounded})
 
 
 def has_small(counts: Sequence[Any] | None, least: int) -> bool:

@@ -45,11 +45,12 @@ def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -
     small. A reader knows exactly how many records a masked value has, and could conclude a small count from that. So
     the tables in which a reader would know one are rounded again, and left out if that does not help.
     """
-    both = Counter(frozenset(pair.attributes) for pair in entry.pairs)
+    both = Counter(frozenset(pair.attributes) for pair in entry.pairs if pair.joint is not None)
     to_round = {
         place: views
         for place, (pair, views) in enumerate(zip(entry.pairs, coarser_cells(entry), strict=True))
-        if both[frozenset(pair.attributes)] > 1 or is_small(np.array(pair.joint), least).any()
+        if pair.joint is not None
+        and (both[frozenset(pair.attributes)] > 1 or is_small(np.array(pair.joint), least).any())
     }
     evidence, held = _evidence(entry), dict(enumerate(entry.pairs))
     again, gone = set(to_round), list[int]()
@@ -61,11 +62,18 @@ def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -
             break
         if draw + 1 >= _DRAWS:
             gone += again
-            held = {place: pair for place, pair in held.items() if place not in again}
+            held = _without_counts(held, again)
             again = set()
     names = [_named(pair) for pair in entry.pairs]
-    rounded = tuple(names[place] for place in to_round if place in held)
+    rounded = tuple(names[place] for place in to_round if place not in gone)
     return RoundedPairs(list(held.values()), rounded, tuple(names[place] for place in sorted(gone)))
+
+
+def _without_counts(pairs: Mapping[int, Pair], gone: set[int]) -> dict[int, Pair]:
+    """Return the pairs without the counts of some; what these tell of the label stays."""
+    left = (place for place, pair in pairs.items() if place not in gone or pair.with_label is not None)
+    nothing = {"joint": None, "rounded_to": None}
+    return {place: pairs[place].model_copy(update=nothing if place in gone else {}) for place in left}
 
 
 def _rounded(pair: Pair, views: Sequence[Partition], base: int, random_bytes: RandomBytes) -> Pair:
@@ -81,6 +89,7 @@ def _known(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pairs: M
     counts = {
         place: pair_counts(pair.model_dump(), (attributes[pair.attributes[0]], attributes[pair.attributes[1]]))
         for place, pair in pairs.items()
+        if pair.joint is not None
     }
     nothing = Releases(np.zeros((0, len(attributes)), dtype=np.int64), [], [])
     found = find_likely(PublishedCounts(evidence, counts, nothing))

@@ -15,7 +15,7 @@ from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
-from aegis_sdk.wire import Attribute, EntryDocument, Masking, Pair
+from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
 
 RARE: Final = 4
 """The pair counts of a masked value with at most this many records are 0, as the contract says of rounding `once`."""
@@ -86,6 +86,8 @@ class RandomRounding(Control):
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
             "attributes": [self._attribute(each, up, labels) for each in entry.attributes],
         }
+        if entry.configurations is not None:
+            changed["configurations"] = [self._configuration(each) for each in entry.configurations]
         if "pairs" in entry.model_fields_set:
             changed["pairs"] = [
                 self._pair(pair, views, len(labels))
@@ -101,6 +103,14 @@ class RandomRounding(Control):
         """
         remainder = records % self.base
         return records - remainder + self.base * (remainder > self._threshold)
+
+    def _configuration(self, configuration: Configuration) -> Configuration:
+        """Return the configuration with a `k` that is rounded down, at least 1: it may be the size of a class."""
+        promised = configuration.privacy or {}
+        if "k" not in promised:
+            return configuration
+        rounded = float(max(1, int(promised["k"]) // self.base * self.base))
+        return configuration.model_copy(update={"privacy": {**promised, "k": rounded}})
 
     def _attribute(self, attribute: Attribute, up: NDArray[np.bool_], labels: Counts) -> Attribute:
         if attribute.joint is None:
