@@ -5,6 +5,7 @@ from collections import Counter
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,8 @@ from aegis_provider.independence.hiding import refuse_dependent
 from aegis_provider.independence.output_files import MaskedRecords
 from tests.provider import oracle
 from tests.provider.independence.example_1 import EXAMPLE_1
+
+in_order = partial(hide, keep_order=True)
 
 
 def rows_of(path, delimiter=","):
@@ -41,10 +44,21 @@ def is_independent(rows, hidden, cluster):
     )
 
 
+def test_the_records_are_put_into_a_random_order(write, tmp_path):
+    rows = "".join(f"{number % 3},{number % 4},{number}\n" for number in range(120))
+    table, asked = write("t.csv", f"a,b,id\n{rows}"), {"hide": ["a"], "from_": ["b"], "clusters": 2}
+    for name in ("one.csv", "two.csv", "kept.csv"):
+        hide(table, **asked, output=tmp_path / name, keep_order=name == "kept.csv")
+    one, two, kept = ([row["id"] for row in rows_of(tmp_path / name)] for name in ("one.csv", "two.csv", "kept.csv"))
+    assert kept == sorted(kept, key=int)
+    assert len({tuple(each) for each in (one, two, kept)}) == 3
+    assert sorted(one) == sorted(two) == sorted(kept)
+
+
 def test_the_papers_first_example_needs_six_stars(write, tmp_path):
     table, output = write("t.csv", EXAMPLE_1), tmp_path / "masked.csv"
     asked = {"ordered": ["Income"], "exact_values": True}
-    hidden = hide(table, hide=["Age", "Occupation"], from_=["Income"], clusters=3, output=output, **asked)
+    hidden = in_order(table, hide=["Age", "Occupation"], from_=["Income"], clusters=3, output=output, **asked)
     assert (hidden.stars, hidden.lower_bound, hidden.records, hidden.dropped, hidden.groups) == (6, 6, 12, 0, 4)
     masked, rows = rows_of(output), rows_of(table)
     assert list(masked[0]) == ["Age", "Occupation", "Income", "Food"]
@@ -89,7 +103,7 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
         writer.writerow(["A", "b", "a", "c", "B", "n"])
         writer.writerows([*row, number] for number, row in enumerate(rows))
     from_ = ["B", "b"] if several else ["B"]
-    hidden = hide(
+    hidden = in_order(
         path,
         hide=["a", "A"],
         from_=from_,
@@ -126,7 +140,7 @@ def test_every_table_is_independent_and_otherwise_as_it_was(tmp_path, table, sev
 
 def test_clusters_of_a_number_are_intervals_and_what_is_missing_comes_first(write, tmp_path):
     table = write("t.csv", "a,b\n" + "".join(f"x,{b}\n" for b in ["10", "9", "", "-1", "", "100"]))
-    hidden = hide(table, hide=["a"], from_=["b"], clusters=3, output=tmp_path / "m.csv", ordered=["b"])
+    hidden = in_order(table, hide=["a"], from_=["b"], clusters=3, output=tmp_path / "m.csv", ordered=["b"])
     assert [row["b"] for row in rows_of(tmp_path / "m.csv")] == list("321213")
     extents = [extent for each in hidden.clusters for extent in each.extents]
     assert [(each.values, each.missing) for each in extents] == [((), 2), (("-1", "9"), 0), (("10", "100"), 0)]
@@ -137,7 +151,7 @@ def test_clusters_of_words_and_numbers_put_together_what_is_alike(write, tmp_pat
     table = write(
         "t.csv", "a,colour,size\n" + "".join(f"x,{word},{number + n % 2}\n" for n, (word, number) in enumerate(rows))
     )
-    hide(table, hide=["a"], from_=["colour", "size"], clusters=2, output=tmp_path / "m.csv", ordered=["size"])
+    in_order(table, hide=["a"], from_=["colour", "size"], clusters=2, output=tmp_path / "m.csv", ordered=["size"])
     clusters = [row["cluster"] for row in rows_of(tmp_path / "m.csv")]
     assert len(set(clusters[:6])) == len(set(clusters[6:])) == 1 != len(set(clusters))
 
@@ -179,7 +193,7 @@ def test_parquet_keeps_the_types_of_the_columns_that_stay(tmp_path):
     }
     hidden = {"a": pa.array([1, None, 1, 1, None, 2]), "b": pa.array([1.5, 2.5, 3.5, 4.5, 5.5, 6.5])}
     pq.write_table(pa.table({**stay, **hidden}), table)
-    hidden = hide(table, hide=["a"], from_=["b"], clusters=2, output=output, ordered=["b"], exact_values=True)
+    hidden = in_order(table, hide=["a"], from_=["b"], clusters=2, output=output, ordered=["b"], exact_values=True)
     masked = pq.read_table(output)
     kept = pa.table(stay)
     assert masked.select(list(stay)).schema.types == kept.schema.types
@@ -197,7 +211,7 @@ def test_the_seed_says_which_records_are_dropped(write, tmp_path):
     table = write("t.csv", "a,b,n\n" + "".join(f"{n % 3},{n % 7},{n}\n" for n in range(50)))
     made = []
     for name, seed in (("one.csv", 1), ("again.csv", 1), ("two.csv", 2)):
-        hidden = hide(table, hide=["a"], from_=["b"], clusters=7, output=tmp_path / name, seed=seed)
+        hidden = in_order(table, hide=["a"], from_=["b"], clusters=7, output=tmp_path / name, seed=seed)
         assert (hidden.dropped, hidden.records, hidden.seed) == (1, 49, seed)
         made.append((tmp_path / name).read_bytes() + hidden.clusters_output.read_bytes())
     assert made[0] == made[1] != made[2]
@@ -262,7 +276,7 @@ class TestWhatIsCheckedAfterwards:
             yield MaskedRecords(table, columns, basis, clustered.kept, stars, clusters, "*")
 
     def test_a_table_that_is_not_independent_is_found_out(self, unmasked, tmp_path):
-        unmasked.write(tmp_path / "m.csv", lambda _done, _all: None, parquet=False)
+        unmasked.write(tmp_path / "m.csv", lambda _done, _all: None, parquet=False, keep_order=True)
         with open_table(tmp_path / "m.csv") as written, pytest.raises(OutputError, match="is not independent"):
             refuse_dependent(written, unmasked, tmp_path / "m.csv")
 
@@ -274,7 +288,7 @@ class TestWhatIsCheckedAfterwards:
     def test_a_table_that_changes_between_two_readings_is_not_masked(self, unmasked, write, tmp_path):
         write("t.csv", "a,b\nx,1\nx,2\ny,4\ny,3\n")
         with pytest.raises(TableError, match="its records or their order changed"):
-            unmasked.write(tmp_path / "m.csv", lambda _done, _all: None, parquet=False)
+            unmasked.write(tmp_path / "m.csv", lambda _done, _all: None, parquet=False, keep_order=True)
 
 
 def test_names_that_begin_alike_are_two_files_however_long_they_are(write, tmp_path):

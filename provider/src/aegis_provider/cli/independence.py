@@ -56,6 +56,7 @@ def independence(
         typer.Option(min=0, help="Time limit of the search for fewer masked values; the best result so far is used."),
     ] = 30,
     star: Annotated[str, typer.Option(help="Text that replaces masked values.")] = STAR,
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="Keep the order of the records.")] = False,  # noqa: FBT002 - a flag
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -64,9 +65,9 @@ def independence(
 
     The attributes that they are hidden from become one column: the number of a cluster of records. The contents of the
     clusters go to a file of their own, in words or exactly (--exact-values). They are sorted, so the file does not
-    show whose value is whose. Values are categories unless the plan's types or --ordered say that they are numbers or
-    dates. The clusters of a single attribute with an order are intervals. To rank the masked table with other
-    maskings, name it in a plan by `masked_table`.
+    show whose value is whose, and the masked table is put into a random order. Values are categories unless the plan's
+    types or --ordered say that they are numbers or dates. The clusters of a single attribute with an order are
+    intervals. To rank the masked table with other maskings, name it in a plan by `masked_table`.
     """
     if plan is None and keep is None:
         raise InputError("say what must stay as it is: give --plan with a label, or --keep NAME,NAME ('' for nothing)")
@@ -88,6 +89,7 @@ def independence(
             seed=seed,
             seconds=seconds,
             star=star,
+            keep_order=keep_order,
             measure=True,
             delimiter=delimiter,
             memory_limit=memory_limit,

@@ -22,7 +22,7 @@ from aegis_provider.errors import PlanError, TableError, nearest, shortened
 from aegis_provider.plan.model import Plan
 from aegis_provider.summary import CountedDomains, count_domains
 from aegis_provider.table import Source, Table, open_table
-from aegis_sdk.wire import Attribute, EntryDocument, Label
+from aegis_sdk.wire import Attribute, DisclosureControl, EntryDocument, Label
 
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -73,14 +73,19 @@ def _counted(opened: Table, plan: Plan, restricted: Plan, entry: EntryDocument) 
 
     Merging before a minimum is repeated: with the plan that it led to, it changes nothing more.
     """
+    control = entry.disclosure_control
+    if control is not None and control.rounding is not None:
+        return count_domains(opened, plan, shared_only=True, merging=_merging(control))
     exactly = count_domains(opened, restricted)
     listed = {each.name: each.domain for each in entry.attributes}
-    control = entry.disclosure_control
     every_value = all(list(texts) == listed[name] for name, texts in exactly.domains.items())
     if control is None or (every_value and list(exactly.label) == entry.label.domain):
         return exactly
-    merging = None if control.min_cell is None else Merging(control.min_cell, labels=True)
-    return count_domains(opened, plan, shared_only=True, merging=merging)
+    return count_domains(opened, plan, shared_only=True, merging=_merging(control))
+
+
+def _merging(control: DisclosureControl) -> Merging | None:
+    return None if control.min_cell is None else Merging(control.min_cell, labels=True)
 
 
 def refuse_other_counts(truth: Truth, evidence: AttributeEvidence, bounds: CellBounds) -> None:

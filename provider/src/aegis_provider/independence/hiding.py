@@ -44,6 +44,7 @@ def hide(
     seed: int = 0,
     seconds: float | None = None,
     star: str = STAR,
+    keep_order: bool = False,
     measure: bool = False,
     delimiter: str = ",",
     memory_limit: str = "1GB",
@@ -78,6 +79,7 @@ def hide(
         seed: The seed of all draws.
         seconds: The time that the solver `best` may spend on improvements.
         star: The text for masked values.
+        keep_order: Whether the records keep the order of the table, which can tell who is who.
         measure: Whether to measure the effect on the attributes' information as well (`associations`).
         delimiter: The delimiter of a CSV table.
         memory_limit: The memory limit for reading.
@@ -109,7 +111,7 @@ def hide(
         clustered.refuse_star(star)
         grouping = group(clustered.codes, clustered.cluster_of_record, solver, random, progress, _after(seconds))
         records = MaskedRecords.of(clustered, grouping.group_of_record, star)
-        records.write(part, progress, parquet=is_parquet(output))
+        records.write(part, progress, parquet=is_parquet(output), keep_order=keep_order)
         separator = opened.delimiter or ","
         with open_table(part, delimiter=separator, memory_limit=memory_limit) as written:
             refuse_dependent(written, records, output)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from aegis_provider.independence.model import Cluster
 from aegis_provider.independence.vectors import BoolArray, IntArray, starred
 from aegis_provider.progress import Progress
 from aegis_provider.release.blocks import RECORDS, block_schema, blocks_of
+from aegis_provider.release.shuffle import shuffled
 from aegis_provider.release.table_file import write_csv, write_parquet
 from aegis_provider.table import Table
 from aegis_provider.table.values import MISSING, Domain, ValueType
@@ -86,29 +88,34 @@ class MaskedRecords:
             self.cluster if name == self.replaced[0].name else name for name in self.table.columns if name not in later
         )
 
-    def write(self, path: Path, progress: Progress, *, parquet: bool) -> None:
+    def write(self, path: Path, progress: Progress, *, parquet: bool, keep_order: bool) -> None:
         """Write the records as CSV, or as Parquet, in which the unchanged columns keep the table's types.
+
+        Args:
+            path: The file.
+            progress: Called with the records read so far, and all.
+            parquet: Whether to write Parquet.
+            keep_order: Whether the records keep the order of the table, which can tell who is who.
 
         Raises:
             TableError: The table changed since it was read.
             OutputError: Parquet cannot hold a column.
             OSError: The file cannot be written.
         """
+        blocks = self._typed(progress) if parquet else self._texts(progress)
+        if not keep_order:
+            blocks = self._in_random_order(blocks, path.parent)
         if not parquet:
-            write_csv(path, self.names, self._texts(progress), self.table.delimiter or ",")
+            write_csv(path, self.names, blocks, self.table.delimiter or ",")
             return
         try:
-            self._write_parquet(path, progress)
+            _write_parquet(path, blocks)
         except pa.ArrowNotImplementedError as error:
             raise OutputError(f"{path.name}: Parquet does not support the type of a column; name a CSV file") from error
 
-    def _write_parquet(self, path: Path, progress: Progress) -> None:
-        blocks = self._typed(progress)
+    def _in_random_order(self, blocks: Iterator[pa.RecordBatch], folder: Path) -> Iterator[pa.RecordBatch]:
         first = next(blocks)
-        with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
-            writer.write_batch(first)
-            for block in blocks:
-                writer.write_batch(block)
+        yield from shuffled(chain([first], blocks), int(self.kept.sum()), first.schema, folder)
 
     def _texts(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         names = [f"v{place}" for place in range(len(self.names))]
@@ -173,6 +180,14 @@ class MaskedRecords:
 
     def _changed(self) -> TableError:
         return TableError(f"{self.table.name}: its records or their order changed while it was read; try again")
+
+
+def _write_parquet(path: Path, blocks: Iterator[pa.RecordBatch]) -> None:
+    first = next(blocks)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        writer.write_batch(first)
+        for block in blocks:
+            writer.write_batch(block)
 
 
 def _null_if_missing(texts: pa.StringArray) -> pa.StringArray:
