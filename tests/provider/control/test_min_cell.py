@@ -220,9 +220,10 @@ class TestOfOneTable:
 
     def test_a_masking_without_a_mapping_is_rounded(self, plan_of):
         plan = plan_of(
-            "{a: {maskings: {pram: {randomised_response: {keep: 0.5}}}}, b: {}}", "{c: {a: pram, b: drop}}\nseed: 3"
+            "{a: {maskings: {pram: {randomised_response: {keep: 0.97}}}}, b: {}}", "{c: {a: pram, b: drop}}\nseed: 3"
         )
-        held = prepare_entry(table_of([*MANY, ("8", "xa", "n"), ("9", "xa", "n")]), plan, [MinimumCell(7)], name="t")
+        records = [("0", "xa", "n")] * 100 + [("1", "xa", "y")] * 100
+        held = prepare_entry(table_of(records), plan, [MinimumCell(7)], name="t")
         [masking] = held.entry.attributes[0].maskings
         assert masking.rounded_to == 7
         assert all(count % 7 == 0 for row in masking.joint for count in row)

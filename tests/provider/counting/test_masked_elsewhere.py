@@ -74,10 +74,14 @@ def test_the_entry_has_the_joint_counts_of_that_column_and_no_mapping(write, tab
     assert words == f"{f'column {column} of' if parameters else 'those of'} a table masked elsewhere"
 
 
-def test_counts_that_are_small_are_rounded_to_a_minimum_and_stay(table, plan):
+def test_counts_that_are_small_are_rounded_to_a_minimum_and_stay(write):
+    rows = [f"{n // 60 * 2},{n % 5},{'m' if n % 20 == 0 or (n > 60 and n % 2) else 'n'}\n" for n in range(120)]
+    table = write("t.csv", "a,b,y\n" + "".join(rows))
+    write("masked.csv", "a,b,y\n" + "".join(rows[:-2]))
+    plan = load_plan(write("plan.yaml", PLAN))
     prepared = prepare_entry(table, plan, [MinimumCell(7)], name="t")
     masked = prepared.entry.attributes[0].maskings[1]
-    assert (masked.rounded_to, masked.records) == (7, 56)
+    assert (masked.rounded_to, masked.records) == (7, 112)
     assert all(count % 7 == 0 for row in masked.joint for count in row)
     assert prepared.controlled.changes.rounded == ("a, m",)
     assert [each.id for each in prepared.entry.configurations] == ["plain", "hidden"]

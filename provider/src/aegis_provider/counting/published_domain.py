@@ -68,7 +68,9 @@ class PublishedDomain:
         atoms = common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
         listed = atoms
         if unmasked:
-            listed = _merged(domain, histogram, atoms, least_records(int(histogram.sum())), ordered=values.ordered)
+            listed = merged_values(
+                domain, histogram, atoms, least_records(int(histogram.sum())), ordered=values.ordered
+            )
         listed = Partition.of(listed.groups)
         view = View(listed, counted.counts.fold(listed.groups, listed.size))
         listed = merged_within(view, atoms, least, values).partition
@@ -92,7 +94,7 @@ def least_records(records: int) -> int:
     return max(LEAST, math.ceil(math.sqrt(RECORDS_PER_CELL * records)))
 
 
-def _merged(domain: Domain, histogram: Counts, atoms: Partition, least: int, *, ordered: bool) -> Partition:
+def merged_values(domain: Domain, histogram: Counts, atoms: Partition, least: int, *, ordered: bool) -> Partition:
     """Split atoms into single values with at least `least` records, and runs of the others that have as many.
 
     Unordered values with fewer records are merged into one. What is left at the end of an atom joins the run before.

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
 from aegis_provider.counting.counted_table import CountedAttribute, MaskedDomain
 from aegis_provider.counting.elsewhere import CountsElsewhere
+from aegis_provider.counting.listed_masked import ListedMasked
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.masking import Draw, Function, MaskingFunction
 from aegis_provider.plan.model import Masking
@@ -44,28 +47,32 @@ def masking_by_value(
     }
 
 
-def drawn_masking(masking: Masking, draw: Draw, published: PublishedDomain) -> dict[str, Any]:
+def drawn_masking(masking: Masking, draw: Draw, published: PublishedDomain, listed: ListedMasked) -> dict[str, Any]:
     """Return a random masking, with the counts of its draw."""
-    transition = None if draw.transition is None else published.averages(draw.transition)
+    transition = None
+    if draw.transition is not None:
+        transition = np.minimum(listed.summed(published.averages(draw.transition).T).T, 1.0)  # rounding may exceed 1
     return {
         "id": masking.id,
         "function": _function(masking.function),
-        "domain": list(draw.texts),
+        "domain": list(listed.texts),
         **({} if transition is None else {"transition": transition.tolist()}),
         "deterministic": False,
-        "joint": draw.joint().tolist(),
+        "joint": listed.summed(draw.joint()).tolist(),
     }
 
 
-def masking_elsewhere(masking: Masking, elsewhere: CountsElsewhere, records: int) -> dict[str, Any]:
+def masking_elsewhere(
+    masking: Masking, elsewhere: CountsElsewhere, records: int, listed: ListedMasked
+) -> dict[str, Any]:
     """Return a masking that was made elsewhere; `records` are those of the table."""
     return {
         "id": masking.id,
         "function": _function(masking.function),
-        "domain": list(elsewhere.texts),
+        "domain": list(listed.texts),
         "deterministic": False,
         **({"records": elsewhere.records} if elsewhere.records < records else {}),
-        "joint": elsewhere.joint.tolist(),
+        "joint": listed.summed(elsewhere.joint).tolist(),
     }
 
 

@@ -1,0 +1,205 @@
+"""A counted table, and the entry that tells what is shared of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counts import Counts
+from aegis_provider.counting.elsewhere import count_elsewhere
+from aegis_provider.counting.listed_masked import ListedMasked
+from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
+from aegis_provider.counting.pair_tables import (
+    PairsTold,
+    pair_tables,
+    refuse_uncountable,
+    refuse_undone_secrets,
+)
+from aegis_provider.counting.published_domain import PublishedDomain
+from aegis_provider.counting.stated_maskings import (
+    discretization_of,
+    drawn_masking,
+    masking_by_value,
+    masking_elsewhere,
+    without_values,
+)
+from aegis_provider.entry_file import entry_of
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.plan.model import Configuration, Masking, Plan
+from aegis_provider.privacy.criterion import two_digits
+from aegis_provider.privacy.shown_records import shown_records
+from aegis_provider.progress import Progress
+from aegis_provider.table import Table
+from aegis_provider.table.discretization import Binned
+from aegis_sdk.wire import EntryDocument
+
+
+@dataclass(frozen=True, eq=False)
+class CountedEntry:
+    """A counted table, on the way to its entry.
+
+    Attributes:
+        merged: The table, and what was merged in it.
+        plan: The plan, without secret maskings that no configuration uses.
+        masked: For each attribute, what its maskings make of its values.
+        domains: For each attribute, the values that the entry lists.
+        hidden: How many records are not counted.
+        pairs: Whether to count pairs.
+        shared_only: Whether the entry tells only what configurations share.
+    """
+
+    merged: MergedTable
+    plan: Plan
+    masked: Sequence[Mapping[str, MaskedDomain]]
+    domains: Sequence[PublishedDomain]
+    hidden: int
+    memory_limit: str
+    pairs: bool
+    shared_only: bool
+
+    @classmethod
+    def of(
+        cls,
+        opened: Table,
+        plan: Plan,
+        memory_limit: str,
+        *,
+        pairs: bool,
+        shared_only: bool = False,
+        merging: Merging | None = None,
+    ) -> "CountedEntry":
+        """Count a table.
+
+        Raises:
+            PlanError: The requested pairs cannot be counted, or the plan has what no entry may contain.
+            TableError: The table does not fit the plan.
+        """
+        plan = plan.without_unused_secrets()
+        if pairs:
+            refuse_uncountable(plan)
+        whole = CountedTable.of(opened, plan)
+        counted = shown_records(whole, plan) if shared_only and merging is None else whole
+        if len(counted.label) == 1:
+            where = " that a release shows" if len(whole.label) > 1 else ""
+            only = shortened(counted.label.texts[0])
+            raise TableError(
+                f"{opened.name}: the label {plan.label!r} is {only} in every record{where}; name another in the plan"
+            )
+        hidden = whole.records - counted.records
+        merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
+        counted = merged.counted
+        plan = replace(plan, attributes=tuple(each.attribute for each in counted.attributes))
+        masked = [counted.masked_domains(each) for each in counted.attributes]
+        refuse_undone_secrets(counted, masked)
+        domains = [PublishedDomain.exact(each.domain) for each in counted.attributes]
+        if shared_only:
+            both, least = zip(counted.attributes, masked, strict=True), merging.least if merging else 0
+            domains = [_shared_domain(counted, plan, *each, least) for each in both]
+        return cls(merged, plan, masked, domains, hidden, memory_limit, pairs, shared_only)
+
+    @property
+    def counted(self) -> CountedTable:
+        """The table, after merging."""
+        return self.merged.counted
+
+    def told(self, progress: Progress) -> PairsTold:
+        """Return what is told of pairs.
+
+        Raises:
+            TableError: The table has more pairs of values than an entry can hold.
+        """
+        if not self.pairs:
+            return PairsTold()
+        return pair_tables(self.counted, self.plan, self.masked, self.domains, progress)
+
+    def entry(self, name: str, told: PairsTold) -> EntryDocument:
+        """Return the entry with what is told of pairs."""
+        plan, each = self.plan, zip(self.counted.attributes, self.masked, self.domains, strict=True)
+        document = {
+            "format": 1,
+            "name": name,
+            **plan.about,
+            "records": self.counted.records,
+            "label": _label(self.counted, plan.label),
+            "attributes": [self._attribute(*parts) for parts in each],
+            **({"pairs": told.pairs} if self.pairs else {}),
+            "configurations": [self._configuration(each) for each in plan.configurations],
+        }
+        return entry_of(document, plan.source)
+
+    def _attribute(
+        self, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], published: PublishedDomain
+    ) -> dict[str, Any]:
+        maskings = [self._masking(counted, each, masked, published) for each in counted.attribute.maskings]
+        return {
+            "name": counted.attribute.name,
+            "type": str(counted.domain.value_type),
+            "domain": list(published.texts),
+            **discretization_of(counted, self.counted.table.reading(counted.attribute.name), published),
+            **({} if counted.attribute.is_secret else self._unmasked_counts(counted, published)),
+            "maskings": maskings,
+        }
+
+    def _unmasked_counts(self, counted: CountedAttribute, published: PublishedDomain) -> dict[str, Any]:
+        """Return the histogram, and the joint counts if the attribute is released unmasked.
+
+        Without its joint counts, an unmasked attribute would look useless.
+        """
+        joint = counted.counts.fold(published.partition.groups, published.partition.size)
+        histogram = {"histogram": joint.sum(axis=1).tolist()}
+        needed = self.shared_only or self.plan.shares_unmasked(counted.attribute.name)
+        return {**histogram, "joint": joint.tolist()} if needed else histogram
+
+    def _masking(
+        self,
+        counted: CountedAttribute,
+        masking: Masking,
+        masked: Mapping[str, MaskedDomain],
+        published: PublishedDomain,
+    ) -> dict[str, Any]:
+        if masking.is_random:
+            draw = self.counted.draw(counted, masking, self.plan.seed)
+            return drawn_masking(masking, draw, published, self._listed(counted, draw.texts, draw.joint()))
+        if masking.is_elsewhere:
+            elsewhere = count_elsewhere(self.counted, counted, masking, self.plan.label, self.memory_limit)
+            listed = self._listed(counted, elsewhere.texts, elsewhere.joint)
+            return masking_elsewhere(masking, elsewhere, self.counted.records, listed)
+        function = self.counted.function(counted, masking)
+        stated = masking_by_value(counted, masking.id, function, masked[masking.id], published)
+        return {**stated, "function": without_values(stated["function"])} if self.shared_only else stated
+
+    def _listed(self, counted: CountedAttribute, texts: Sequence[str], joint: Counts) -> ListedMasked:
+        """Return what is listed of masked values that no mapping leads to."""
+        if not self.shared_only:
+            return ListedMasked.exact(texts)
+        binned = isinstance(self.counted.table.reading(counted.attribute.name), Binned)
+        return ListedMasked.common(texts, joint, counted.domain, binned=binned)
+
+    def _configuration(self, configuration: Configuration) -> dict[str, Any]:
+        """Return a configuration; of the records that it leaves out, only those that others show are counted."""
+        vouched, suppressed = configuration.privacy, configuration.suppressed
+        if self.shared_only:
+            vouched = {name: two_digits(name, number) for name, number in vouched.items()}
+        privacy = {"privacy": dict(vouched)} if vouched else {}
+        left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
+        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out}
+
+
+def _shared_domain(
+    table: CountedTable, plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], least: int
+) -> PublishedDomain:
+    """Return the coarsest domain that the shared maskings of an attribute need, without counts below `least`.
+
+    A masking with a secret mapping tells nothing about the domain. A random one has a transition from each value.
+    """
+    attribute = counted.attribute
+    shared = [masked[each.id].partition() for each in attribute.maskings if each.is_by_value and not each.is_secret]
+    by_single_values = any(each.is_random or each.is_secret for each in attribute.maskings)
+    needed = by_single_values or plan.shares_unmasked(attribute.name)
+    binned = isinstance(table.table.reading(attribute.name), Binned)
+    return PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
+
+
+def _label(counted: CountedTable, name: str) -> dict[str, Any]:
+    histogram = counted.attributes[0].counts.label_histogram()
+    return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}

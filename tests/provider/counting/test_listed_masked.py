@@ -1,0 +1,54 @@
+"""By default, masked values that may be those of single records are listed in groups."""
+
+import numpy as np
+import pytest
+
+from aegis_provider import load_plan, prepare_entry
+
+RECORDS = 400
+ROWS = "a,code,y\n" + "".join(f"{n * 7 % 1000},{'often' if n % 3 else f'c{n}'},{'mn'[n % 2]}\n" for n in range(RECORDS))
+PLAN = """label: y
+seed: 4
+attributes:
+  a:
+    maskings:
+      shuffled: {shuffle: {}}
+      elsewhere: {masked_table: {file: t.csv}}
+      answered: {randomised_response: {keep: 0.5}}
+  code: {maskings: {shuffled: {shuffle: {}}}}
+configurations: {c1: {a: shuffled, code: shuffled}, c2: {a: elsewhere}, c3: {a: answered}}
+"""
+
+
+@pytest.fixture
+def prepared(write):
+    return lambda **how: prepare_entry(write("t.csv", ROWS), load_plan(write("plan.yaml", PLAN)), name="t", **how)
+
+
+def maskings(prepared):
+    return {(each.name, one.id): one for each in prepared.entry.attributes for one in each.maskings}
+
+
+def test_numbers_are_listed_as_intervals_and_rare_texts_as_one(prepared):
+    entry = maskings(prepared())
+    least = np.ceil(np.sqrt(10 * RECORDS))
+    for name in ("shuffled", "elsewhere"):
+        listed = entry["a", name]
+        assert len(listed.domain) == RECORDS // least
+        assert all(text.startswith(("[", "(-inf")) for text in listed.domain)
+        assert np.sum(listed.joint) == pytest.approx(RECORDS, abs=6)
+    assert entry["code", "shuffled"].domain == ["rare values", "often"]
+
+
+def test_a_transition_is_that_between_listed_values(prepared):
+    answered = maskings(prepared())["a", "answered"]
+    transition = np.array(answered.transition)
+    assert transition.shape[1] == len(answered.domain) < 20
+    assert np.allclose(transition.sum(axis=1), 1)
+    # Half of the answers are kept, and each interval has its share of the others; the two sides differ a little.
+    assert np.mean(np.diag(transition)) > 0.5
+
+
+def test_exact_entries_list_every_masked_value(prepared):
+    entry = maskings(prepared(exact=True))
+    assert {len(each.domain) for (name, _), each in entry.items() if name == "a"} == {RECORDS}
