@@ -38,11 +38,10 @@ def written_whole(path: Path) -> Iterator[Path]:
         OutputError: The directory does not exist, `path` is not a file, or it cannot be written.
     """
     _refuse_what_is_no_file(path)
-    target = path.resolve() if path.is_symlink() else path
-    if not target.parent.is_dir():
-        raise OutputError(f"{path}: there is no directory {target.parent}; create it first")
+    target = _target(path)
     part = target.with_name(f".{_shown(target.name)}.{os.getpid()}.part")
     try:
+        part.touch()  # a directory that cannot be written to is found out before any work
         yield part
         part.replace(target)
     except OSError as error:
@@ -57,10 +56,17 @@ def _shown(name: str) -> str:
     return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}.{crc32(os.fsencode(name)):08x}"
 
 
+def _target(path: Path) -> Path:
+    """Return the file that is written, which is the target of a symbolic link."""
+    return path.resolve() if path.is_symlink() else path
+
+
 def _refuse_what_is_no_file(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
+        if not (folder := _target(path).parent).is_dir():
+            raise OutputError(f"{path}: there is no directory {folder}; create it first") from None
         return
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from error

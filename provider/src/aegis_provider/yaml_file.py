@@ -157,7 +157,8 @@ class Element:
         """Read an integer that is at least `at_least`."""
         text = self.text()
         if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < at_least:
-            self.fail(f"expected an integer of at least {at_least}, not {text!r}")
+            limit = " of at most nine digits" if text.isdecimal() and int(text) >= at_least else ""
+            self.fail(f"expected an integer of at least {at_least}{limit}, not {text!r}")
         return int(text)
 
 

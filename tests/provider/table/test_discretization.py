@@ -169,7 +169,7 @@ def test_a_rule_that_is_none_is_refused_with_its_place(plan_of, attribute, messa
 @pytest.mark.parametrize(
     ("texts", "rule", "message"),
     [
-        (["1", "x", "2"], "rule: equal_width, width: 5", "line 3: a 'x' is not a number, which equal_width needs"),
+        (["1", "x", "2"], "rule: equal_width, width: 5", "line 3: a 'x' is not a number that equal_width can use"),
         (["", ""], "rule: equal_width, width: 5", "a has no numbers, but equal_width needs some"),
         (["1", "1", "1", "9"], "rule: freedman_diaconis", "half of its values are 1.0, so freedman_diaconis finds no"),
         (

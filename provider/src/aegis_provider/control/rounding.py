@@ -75,7 +75,7 @@ class RandomRounding(Control):
         labels = np.array(entry.label.histogram, dtype=np.int64)
         if entry.records < self.base:
             raise ControlError(
-                f"with {entry.records} records, rounding to multiples of {self.base} leaves none: choose a smaller "
+                f"with {_records(entry.records)}, rounding to multiples of {self.base} leaves none: choose a smaller "
                 "base, or publish exact counts if they give nobody away"
             )
         up = self._some(labels)  # a table of a few records has to keep some
@@ -142,7 +142,8 @@ class RandomRounding(Control):
         sums = exact.sum(axis=0)
         if sums.sum() < self.base:
             raise ControlError(
-                f"{masking.id!r} counts {sums.sum()} records, fewer than the base {self.base}: remove it from the plan"
+                f"{masking.id!r} counts {_records(int(sums.sum()))}, fewer than the base {self.base}: remove it from the "
+                "plan"
             )
         ups = up if np.array_equal(sums, labels) else self._some(sums)
         rounded = rounded_once(exact, [], self.base, ups, self.random_bytes)
@@ -177,6 +178,10 @@ def without_rare(counts: Counts) -> Counts:
     rows, columns = counts.sum(axis=1) > RARE, counts.sum(axis=0) > RARE
     kept: Counts = counts * (rows[:, np.newaxis] & columns)
     return kept
+
+
+def _records(number: int) -> str:
+    return f"{number} record{'s' * (number != 1)}"
 
 
 def _lacks_joint(attribute: Attribute) -> bool:

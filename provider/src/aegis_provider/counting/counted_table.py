@@ -92,7 +92,9 @@ class CountedTable:
         """
         tallies = tally(table, [each.attribute.name for each in self.attributes], label)
         if not len(tallies[0].counts):
-            raise TableError(f"{table.name}: no release shows any record")
+            raise TableError(
+                f"{table.name}: no release shows any record; use a plan with a configuration that leaves some in"
+            )
         known = _domain(table, label, tallies[0].labels, self.label.value_type)
         both = zip(self.attributes, tallies, strict=True)
         attributes = tuple(_recounted(table, each, again, known) for each, again in both)

@@ -67,7 +67,7 @@ def _bins(table: Table, name: str, rule: Rule, seen: Mapping[str, Any]) -> Bins:
     place = table.columns.index(name)
     if (odd := seen[f"odd{place}"]) is not None:
         raise TableError(
-            f"{table.located(name, odd)}: {name} {shortened(odd)} is not a number, which {rule.name} needs"
+            f"{table.located(name, odd)}: {name} {shortened(odd)} is not a number that {rule.name} can use"
         )
     if not seen[f"n{place}"]:
         raise TableError(f"{table.name}: {name} has no numbers, but {rule.name} needs some")
