@@ -141,10 +141,8 @@ class RandomRounding(Control):
         exact = np.array(masking.joint, dtype=np.int64)
         sums = exact.sum(axis=0)
         if sums.sum() < self.base:
-            raise ControlError(
-                f"{masking.id!r} counts {_records(int(sums.sum()))}, fewer than the base {self.base}: remove it from the "
-                "plan"
-            )
+            few = f"{masking.id!r} counts {_records(int(sums.sum()))}, fewer than the base {self.base}"
+            raise ControlError(f"{few}: remove it from the plan")
         ups = up if np.array_equal(sums, labels) else self._some(sums)
         rounded = rounded_once(exact, [], self.base, ups, self.random_bytes)
         records = {} if masking.records is None else {"records": int(rounded.sum())}
