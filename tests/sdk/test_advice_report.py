@@ -89,6 +89,18 @@ def test_in_the_ordinary_case_the_columns_are_as_ever(known):
     assert costs[2] == ["age", "age-2", "0.003100", "0.087000", "0.090100", "counts"]
 
 
+def test_a_joint_measure_of_inexact_counts_has_an_interval():
+    joint = {"reference_utility": 0.3, "lower_bound": None, "dimensions": 3, "interactions": 0.1}
+    known = advice_of("c1", "c2").model_dump(mode="json") | {"joint": joint}
+    for error, lines in (
+        (0.01, ["by exact counts, the utility of c1 would be 0.180400 to 0.219600 (95 %)"]),
+        (None, []),
+    ):
+        known["ranking"][0]["standard_error"] = error
+        told = report(Advice.model_validate(known), LISTED)
+        assert [line for line in told if line.startswith("by exact counts")] == lines
+
+
 def test_a_coarse_answer_has_ranks_shares_and_words():
     advice = CoarseAdvice.model_validate(
         EXAMPLE_COARSE_ADVICE

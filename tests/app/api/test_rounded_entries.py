@@ -32,6 +32,7 @@ async def test_every_measure_ranks_it_and_claims_no_certainty(api, worker, round
         assert [attribute[name] for name in ("bound", "bound_value", "lower_bound", "upper_bound")] == [None] * 4
     if measure == "mutual_information":
         assert answer["configuration"] == "c32"  # as by exact counts; the next one keeps a tenth less
+    if not measure.startswith(("g3", "chi")):
         assert all(row["standard_error"] > 0 for row in answer["ranking"][:5])
 
 

@@ -135,7 +135,8 @@ def _interval(advice: Advice) -> Iterator[str]:
     best = next((each for each in advice.ranking or [] if each.configuration == advice.configuration), None)
     if best is not None and best.standard_error is not None:
         low, high = (best.utility + sign * _CONFIDENCE * best.standard_error for sign in (-1, 1))
-        yield f"by exact counts, that of {advice.configuration} would be {max(low, 0.0):.6f} to {high:.6f} (95 %)"
+        limits = f"{max(low, 0.0):.6f} to {high:.6f}"
+        yield f"by exact counts, the utility of {advice.configuration} would be {limits} (95 %)"
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
