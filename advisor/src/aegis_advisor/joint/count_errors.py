@@ -20,7 +20,7 @@ import numpy as np
 from aegis_advisor.arrays import FloatArray, IntArray
 from aegis_advisor.joint.basis import Basis
 from aegis_advisor.joint.design import Design, Masked, Variance
-from aegis_advisor.joint.inexact import whitening
+from aegis_advisor.joint.inexact import inexact_trace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,15 +47,19 @@ class CountErrors:
             return None
         return cls(design, design.variance, Basis.of(label).products(), float(label.sum()))
 
-    def trace_variance(self, used: Sequence[tuple[int, int]]) -> float:
-        """The variance of the trace of some attributes, each with its code."""
+    def trace_variance(self, used: Sequence[tuple[int, int]], told: FloatArray | None = None) -> float:
+        """The variance of the trace of some attributes, each with its code.
+
+        Args:
+            used: the attributes and their codes.
+            told: (columns, k) what is known of their trace already (`InexactTrace`).
+        """
         places = [(place, code) for place, code in used if self.design.masked[place][code] is not None]
         if not places:
             return 0.0
         runs = [self.design.columns[place][code] for place, code in places]
-        columns = np.concatenate(runs)
-        kept = whitening(self.design, self.variance, columns)
-        told = kept @ (kept.T @ self.design.labels[columns])
+        if told is None:
+            told = inexact_trace(self.design, self.variance, np.concatenate(runs), np.inf).told
         blocks = np.split(told, np.cumsum([run.size for run in runs])[:-1])
         parts = [self._part(place, code, block) for (place, code), block in zip(places, blocks, strict=True)]
         total = sum(part.masking.variance * _square(part.told, part.products, self.label) for part in parts)

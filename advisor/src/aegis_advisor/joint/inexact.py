@@ -6,6 +6,8 @@ could explain tells nothing and is left out. Errors of the counts with the label
 is subtracted.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
@@ -22,8 +24,23 @@ LARGEST_EDGE = 0.1
 hundred records would lose all directions."""
 
 
-def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntArray) -> tuple[FloatArray, IntArray]:
-    """The trace (configurations,) of each configuration, and how many directions were kept (configurations,).
+@dataclass(frozen=True, slots=True, eq=False)
+class InexactTrace:
+    """The trace of a configuration.
+
+    Attributes:
+        trace: Pillai's trace, without what errors of counts with the label add on average.
+        kept: how many directions were kept.
+        told: (columns, k) the inverse of the correlations in these directions, times those with the label.
+    """
+
+    trace: float
+    kept: int
+    told: FloatArray
+
+
+def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntArray) -> list[InexactTrace]:
+    """The trace of each configuration.
 
     Args:
         design: the correlations.
@@ -33,9 +50,8 @@ def inexact_traces(design: Design, variance: Variance, codes: Codes, label: IntA
     """
     most = float(np.count_nonzero(label > 0) - 1)
     distinct, place = np.unique(codes, axis=0, return_inverse=True)
-    found = [_trace(design, variance, _columns(design, row), most) for row in distinct]
-    trace, kept = (np.array(each)[place.reshape(-1)] for each in zip(*found, strict=True))
-    return trace, kept.astype(np.int64)
+    found = [inexact_trace(design, variance, _columns(design, row), most) for row in distinct]
+    return [found[each] for each in place.reshape(-1).tolist()]
 
 
 def _columns(design: Design, row: IntArray) -> IntArray:
@@ -43,17 +59,18 @@ def _columns(design: Design, row: IntArray) -> IntArray:
     return np.concatenate([of[code] for of, code in zip(design.columns, row.tolist(), strict=True)])
 
 
-def _trace(design: Design, variance: Variance, columns: IntArray, most: float) -> tuple[float, int]:
-    """Return the trace of these columns, which is never above `most`, and how many directions were kept."""
+def inexact_trace(design: Design, variance: Variance, columns: IntArray, most: float) -> InexactTrace:
+    """Return the trace of these columns, which is never above `most`."""
+    labels = design.labels[columns]
     if not columns.size:
-        return 0.0, 0
-    scaled = whitening(design, variance, columns)
-    explained = float(np.sum(np.square(scaled.T @ design.labels[columns])))
+        return InexactTrace(0.0, 0, labels)
+    scaled = _whitening(design, variance, columns)
+    told = scaled @ (scaled.T @ labels)
     chance = float(np.sum(np.square(scaled), axis=1) @ variance.labels[columns])
-    return min(max(explained - chance, 0.0), most), scaled.shape[1]
+    return InexactTrace(min(max(float(np.sum(labels * told)) - chance, 0.0), most), scaled.shape[1], told)
 
 
-def whitening(design: Design, variance: Variance, columns: IntArray) -> FloatArray:
+def _whitening(design: Design, variance: Variance, columns: IntArray) -> FloatArray:
     """A matrix `W` (columns, kept) such that `W W'` is the inverse of correlations in the directions that are kept.
 
     These have eigenvalues that errors cannot explain. Whether all have, a Cholesky factor tells five times as fast as

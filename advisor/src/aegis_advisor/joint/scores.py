@@ -114,16 +114,16 @@ def score_jointly(
         traced.rank[:count],
         float(traced.doubt[:count].max()),
         float(np.nanmax(utility)),
-        variance=None if errors is None else partial(_variances, errors, codes),
+        variance=None if errors is None else partial(_variances, errors, codes, traced.told or ()),
     )
     if associations is None:
         return scores
     return _with_interactions(scores, design, codes, associations, label, errors)
 
 
-def _variances(errors: CountErrors, codes: Codes, rows: IntArray) -> FloatArray:
+def _variances(errors: CountErrors, codes: Codes, told: Sequence[FloatArray], rows: IntArray) -> FloatArray:
     """The variances (rows,) of the traces of some configurations."""
-    return np.array([errors.trace_variance(list(enumerate(codes[row].tolist()))) for row in rows.tolist()])
+    return np.array([errors.trace_variance(list(enumerate(codes[row].tolist())), told[row]) for row in rows.tolist()])
 
 
 def _with_interactions(

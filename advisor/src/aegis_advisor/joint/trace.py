@@ -1,5 +1,6 @@
 """Pillai's trace of one configuration after another, reusing what each shares with the one before."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +19,13 @@ class Traces:
         trace: `V = tr(Sxx^+ Sxy Syy^+ Syx)`; NaN if no table has the counts of a configuration.
         rank: the rank of `Sxx`.
         doubt: how far rounding may have moved the trace; infinite if that is not known.
+        told: what the standard errors of each follow from (`InexactTrace`); None if all counts are exact.
     """
 
     trace: FloatArray
     rank: IntArray
     doubt: FloatArray
+    told: Sequence[FloatArray] | None = None
 
 
 def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
@@ -34,7 +37,10 @@ def traces(design: Design, codes: Codes, label: IntArray) -> Traces:
         label: (labels,) the records of each label value.
     """
     if design.variance is not None:
-        return Traces(*inexact_traces(design, design.variance, codes, label), np.full(len(codes), np.inf))
+        found = inexact_traces(design, design.variance, codes, label)
+        kept = np.array([each.kept for each in found], dtype=np.int64)
+        told = [each.told for each in found]
+        return Traces(np.array([each.trace for each in found]), kept, np.full(len(codes), np.inf), told)
     records = int(label.sum())
     order = _order(design, codes)
     arranged = codes[:, order]
