@@ -7,7 +7,7 @@ from typing import Any
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.elsewhere import count_elsewhere
-from aegis_provider.counting.listed_masked import ListedMasked
+from aegis_provider.counting.listed_masked import ListedMasked, is_nearly_unique, listed_as_unmasked
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_tables import (
     PairsTold,
@@ -89,12 +89,13 @@ class CountedEntry:
         merged = MergedTable(counted) if merging is None else merged_table(counted, plan.label, merging)
         counted = merged.counted
         plan = replace(plan, attributes=tuple(each.attribute for each in counted.attributes))
-        masked = [counted.masked_domains(each) for each in counted.attributes]
+        masked: Sequence[Mapping[str, MaskedDomain]] = [counted.masked_domains(each) for each in counted.attributes]
         refuse_undone_secrets(counted, masked)
         domains = [PublishedDomain.exact(each.domain) for each in counted.attributes]
         if shared_only:
             both, least = zip(counted.attributes, masked, strict=True), merging.least if merging else 0
-            domains = [_shared_domain(counted, plan, *each, least) for each in both]
+            listed = [_shared_domain(counted, plan, *each, least) for each in both]
+            domains, masked = [domain for domain, _ in listed], [each for _, each in listed]
         return cls(merged, plan, masked, domains, hidden, memory_limit, pairs, shared_only)
 
     @property
@@ -187,17 +188,22 @@ class CountedEntry:
 
 def _shared_domain(
     table: CountedTable, plan: Plan, counted: CountedAttribute, masked: Mapping[str, MaskedDomain], least: int
-) -> PublishedDomain:
-    """Return the coarsest domain that the shared maskings of an attribute need, without counts below `least`.
+) -> tuple[PublishedDomain, Mapping[str, MaskedDomain]]:
+    """Return the coarsest domain that the shared maskings of an attribute need, and the listed masked values.
 
-    A masking with a secret mapping tells nothing about the domain. A random one has a transition from each value.
+    No count is below `least`. A masking with a secret mapping tells nothing about the domain. A random one has a
+    transition from each value. One that leaves values nearly unique is listed as an unmasked attribute is.
     """
     attribute = counted.attribute
-    shared = [masked[each.id].partition() for each in attribute.maskings if each.is_by_value and not each.is_secret]
-    by_single_values = any(each.is_random or each.is_secret for each in attribute.maskings)
+    by_value = [each.id for each in attribute.maskings if each.is_by_value and not each.is_secret]
+    unique = [] if least else [each for each in by_value if is_nearly_unique(masked[each], table.records)]
+    shared = [masked[each].partition() for each in by_value if each not in unique]
+    by_single_values = bool(unique) or any(each.is_random or each.is_secret for each in attribute.maskings)
     needed = by_single_values or plan.shares_unmasked(attribute.name)
     binned = isinstance(table.table.reading(attribute.name), Binned)
-    return PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
+    published = PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
+    listed = {each: listed_as_unmasked(counted, masked[each], published, binned=binned) for each in unique}
+    return published, {**masked, **listed}
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:

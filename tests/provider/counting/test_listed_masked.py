@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from aegis_provider import load_plan, prepare_entry
+from aegis_provider.disclosure import disclose
 
 RECORDS = 400
 ROWS = "a,code,y\n" + "".join(f"{n * 7 % 1000},{'often' if n % 3 else f'c{n}'},{'mn'[n % 2]}\n" for n in range(RECORDS))
@@ -52,3 +53,26 @@ def test_a_transition_is_that_between_listed_values(prepared):
 def test_exact_entries_list_every_masked_value(prepared):
     entry = maskings(prepared(exact=True))
     assert {len(each.domain) for (name, _), each in entry.items() if name == "a"} == {RECORDS}
+
+
+NEARLY_UNIQUE = """label: y
+attributes:
+  a: {type: integer, maskings: {same: {round: {to: 1}}, hundred: {bucketize: {width: 100}}}}
+  code: {maskings: {prefix: {blur: {keep: 6}}}}
+configurations: {c1: {a: same, code: prefix}, c2: {a: hundred, code: drop}}
+"""
+
+
+def test_functions_that_leave_values_nearly_unique_are_listed_as_unmasked_values_are(write):
+    rows = "a,code,y\n" + "".join(f"{n * 7 % 1000},c{n % 10}{n:04},{'mn'[n % 2]}\n" for n in range(RECORDS))
+    table, plan = write("t.csv", rows), load_plan(write("plan.yaml", NEARLY_UNIQUE))
+    held = prepare_entry(table, plan, name="t", pairs=True)
+    entry = maskings(held)
+    assert len(entry["a", "same"].domain) == len(entry["a", "hundred"].domain) == 10
+    assert all(text.startswith(("[", "(-inf")) for text in entry["a", "same"].domain)
+    assert entry["a", "hundred"].domain == [f"{n}00-{n}99" if n else "0-99" for n in range(10)]
+    assert entry["code", "prefix"].domain == ["rare values"]
+    published = held.entry.model_dump_json()
+    assert not any(f"c{n % 10}{n:04}" in published for n in range(RECORDS))
+    disclosed = disclose(held.entry, table=table, plan=plan)
+    assert disclosed.judged.verdict.passed

@@ -1,17 +1,24 @@
-"""The masked values that an entry lists of a masking without a mapping: it can release single values as they are."""
+"""The masked values that an entry lists of a masking that can release single values as they are.
+
+Maskings without a mapping can do so, and functions that leave values nearly unique.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.counting.counts import Counts, Partition
+from aegis_provider.counting.counted_table import CountedAttribute, MaskedDomain
+from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening
 from aegis_provider.counting.group_names import group_names
 from aegis_provider.counting.nested_merging import Values
-from aegis_provider.counting.published_domain import LEAST, least_records, merged_values
+from aegis_provider.counting.published_domain import LEAST, PublishedDomain, least_records, merged_values
 from aegis_provider.table.values import Domain
+
+_FEW: Final = 20
+"""A table with fewer records is too small to tell."""
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 
@@ -56,6 +63,29 @@ class ListedMasked:
         sums = np.zeros((self.partition.size, table.shape[1]), dtype=table.dtype)
         np.add.at(sums, self.partition.groups, table)
         return sums
+
+
+def is_nearly_unique(masked: MaskedDomain, records: int) -> bool:
+    """Return whether a masking has two records for each masked value or fewer."""
+    return 2 * len(masked.texts) > max(records, _FEW)
+
+
+def listed_as_unmasked(
+    counted: CountedAttribute, masked: MaskedDomain, published: PublishedDomain, *, binned: bool
+) -> MaskedDomain:
+    """Merge the masked values of a function like the listed values, so that none is that of few records.
+
+    Args:
+        counted: The attribute.
+        masked: The masked values.
+        published: The listed values.
+        binned: Whether the values are bins.
+    """
+    partition = finest_common_coarsening(published.partition, masked.partition())
+    members = [np.flatnonzero(partition.groups == group) for group in range(partition.size)]
+    frequent = counted.counts.histogram() >= LEAST
+    texts = group_names(counted.domain, members, binned=binned, frequent=frequent)
+    return MaskedDomain(texts, tuple(partition.groups.tolist()))
 
 
 def _domain_of(texts: Sequence[str]) -> Domain:
