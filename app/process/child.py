@@ -53,8 +53,14 @@ class ChildProcess:
         self._limiter = CapacityLimiter(1)
 
     async def warm(self) -> None:
-        """Start the process, so that the first call does not wait for its imports."""
-        await self.run(_prepare, self._module)
+        """Start the process, however long that takes, so that the first call does not wait for its imports.
+
+        Raises:
+            InterruptedWorkError: the process died.
+            OverloadedError: too many callers wait for their turn.
+        """
+        async with self._turns.turn(""):
+            await self._start()
 
     async def _start(self) -> None:
         """Start a process unless one is ready: its imports must not count as time of the function."""

@@ -47,3 +47,7 @@ async def test_a_process_for_each_kind_of_work_is_kept_ready(tmp_path, monkeypat
     pids = await asyncio.gather(*(kind.run(meet, tmp_path, 3) for kind in kinds))
     keeping.cancel()
     assert len(set(pids)) == 3
+
+
+async def test_a_process_may_take_as_long_to_get_ready_as_it_likes():
+    await ChildProcess("time", deadline=0).warm()  # a function would have no time at all
