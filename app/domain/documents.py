@@ -77,6 +77,9 @@ def parts_of(document: Document) -> tuple[Document, Document]:
 
 _COUNTS = ("histogram", "joint")
 
+#: The AUC of a model that knows nothing.
+_CHANCE = 0.5
+
 _COUNTED = True
 """Stands for the counts of a pair in a stored schema. Old schemas lack it, but all of their pairs have counts."""
 
@@ -132,6 +135,25 @@ def without_small_groups(document: Document) -> Document:
     if bare.get("configurations"):
         bare["configurations"] = [_without(one, "suppressed") for one in bare["configurations"]]
     return bare
+
+
+def with_measured_shares(document: Document) -> Document:
+    """The document with a share, to two digits, in place of the AUC that was measured on each configuration.
+
+    The share is that of the unmasked table's distance from chance, between 0 and 1; null if that table tells nothing.
+    """
+    if not document.get("configurations"):
+        return document
+    return document | {"configurations": [_with_share(one) for one in document["configurations"]]}
+
+
+def _with_share(configuration: Document) -> Document:
+    measured = configuration.get("measured")
+    if measured is None:
+        return configuration
+    whole, kept = measured["raw_auc"] - _CHANCE, measured["auc"] - _CHANCE
+    share = round(min(1.0, max(0.0, kept / whole)), 2) if whole > 0 else None
+    return configuration | {"measured": {"model": measured["model"], "share": share}}
 
 
 def _without(part: Mapping[str, Any], name: str) -> Document:

@@ -39,12 +39,14 @@ class ConfigurationColumns:
         maskings: by attribute name, the masking id in each configuration.
         privacy: by criterion, the number that the provider vouches for in each configuration, or None.
         suppressed: the number of records that each configuration suppresses, None if it is not given.
+        measured: the places of those configurations that say how well a trained model does on them.
     """
 
     ids: Sequence[str]
     maskings: Mapping[str, Sequence[str]]
     privacy: Mapping[str, Sequence[float | None]]
     suppressed: Sequence[int | None] = ()
+    measured: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -108,11 +108,14 @@ def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) ->
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """The faults of exact numbers of records that a release suppresses or a masking counts: these are counts, too."""
+    """The faults of what else is exact: numbers of records that a release suppresses or a masking counts, and AUCs."""
     detail = "This number of records is exact, but this service requires noise in all counts: leave it out"
     masked = (("attributes", place, "maskings", index, "records") for place, index in entry.masked_records)
     for path in (*(path for path, _ in _suppressed(entry)), *masked):
         yield Fault(pointer(*path), f"{detail} (aegis summarize --epsilon does so)")
+    for place in entry.configurations.measured:
+        detail = "This was measured on the records themselves, but this service requires noise: leave it out"
+        yield Fault(pointer("configurations", place, "measured"), detail)
 
 
 def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:

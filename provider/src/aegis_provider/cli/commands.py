@@ -38,6 +38,11 @@ SECTION = CommandSection(
             "aegis plot entry.json --advice advice.json --output plot.html",
         ),
         Command(
+            "aegis_provider.cli.check:check",
+            "Train models on releases to see if the advice held.",
+            "aegis check health.csv --plan plan.yaml --configurations c32,c30",
+        ),
+        Command(
             "aegis_provider.cli.apply:apply",
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",

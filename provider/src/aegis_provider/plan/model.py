@@ -48,7 +48,8 @@ class Attribute:
     """A column to summarise. Without `value_type` the type is inferred from the values.
 
     `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
-    not binned. `default`: the choice of every configuration that does not name the attribute.
+    not binned. `default`: the choice of every configuration that does not name the attribute. `fitted_to_label`:
+    whether its maskings merge values that tell the same of the label, so they must be fitted anew to other records.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Attribute:
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
     default: str = IDENTITY
+    fitted_to_label: bool = False
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with that id, or `None` for `identity` and `drop`."""

@@ -83,7 +83,7 @@ def apply(
         PromiseError: A promise is broken, or the records to suppress differ from those declared, and `force` is off.
     """
     chosen = plan.configuration(configuration)
-    _refuse_masked_elsewhere(plan, chosen)
+    refuse_masked_elsewhere(plan, chosen)
     refuse_overwriting(output, table, *plan.files)
     with (
         written_whole(output) as part,
@@ -106,7 +106,12 @@ def apply(
     return Applied(release.counted.records - left_out, left_out, chosen.privacy, reached, tuple(faults))
 
 
-def _refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
+def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
+    """Reject a configuration with a masking that is known only from a table masked elsewhere.
+
+    Raises:
+        PlanError: It has such a masking.
+    """
     for attribute in plan.attributes:
         masking = attribute.masking(chosen.maskings[attribute.name])
         if masking is not None and masking.is_elsewhere:

@@ -49,17 +49,20 @@ class Suppression:
         Raises:
             TableError: The number of records left is not as counted; a database may return records in another order.
         """
-        names, domains = self.release.names, self.release.domains
-        places = [names.index(name) for name in self.quasi_identifiers]
-        mine = [domains[name] for name in self.quasi_identifiers]
         expected = self.release.counted.records - self.records
         for block in blocks:
-            breaking = pc.is_in(_keys(codes_of(block, places, mine)), value_set=self.broken)
-            left = block.filter(pc.invert(breaking))
+            left = block.filter(pc.invert(self.leaves_out(block)))
             expected -= left.num_rows
             yield left
         if expected:
             raise self.release.changed()
+
+    def leaves_out(self, block: pa.RecordBatch) -> pa.BooleanArray:
+        """(records,) Whether each record of a block of the release is suppressed."""
+        names, domains = self.release.names, self.release.domains
+        places = [names.index(name) for name in self.quasi_identifiers]
+        mine = [domains[name] for name in self.quasi_identifiers]
+        return pc.is_in(_keys(codes_of(block, places, mine)), value_set=self.broken)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk.cli.coarse_report import coarse_report
+from aegis_sdk.cli.coarse_report import coarse_report, measured_column
 from aegis_sdk.cli.options import (
     EntryIdArgument,
     JsonOption,
@@ -140,18 +140,21 @@ def _interval(advice: Advice) -> Iterator[str]:
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The ranking, with the first privacy criteria that the entry vouches for, and the suppressed records."""
+    """The ranking, with the first privacy criteria that the entry vouches for, the suppressed records, and what a model
+    that the provider trained does on each; that does not affect the order.
+    """
     ranking = advice.ranking or []
     if not ranking:
         return
     promises = promises_of(schema, [each.configuration for each in ranking])
     names = [name for name in promises if name != "suppressed"][:_MOST_NAMES]
     names += ["suppressed"] if "suppressed" in promises else []
+    measured = measured_column(schema, [each.configuration for each in ranking])
     rows = [
-        (each.configuration, each.deviation, each.utility, *(_promise(promises[name][place]) for name in names))
-        for place, each in enumerate(ranking)
+        (each.configuration, each.deviation, each.utility, *(_promise(promises[name][place]) for name in names), *cell)
+        for place, (each, cell) in enumerate(zip(ranking, measured[1:], strict=True))
     ]
-    yield from ("", *aligned(("configuration", "deviation", "utility", *names), rows))
+    yield from ("", *aligned(("configuration", "deviation", "utility", *names, *measured[0]), rows))
 
 
 def _promise(number: float | None) -> str | float:

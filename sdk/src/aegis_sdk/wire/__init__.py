@@ -33,7 +33,7 @@ from aegis_sdk.wire.catalogue import (
     PublishedHead,
     SeenBy,
 )
-from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable, Privacy
+from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable, Measured, Privacy
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.examples import (
@@ -102,6 +102,7 @@ __all__ = [
     "MaskingScore",
     "Measure",
     "MeasureList",
+    "Measured",
     "Misfit",
     "Noise",
     "NotJsonError",

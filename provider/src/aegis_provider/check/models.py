@@ -1,0 +1,103 @@
+"""The models that are trained: a linear one and a boosted one, with usual settings and no randomness of their own.
+
+*Logistic regression* knows no order: it gets an indicator for each value, and rare values share one. Numbers with many
+different values are standardised instead. *Gradient boosting* gets the places of the values in their order: trees cut
+an order wherever they need to, and masked values keep the order of the values that they mask.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from threadpoolctl import threadpool_limits
+
+from aegis_provider.check.features import Feature
+from aegis_provider.check.folds import Fold, Labels
+
+Matrix: TypeAlias = NDArray[np.float64]
+
+# Numbers with more different values are one standardised column of the linear model.
+_MOST_INDICATORS: Final = 50
+# Values with fewer records in the training folds share an indicator.
+_RARE: Final = 10
+_ITERATIONS: Final = 200
+_TREES: Final = 60
+_LEAVES: Final = 15
+
+
+def predicted(model: str, features: Sequence[Feature], labels: Labels, train: NDArray[np.intp], fold: Fold) -> Matrix:
+    """(tested records, classes) Train a model and return its probabilities for the records of the fold's test.
+
+    Args:
+        model: A name in `MODELS`.
+        features: The columns of all records.
+        labels: The classes of all records.
+        train: The records to train on: those of the fold that the release shows.
+        fold: The fold.
+    """
+    classes = int(labels.max()) + 1
+    known = np.unique(labels[train])
+    features = [each for each in features if each.places.min() < each.places.max()]  # others tell nothing
+    if not features or len(known) < 2:  # noqa: PLR2004 - one class, or none
+        return np.tile(base_rates(labels, train if len(train) else fold.train), (len(fold.test), 1))
+    matrix, pipeline = MODELS[model](features)
+    probabilities = np.zeros((len(fold.test), classes))
+    # Several threads would wait for each other on a busy machine, and add up sums in another order.
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        pipeline.fit(matrix[train], labels[train])
+        probabilities[:, known] = pipeline.predict_proba(matrix[fold.test])
+    return probabilities
+
+
+def base_rates(labels: Labels, train: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(classes,) The share of each class among some records, which is all that nothing else tells."""
+    counts = np.bincount(labels[train], minlength=int(labels.max()) + 1)
+    return counts / len(train)
+
+
+def _linear(features: Sequence[Feature]) -> tuple[Matrix, Any]:
+    """Return the columns and the pipeline of logistic regression."""
+    continuous = [each.numbers is not None and each.distinct > _MOST_INDICATORS for each in features]
+    columns = [
+        each.numbers[each.places] if number and each.numbers is not None else each.places
+        for each, number in zip(features, continuous, strict=True)
+    ]
+    rare = OneHotEncoder(min_frequency=_RARE, handle_unknown="infrequent_if_exist")
+    scaled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())
+    encoded = ColumnTransformer(
+        [("values", rare, _where(continuous, of=False)), ("numbers", scaled, _where(continuous, of=True))]
+    )
+    return _stacked(columns), make_pipeline(encoded, LogisticRegression(max_iter=_ITERATIONS))
+
+
+def _boosted(features: Sequence[Feature]) -> tuple[Matrix, Any]:
+    """Return the columns and the classifier of gradient boosting."""
+    classifier = HistGradientBoostingClassifier(
+        max_iter=_TREES, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=0
+    )
+    return _stacked([each.places for each in features]), classifier
+
+
+def _where(flags: Sequence[bool], *, of: bool) -> list[int]:
+    return [place for place, flag in enumerate(flags) if flag == of]
+
+
+def _stacked(columns: Sequence[NDArray[Any]]) -> Matrix:
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+MODELS: Final[Mapping[str, Callable[[Sequence[Feature]], tuple[Matrix, Any]]]] = {
+    "logistic regression": _linear,
+    "gradient boosting": _boosted,
+}
+"""Return the columns of the features and the model to train on them, by the name of the model."""
