@@ -6,6 +6,11 @@ SECTION = CommandSection(
     title="Commands on the provider's machine",
     commands=(
         Command(
+            "aegis_provider.cli.release:release",
+            "Mask a table so that it can be shared and stays useful: every step in one command.",
+            "aegis release health.csv --label health --require k=5 --output release",
+        ),
+        Command(
             "aegis_provider.cli.risk:risk",
             "Measure the privacy of a table and of its releases.",
             "aegis risk health.csv --plan plan.yaml --html risk.html",
