@@ -43,7 +43,7 @@ class Aim:
 
     def requirements(self) -> list[Requirement]:
         """Return what the search has to meet: the aim itself, then the same with the other numbers of k."""
-        first = Requirement(self.require, self.suppress_at_most)
+        first = Requirement(dict(self.require), self.suppress_at_most)
         return [first, *(replace(first, privacy=each) for each in self._other_ks())]
 
     def is_met_by(self, configuration: Configuration) -> bool:

@@ -61,16 +61,16 @@ def _labels(labels: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str | float
 
 
 def _privacy(card: Card) -> Iterator[Part]:
-    rows = [(name, _number(card.promised.get(name)), _number(reached)) for name, reached in card.reached.items()]
-    yield TextTable(("privacy", "promised", "measured in the masked table"), rows)
+    named = [name for name in card.reached if name in card.promised]
+    rows = [(name, CRITERIA[name].word, _number(card.promised[name]), _number(card.reached[name])) for name in named]
+    yield TextTable(("privacy", "which is", "promised", "measured in the masked table"), rows)
     release, before = card.highest_risk
     if release is not None and before is not None:
         yield (
-            f"The highest risk that someone who knows a person picks the person's record is {Share(release)}; in the "
-            f"table as it is, it is {Share(before)}."
+            f"Someone who knows all quasi-identifiers of a person picks the person's record with a chance of at most "
+            f"{Share(release)}. In the table as it is, that is {Share(before)}."
         )
-    terms = [Term(f"{name}: {CRITERIA[name].word}", CRITERIA[name].meaning) for name in card.reached]
-    yield Terms(terms)
+    yield Terms([Term(f"{name}: {CRITERIA[name].word}", CRITERIA[name].meaning) for name in named])
 
 
 def _utility(card: Card) -> Iterator[Part]:

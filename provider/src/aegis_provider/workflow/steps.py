@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -12,9 +12,7 @@ from aegis_provider.advice import EntryAdvice, advise, of_service
 from aegis_provider.check import CheckResult, check
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
-from aegis_provider.entry_file import document_of
 from aegis_provider.errors import NothingHoldsError
-from aegis_provider.output import written_whole
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
@@ -23,10 +21,10 @@ from aegis_provider.privacy import Assessment, assess
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied, apply
 from aegis_provider.search import SearchResult, find_configurations
-from aegis_provider.table import Source, open_table, table_name
+from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.folder import Folder, digest_of, digests_of
-from aegis_sdk import Client
+
 from aegis_sdk.wire import EntryDocument, publishable, read_json
 
 PLAN: Final = "plan.yaml"

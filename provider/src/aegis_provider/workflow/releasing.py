@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 from pydantic import TypeAdapter
 
@@ -24,6 +23,7 @@ from aegis_provider.workflow.folder import Folder, digest_of
 from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps
 from aegis_sdk import AegisError, Client, ConflictError
+from aegis_sdk.wire import EntryDocument
 
 CARD: Final = "card"
 _FRAMES: Final = ("pandas", "polars")
