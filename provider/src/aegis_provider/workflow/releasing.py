@@ -15,7 +15,7 @@ from aegis_provider.extras import needs_extra
 from aegis_provider.output import written_whole
 from aegis_provider.progress import Progress
 from aegis_provider.report.markdown import markdown_lines
-from aegis_provider.table import Source, table_name
+from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import Card, Findings, card_of
 from aegis_provider.workflow.card_report import card_report
@@ -47,7 +47,7 @@ def release(
     seconds: float = 60.0,
     name: str | None = None,
     publish: Client | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
     memory_limit: str = "1GB",
     stage: Stage = _unseen,
 ) -> Released:
@@ -68,7 +68,7 @@ def release(
         name: The name of the entry; by default that of the table.
         publish: The service to publish the entry in, and to ask which configuration is best. Without it, nothing is
             sent anywhere.
-        delimiter: The delimiter of a CSV table.
+        delimiter: The delimiter of a CSV table; by default, the usual one with which the header has the label.
         memory_limit: The memory limit of DuckDB.
         stage: Called with the name of each step; returns a context that shows its progress.
 
@@ -83,7 +83,7 @@ def release(
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name) if temporary else output or Path(), keep=[PLAN])
     aim = Aim(label, require, suppress_at_most, measure, seconds)
-    how = {"delimiter": delimiter, "memory_limit": memory_limit}
+    how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(table, aim, folder, plan, name or _name_of(table), how, stage)
     findings, entry_id = _worked_out(steps, publish)
     made_by = f"aegis summarize {table_name(table)} --plan {folder.file(FOUND)} --name {steps.name} --output ENTRY"

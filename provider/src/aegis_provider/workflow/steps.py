@@ -12,7 +12,7 @@ from aegis_provider.advice import EntryAdvice, advise, of_service
 from aegis_provider.check import CheckResult, check
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
-from aegis_provider.errors import NothingHoldsError
+from aegis_provider.errors import NothingHoldsError, PlanError
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
@@ -82,10 +82,17 @@ class Steps:
         return self.given or self.folder.file(PLAN)
 
     def draft(self) -> None:
-        """Draft a plan, unless there is one."""
-        if not self.plan.exists() or self.given is None:
+        """Draft a plan, unless there is one.
+
+        Raises:
+            PlanError: The plan is for another label.
+        """
+        if self.given is None and not self.plan.exists():
             with self.stage("looking at the columns") as progress:
                 start(self.table, self.aim.label, self.plan, progress=progress, **self.how)
+        plan = load_plan(self.plan, configurations_needed=False)
+        if plan.label != self.aim.label:
+            raise PlanError(f"{self.plan}: is for the label {plan.label!r}, not {self.aim.label!r}; name another folder")
 
     def search(self) -> SearchResult:
         """Find the configurations that reach the privacy, and write the plan that has them.
