@@ -66,8 +66,8 @@ def release(
         measure: The measure of utility: `joint`, or one of single attributes.
         seconds: How long the search may take; see `Aim`.
         name: The name of the entry; by default that of the table.
-        publish: The service to publish the entry in, and to ask which configuration is best. Without it, nothing is
-            sent anywhere.
+        publish: The service to publish the entry in, and to ask which configuration is best by the published counts.
+            Without it, nothing is sent anywhere, and the exact counts decide.
         delimiter: The delimiter of a CSV table; by default, the usual one with which the header has the label.
         memory_limit: The memory limit of DuckDB.
         stage: Called with the name of each step; returns a context that shows its progress.
@@ -98,9 +98,8 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
     """Take all steps; return their results, and the id of the published entry."""
     steps.draft()
     search = steps.search()
-    entry = steps.summarise()
-    judged = steps.judge(entry)
-    advice, entry_id = steps.advise(entry), None
+    entry, advice = steps.summarise()
+    judged, entry_id = steps.judge(entry), None
     if service is not None:
         if not judged.verdict.passed:
             raise SmallCountsError(f"{entry.name}: its counts give small ones away, so it is not published")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
-from aegis_provider.advice import EntryAdvice, advise, of_service
+from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.check import CheckResult, check
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
@@ -123,18 +123,17 @@ class Steps:
         write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
         return result
 
-    def summarise(self) -> EntryDocument:
-        """Count what the configurations share, and write the entry."""
-        self.folder.step("entry", self._of(FOUND, name=self.name), [ENTRY], bool, self._summarise)
-        return publishable(read_json(self.folder.file(ENTRY).read_bytes()))
+    def summarise(self) -> tuple[EntryDocument, EntryAdvice]:
+        """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
+        advice = self.folder.step("entry", self._of(FOUND, name=self.name), [ENTRY], EntryAdvice, self._summarise)
+        return publishable(read_json(self.folder.file(ENTRY).read_bytes())), advice
 
-    def _summarise(self) -> bool:
+    def _summarise(self) -> EntryAdvice:
         with self.stage("counting") as progress:
-            prepared = prepare_entry(
-                self.table, self.found, name=self.name, pairs=True, progress=progress, **self.how
-            )
+            prepared = prepare_entry(self.table, self.found, name=self.name, pairs=True, progress=progress, **self.how)
             prepared.write(self.folder.file(ENTRY))
-        return True
+        with self.stage("ranking the configurations"):
+            return advise(prepared.counted, self.aim.measure)
 
     def judge(self, entry: EntryDocument) -> Judged:
         """Find out whether the counts of the entry give anything away."""
@@ -144,15 +143,6 @@ class Steps:
                 return verdict_on(entry, self.aim.checking_seconds)
 
         return self.folder.step("verdict", self._of(ENTRY), [], Judged, work)
-
-    def advise(self, entry: EntryDocument) -> EntryAdvice:
-        """Rank the configurations of the entry."""
-
-        def work() -> EntryAdvice:
-            with self.stage("ranking the configurations"):
-                return advise(entry, self.aim.measure)
-
-        return self.folder.step("advice", self._of(ENTRY), [], EntryAdvice, work)
 
     def mask(self, configuration: str) -> Masked:
         """Write the masked table."""
