@@ -11,6 +11,11 @@ SECTION = CommandSection(
             "aegis release health.csv --label health --require k=5 --output release",
         ),
         Command(
+            "aegis_provider.cli.start:start",
+            "Profile a table and draft a plan for it.",
+            "aegis start health.csv --label health --output plan.yaml",
+        ),
+        Command(
             "aegis_provider.cli.risk:risk",
             "Measure the privacy of a table and of its releases.",
             "aegis risk health.csv --plan plan.yaml --html risk.html",
