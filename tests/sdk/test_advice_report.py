@@ -134,3 +134,28 @@ def test_a_coarse_answer_about_one_attribute_is_the_order_alone():
     assert "order only" in text
     assert "utility kept" not in text
     assert "c17" in text
+
+
+MEASURED = {"model": "gradient boosting", "auc": 0.634, "low": 0.627, "high": 0.64, "raw_auc": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("measured", "cell"),
+    [
+        (MEASURED, ["AUC", "0.634", "of", "0.750"]),
+        ({"model": "gradient boosting", "share": 0.54}, ["54", "%"]),
+        ({"model": "gradient boosting", "share": None}, None),
+        (None, None),
+    ],
+)
+def test_what_was_measured_stands_beside_the_ranking(measured, cell):
+    known, other = ({"id": name, "maskings": {"age": "age-2"}} for name in ("c1", "c2"))
+    schema = {"configurations": [known | {"measured": measured}, other]}
+    full = tables(advice_of("c2", "c1"), schema)[0]
+    ranking = [{"configuration": name, "rank": place} for place, name in enumerate(("c2", "c1"), 1)]
+    coarse = tables(CoarseAdvice.model_validate(EXAMPLE_COARSE_ADVICE | {"ranking": ranking}), schema)[0]
+    for before, rows in (([["0.100000", "0.200000"]] * 2, full), ([["1", "-"], ["2", "-"]], coarse)):
+        assert [row[1:] for row in rows[1:]] == [
+            [*numbers, *(each if cell else [])] for numbers, each in zip(before, (["-"], cell), strict=True)
+        ]
+        assert ("measured" in rows[0]) == (cell is not None)

@@ -131,6 +131,15 @@ def test_noise_is_demanded_of_every_table_that_has_counts():
 
 
 @pytest.mark.parametrize("policy", [Policy(require_noise=True), Policy(max_epsilon=1.0)])
+def test_where_noise_is_demanded_nothing_may_be_measured_on_the_records(policy):
+    document = example_entry()
+    document["configurations"][1]["measured"] = {"model": "m", "auc": 0.6, "low": 0.5, "high": 0.7, "raw_auc": 0.8}
+    with pytest.raises(InvalidDocumentError) as refused:
+        publication(document, policy)
+    assert "/configurations/1/measured" in {each.pointer for each in refused.value.faults}
+
+
+@pytest.mark.parametrize("policy", [Policy(require_noise=True), Policy(max_epsilon=1.0)])
 def test_what_a_pair_tells_of_the_label_is_exact(policy):
     told = {"attributes": ["a", "b"], "maskings": ["m", "n"], "with_label": {"chi_square": 60.5, "combinations": 3}}
     counted = entry()["pairs"][0]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import refuse_masked_elsewhere
 from aegis_provider.table import Source, open_table
+
+if TYPE_CHECKING:
+    from aegis_provider.check.training import Training
 
 _SEED = 0
 _FEWEST_FOLDS = 2
@@ -68,14 +72,7 @@ def check(
     refitted = Refitted(records, chosen, refit) if refit is not None and fitted else None
     split = folds_of(records.labels, folds, _SEED)
     training = Training(records.labels, split, tables, refitted, end, progress)
-    estimates: dict[str, dict[str, _Estimates]] = {}
-    unfinished: dict[str, tuple[str, ...]] = {}
-    for model, name, probabilities in training.predictions():
-        if probabilities is None:
-            unfinished[model] = (*unfinished.get(model, ()), name)
-        else:
-            both = _Estimates(auc(probabilities, records.labels, split), accuracy(probabilities, records.labels))
-            estimates.setdefault(model, {})[name] = both
+    estimates, unfinished = _estimates(training)
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),
@@ -99,6 +96,21 @@ class _Estimates:
 
     auc: Estimate
     accuracy: Estimate
+
+
+def _estimates(training: "Training") -> tuple[dict[str, dict[str, _Estimates]], dict[str, tuple[str, ...]]]:
+    """Train the models. Return the estimates of each by table, and the tables that each did not finish."""
+    estimates: dict[str, dict[str, _Estimates]] = {}
+    unfinished: dict[str, tuple[str, ...]] = {}
+    for model, name, probabilities in training.predictions():
+        if probabilities is None:
+            unfinished[model] = (*unfinished.get(model, ()), name)
+        else:
+            both = _Estimates(
+                auc(probabilities, training.labels, training.folds), accuracy(probabilities, training.labels)
+            )
+            estimates.setdefault(model, {})[name] = both
+    return estimates, unfinished
 
 
 def _chosen(plan: Plan, configurations: Sequence[str], folds: int) -> list[Configuration]:

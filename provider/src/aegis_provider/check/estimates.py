@@ -7,6 +7,7 @@ van der Laan, Computationally efficient confidence intervals for cross-validated
 difference of two has the difference of their influence values.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,7 @@ class Estimate:
         return Interval(self.value, max(least, self.value - width), min(1.0, self.value + width))
 
 
-def auc(probabilities: Numbers, labels: Labels, folds: list[Fold]) -> Estimate:
+def auc(probabilities: Numbers, labels: Labels, folds: Sequence[Fold]) -> Estimate:
     """Return the AUC: the mean over the folds, and over the classes by their numbers of records.
 
     With two classes this is the AUC of either of them. With more, each class is compared with the rest.

@@ -1,8 +1,8 @@
 """The models that are trained: a linear one and a boosted one, with usual settings and no randomness of their own.
 
-*Logistic regression* knows no order: it gets an indicator for each value, and rare values share one. Numbers with many
-different values are standardised instead. *Gradient boosting* gets the places of the values in their order: trees cut
-an order wherever they need to, and masked values keep the order of the values that they mask.
+*Logistic regression* gets an indicator for each value, and rare values of an attribute share one. It also gets numbers
+as numbers, standardised; those with many different values only so. *Gradient boosting* gets the places of the values
+in their order: trees cut an order wherever they need to, and masked values keep the order of the values that they mask.
 """
 
 import warnings
@@ -25,7 +25,7 @@ from aegis_provider.check.folds import Fold, Labels
 
 Matrix: TypeAlias = NDArray[np.float64]
 
-# Numbers with more different values are one standardised column of the linear model.
+# Numbers with more different values have no indicators.
 _MOST_INDICATORS: Final = 50
 # Values with fewer records in the training folds share an indicator.
 _RARE: Final = 10
@@ -67,17 +67,17 @@ def base_rates(labels: Labels, train: NDArray[np.intp]) -> NDArray[np.float64]:
 
 def _linear(features: Sequence[Feature]) -> tuple[Matrix, Any]:
     """Return the columns and the pipeline of logistic regression."""
-    continuous = [each.numbers is not None and each.distinct > _MOST_INDICATORS for each in features]
-    columns = [
-        each.numbers[each.places] if number and each.numbers is not None else each.places
-        for each, number in zip(features, continuous, strict=True)
-    ]
-    rare = OneHotEncoder(min_frequency=_RARE, handle_unknown="infrequent_if_exist")
+    listed = [each.places for each in features if each.numbers is None or each.distinct <= _MOST_INDICATORS]
+    numbers = [each.numbers[each.places] for each in features if each.numbers is not None]
+    indicators = OneHotEncoder(min_frequency=_RARE, handle_unknown="infrequent_if_exist")
     scaled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())
-    encoded = ColumnTransformer(
-        [("values", rare, _where(continuous, of=False)), ("numbers", scaled, _where(continuous, of=True))]
+    parts = [
+        ("indicators", indicators, list(range(len(listed)))),
+        ("numbers", scaled, list(range(len(listed), len(listed) + len(numbers)))),
+    ]
+    return _stacked([*listed, *numbers]), make_pipeline(
+        ColumnTransformer(parts), LogisticRegression(max_iter=_ITERATIONS)
     )
-    return _stacked(columns), make_pipeline(encoded, LogisticRegression(max_iter=_ITERATIONS))
 
 
 def _boosted(features: Sequence[Feature]) -> tuple[Matrix, Any]:
@@ -86,10 +86,6 @@ def _boosted(features: Sequence[Feature]) -> tuple[Matrix, Any]:
         max_iter=_TREES, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=0
     )
     return _stacked([each.places for each in features]), classifier
-
-
-def _where(flags: Sequence[bool], *, of: bool) -> list[int]:
-    return [place for place, flag in enumerate(flags) if flag == of]
 
 
 def _stacked(columns: Sequence[NDArray[Any]]) -> Matrix:

@@ -35,7 +35,7 @@ def check(
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Train models on the table and on its releases, and say whether the advice held.
+    """Train models on releases to see if the advice held.
 
     Logistic regression and gradient boosting predict the label of records that they were not trained on: from the
     table as it is, from each configuration, and from nothing. What was not finished in time is named. Everything stays
