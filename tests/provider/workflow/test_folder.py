@@ -43,7 +43,9 @@ def test_a_changed_output_is_made_again(folder, change):
     assert made(Folder.open(folder, []), {"a": 1}) == ({"text": "made"}, True)
 
 
-@pytest.mark.parametrize("state", ["", "[]", '{"format": 1}', '{"format": 9, "steps": {}}', '{"format": 1, "steps": [0]}'])
+@pytest.mark.parametrize(
+    "state", ["", "[]", '{"format": 1}', '{"format": 9, "steps": {}}', '{"format": 1, "steps": [0]}']
+)
 def test_a_damaged_memory_is_forgotten(folder, state):
     made(Folder.open(folder, []), {"a": 1})
     folder.joinpath(".aegis-release.json").write_text(state)
@@ -81,7 +83,7 @@ def test_what_is_no_folder_is_refused(tmp_path):
     tmp_path.joinpath("file").touch()
     with pytest.raises(OutputError, match="is a file; name a folder"):
         Folder.open(tmp_path / "file", [])
-    with pytest.raises(OutputError, match="there is no folder .*no; create it first"):
+    with pytest.raises(OutputError, match=r"there is no folder .*no; create it first"):
         Folder.open(tmp_path / "no" / "folder", [])
 
 

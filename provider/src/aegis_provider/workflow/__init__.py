@@ -2,7 +2,7 @@
 
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.card import Card
-from aegis_provider.workflow.releasing import release
 from aegis_provider.workflow.released import Released
+from aegis_provider.workflow.releasing import release
 
 __all__ = ["Aim", "Card", "Released", "release"]

@@ -10,7 +10,7 @@ from aegis_provider.advice import EntryAdvice
 from aegis_provider.check import RAW, CheckResult
 from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import Assessment
+from aegis_provider.privacy import Assessment, ReleasePrivacy
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
@@ -186,7 +186,7 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         left_out=applied.suppressed,
         promised=applied.promised,
         reached=applied.reached,
-        highest_risk=tuple(each.risk.highest if each.risk else None for each in (release, before)),
+        highest_risk=(_highest(release), _highest(before)),
         labels=findings.masked.labels,
         columns=tuple(_columns(findings)),
         never_shared=plan.left_out,
@@ -200,6 +200,10 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         check=findings.check.verdict,
         unfinished=tuple(_unfinished(findings)),
     )
+
+
+def _highest(release: ReleasePrivacy) -> float | None:
+    return release.risk.highest if release.risk else None
 
 
 def _columns(findings: Findings) -> Iterator[CardColumn]:
@@ -236,5 +240,3 @@ def _unfinished(findings: Findings) -> Iterator[str]:
         yield f"it is not proven that no configuration keeps more{limit}"
     for model, tables in findings.check.unfinished.items():
         yield f"{model} was not trained on {', '.join(tables)}"
-
-

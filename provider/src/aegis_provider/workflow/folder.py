@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -97,10 +98,8 @@ class Folder:
         adapter, digest = TypeAdapter(result), _digest(json.dumps(inputs, sort_keys=True).encode())
         done = self.done.get(name)
         if done is not None and done.inputs == digest and self._are_unchanged(done.outputs):
-            try:
+            with suppress(ValidationError):  # another release of this package wrote it
                 return adapter.validate_python(done.result)
-            except ValidationError:  # another release of this package wrote it
-                pass
         found = work()
         written = {each: digest_of(self.file(each)) for each in outputs if self.file(each).exists()}
         self.done[name] = Done(digest, written, adapter.dump_python(found, mode="json"))
@@ -108,7 +107,9 @@ class Folder:
         return found
 
     def _are_unchanged(self, outputs: Mapping[str, str]) -> bool:
-        return all(self.file(name).exists() and digest_of(self.file(name)) == digest for name, digest in outputs.items())
+        return all(
+            self.file(name).exists() and digest_of(self.file(name)) == digest for name, digest in outputs.items()
+        )
 
     def _save(self) -> None:
         with written_whole(self.file(_STATE)) as part:

@@ -63,7 +63,9 @@ class Released:
 
     def arrow_table(self) -> pa.Table:
         """Return the masked table as an Arrow table."""
-        return arrow_csv.read_csv(self.folder / MASKED, convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True))
+        return arrow_csv.read_csv(
+            self.folder / MASKED, convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True)
+        )
 
     def _repr_html_(self) -> str:
         """Return the card, as notebooks show it."""

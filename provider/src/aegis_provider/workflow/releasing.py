@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from aegis_provider.advice import of_service
+from aegis_provider.advice import EntryAdvice, of_service
 from aegis_provider.errors import SmallCountsError
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import written_whole
@@ -23,7 +23,7 @@ from aegis_provider.workflow.folder import Folder, digest_of
 from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps
 from aegis_sdk import AegisError, Client, ConflictError
-from aegis_sdk.wire import EntryDocument
+from aegis_sdk.wire import Advice, EntryDocument
 
 CARD: Final = "card"
 _FRAMES: Final = ("pandas", "polars")
@@ -104,12 +104,24 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
         if not judged.verdict.passed:
             raise SmallCountsError(f"{entry.name}: its counts give small ones away, so it is not published")
         entry_id = _published(service, entry)
-        advice = of_service(service.advise(entry_id, steps.aim.measure, limit=steps.aim.most), entry)
+        advice = _asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
     assessment = steps.assess(advice.best.id)
     checked = [each.id for each in advice.ranking[:2]]
     check = steps.check(checked)
     return Findings(search, entry, judged, advice, masked, assessment, check), entry_id
+
+
+def _asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:
+    """Ask the service which configuration is best.
+
+    Raises:
+        AegisError: It does not tell its caller.
+    """
+    answer = service.advise(entry_id, aim.measure, limit=aim.most)
+    if not isinstance(answer, Advice):
+        raise AegisError(f"{entry.name}: the key may not read the full answer; use a provider's key")
+    return of_service(answer, entry)
 
 
 def _published(service: Client, entry: EntryDocument) -> str:
@@ -125,12 +137,10 @@ def _published(service: Client, entry: EntryDocument) -> str:
 def _write_card(folder: Folder, card: Card) -> None:
     report = card_report(card)
     texts = {".json": TypeAdapter(Card).dump_json(card, indent=1).decode(), ".md": "\n".join(markdown_lines(report))}
-    try:
-        with needs_extra("plots"):
-            from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
+    with suppress(AegisError), needs_extra("plots"):  # without the extra there is no page
+        from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
+
         texts[".html"] = render_page(report)
-    except AegisError:
-        pass  # the command says that the page is missing
     for ending, text in texts.items():
         with written_whole(folder.file(f"{CARD}{ending}")) as part:
             part.write_text(f"{text}\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from aegis_provider.advice import EntryAdvice, advise
 from aegis_provider.check import CheckResult, check
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
-from aegis_provider.errors import NothingHoldsError, PlanError
+from aegis_provider.errors import NothingHoldsError, PlanError, shortened
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
@@ -24,7 +24,6 @@ from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.folder import Folder, digest_of, digests_of
-
 from aegis_sdk.wire import EntryDocument, publishable, read_json
 
 PLAN: Final = "plan.yaml"
@@ -92,7 +91,8 @@ class Steps:
                 start(self.table, self.aim.label, self.plan, progress=progress, **self.how)
         plan = load_plan(self.plan, configurations_needed=False)
         if plan.label != self.aim.label:
-            raise PlanError(f"{self.plan}: is for the label {plan.label!r}, not {self.aim.label!r}; name another folder")
+            wanted = shortened(self.aim.label)
+            raise PlanError(f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another folder")
 
     def search(self) -> SearchResult:
         """Find the configurations that reach the privacy, and write the plan that has them.
@@ -172,9 +172,7 @@ class Steps:
         def work() -> CheckResult:
             with self.stage("training models") as progress:
                 seconds = self.aim.checking_seconds
-                return check(
-                    self.table, self.found, configurations, seconds=seconds, progress=progress, **self.how
-                )
+                return check(self.table, self.found, configurations, seconds=seconds, progress=progress, **self.how)
 
         return self.folder.step("check", self._of(FOUND, checked=list(configurations)), [], CheckResult, work)
 
