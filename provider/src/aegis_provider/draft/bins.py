@@ -7,6 +7,7 @@ from typing import Final
 import ibis
 
 from aegis_provider.table import Table
+from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.discretization import (
     Binned,
     CutBins,
@@ -37,7 +38,7 @@ def bins_of(table: Table, names: Sequence[str]) -> dict[str, Edges]:
 def _edges(table: Table, name: str, binned: Table) -> list[Decimal]:
     reading = binned.reading(name)
     cuts = reading.bins.edges if isinstance(reading, Binned) and isinstance(reading.bins, CutBins) else ()
-    return sorted({each.normalize() for each in (*cuts, *_around_frequent(table, name))})
+    return sorted({Decimal(plain(each.normalize())) for each in (*cuts, *_around_frequent(table, name))})
 
 
 def _around_frequent(table: Table, name: str) -> Iterator[Decimal]:

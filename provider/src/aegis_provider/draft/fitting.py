@@ -17,6 +17,7 @@ from aegis_provider.masking.hierarchy import TreeHierarchy
 from aegis_provider.masking.tree import Tree, depth_of, paths_of
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.table import Source, open_table
+from aegis_provider.table.arithmetic import plain
 from aegis_provider.table.values import MISSING, Domain, decimal_of
 
 _FEWEST_RECORDS: Final = 5
@@ -56,7 +57,7 @@ def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[i
     if not begins:
         return [Intervals((), (-_INFINITE, _INFINITE)) for _ in sizes]
     levels = merge_neighbours(joint[missing:], minimum, sizes)
-    inner = [[begins[group[0]].normalize() for group in groups[1:]] for groups in levels]
+    inner = [[_shortest(begins[group[0]]) for group in groups[1:]] for groups in levels]
     return [Intervals(groups, (-_INFINITE, *cuts, _INFINITE)) for groups, cuts in zip(levels, inner, strict=True)]
 
 
@@ -164,6 +165,11 @@ def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> T
         if text in domain.places:
             known[row] = joint[domain.places[text]]
     return tree_of(list(paths), known, merge_any(known, minimum, sizes))
+
+
+def _shortest(number: Decimal) -> Decimal:
+    """Return the number without zeros at its end and without an exponent."""
+    return Decimal(plain(number.normalize()))
 
 
 def _begins(domain: Domain) -> list[Decimal]:
