@@ -48,7 +48,8 @@ class Attribute:
     """A column to summarise. Without `value_type` the type is inferred from the values.
 
     `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
-    not binned. `default`: the choice of every configuration that does not name the attribute.
+    not binned. `default`: the choice of every configuration that does not name the attribute. `identity`: whether
+    configurations may leave it unmasked.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Attribute:
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
     default: str = IDENTITY
+    identity: bool = True
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with that id, or `None` for `identity` and `drop`."""
@@ -63,9 +65,13 @@ class Attribute:
 
     @property
     def kept_as(self) -> str:
-        """Its choice if only other attributes are searched: the default, or a token instead of raw values."""
+        """Its choice if only other attributes are searched: the default, and instead of forbidden raw values a token or
+        nothing.
+        """
+        if self.default != IDENTITY:
+            return self.default
         tokens = [masking.id for masking in self.maskings if masking.is_secret]
-        return tokens[0] if tokens and self.default == IDENTITY else self.default
+        return next(iter(tokens), IDENTITY if self.identity else DROP)
 
     @property
     def is_secret(self) -> bool:
