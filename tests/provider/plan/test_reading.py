@@ -212,3 +212,16 @@ def test_maskings_can_be_fitted_to_the_label_and_columns_left_out(load):
 )
 def test_what_a_draft_says_is_checked(load, text, said):
     assert refusal(load, text) == said
+
+
+def test_an_attribute_may_forbid_that_it_is_left_unmasked(load):
+    attribute = "{maskings: {m: {suppress: {}}}, identity: false}"
+    plan = load(f"label: y\nattributes: {{a: {attribute}, b: {{identity: true}}}}\nconfigurations: {{c: {{a: m}}}}\n")
+    assert [each.identity for each in plan.attributes] == [False, True]
+    assert [each.kept_as for each in plan.attributes] == ["drop", "identity"]
+    with pytest.raises(PlanError, match=r"configurations.c: leaves 'a' unmasked, which its `identity: false` forbids"):
+        load(f"label: y\nattributes: {{a: {attribute}}}\nconfigurations: {{c: {{}}}}\n")
+    with pytest.raises(PlanError, match=r"attributes.a.default: is identity, which `identity: false` forbids"):
+        load("label: y\nattributes: {a: {default: identity, identity: false}}\nconfigurations: {c: {}}\n")
+    with pytest.raises(PlanError, match=r"attributes.a.identity: expected true or false, not 'no'"):
+        load("label: y\nattributes: {a: {identity: no}}\nconfigurations: {c: {}}\n")

@@ -48,8 +48,9 @@ class Attribute:
     """A column to summarise. Without `value_type` the type is inferred from the values.
 
     `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
-    not binned. `default`: the choice of every configuration that does not name the attribute. `fitted_to_label`:
-    whether its maskings merge values that tell the same about the label; for other records they must be fitted anew.
+    not binned. `default`: the choice of every configuration that does not name the attribute. `identity`: whether
+    configurations may leave it unmasked. `fitted_to_label`: whether its maskings merge values that tell the same about
+    the label; for other records they must be fitted anew.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Attribute:
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
     default: str = IDENTITY
+    identity: bool = True
     fitted_to_label: bool = False
 
     def masking(self, choice: str) -> Masking | None:
@@ -65,9 +67,13 @@ class Attribute:
 
     @property
     def kept_as(self) -> str:
-        """Its choice if only other attributes are searched: the default, or a token instead of raw values."""
+        """Its choice if only other attributes are searched: the default, and instead of forbidden raw values a token or
+        nothing.
+        """
+        if self.default != IDENTITY:
+            return self.default
         tokens = [masking.id for masking in self.maskings if masking.is_secret]
-        return tokens[0] if tokens and self.default == IDENTITY else self.default
+        return next(iter(tokens), IDENTITY if self.identity else DROP)
 
     @property
     def is_secret(self) -> bool:

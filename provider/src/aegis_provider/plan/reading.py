@@ -8,7 +8,7 @@ from typing import Any, Final
 from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file
 from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice
-from aegis_provider.plan.model import Attribute, Configuration, Plan
+from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA
 
@@ -88,6 +88,9 @@ def _configurations(element: Element, attributes: tuple[Attribute, ...], promise
         configuration.checked_name(configuration_id)
         chosen = configuration.fields(optional=tuple(known))
         maskings = defaults | {name: read_choice(choice, known[name]) for name, choice in chosen.items()}
+        for each in attributes:
+            if maskings[each.name] == IDENTITY and not each.identity:
+                configuration.fail(f"leaves {each.name!r} unmasked, which its `identity: false` forbids")
         privacy = promises.privacy.get(configuration_id, {})
         yield Configuration(configuration_id, maskings, privacy, promises.suppressed.get(configuration_id))
 
