@@ -107,12 +107,14 @@ def _choices(card: Card) -> Iterator[Part]:
 
 def _limits(card: Card) -> Iterator[Part]:
     yield (
-        "The privacy numbers hold against someone who knows the quasi-identifiers of a person and nothing else. Whoever "
-        "knows more, or has another release of the same people, can learn more."
+        "The privacy numbers hold against someone who knows the quasi-identifiers of a person and nothing else. "
+        "Whoever knows more, or has another release of the same people, can learn more."
     )
     yield "Numbers count records, not people: if one person has several records, the groups are smaller than they look."
-    if card.basis == "estimated":
-        yield "Published counts are rounded at random, so the order of the configurations is an estimate."
+    yield (
+        "The counts in the entry are rounded at random. A service that ranks configurations by them may prefer another "
+        "one that keeps about as much."
+    )
     yield (
         f"What it keeps is about {shown(card.label)} only. For another question, another configuration may be better."
     )
