@@ -6,6 +6,11 @@ SECTION = CommandSection(
     title="Commands on the provider's machine",
     commands=(
         Command(
+            "aegis_provider.cli.start:start",
+            "Profile a table and draft a plan for it.",
+            "aegis start health.csv --label health --output plan.yaml",
+        ),
+        Command(
             "aegis_provider.cli.risk:risk",
             "Measure the privacy of a table and of its releases.",
             "aegis risk health.csv --plan plan.yaml --html risk.html",

@@ -49,7 +49,7 @@ class Attribute:
 
     `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
     not binned. `default`: the choice of every configuration that does not name the attribute. `fitted_to_label`:
-    whether its maskings merge values that tell the same of the label, so they must be fitted anew to other records.
+    whether its maskings merge values that tell the same about the label; for other records they must be fitted anew.
     """
 
     name: str
@@ -96,8 +96,8 @@ class Plan:
 
     `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (perhaps the label)
     whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
-    person. `seed`: the seed of the random maskings. `files`: the plan file and the files that it names; comparisons
-    ignore where a plan is kept.
+    person. `seed`: the seed of the random maskings. `left_out`: columns of the table that are never shared, each with
+    the reason. `files`: the plan file and the files that it names; comparisons ignore where a plan is kept.
     """
 
     source: str
@@ -108,6 +108,7 @@ class Plan:
     sensitive: tuple[str, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     seed: int = 0
+    left_out: Mapping[str, str] = field(default_factory=dict)
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property

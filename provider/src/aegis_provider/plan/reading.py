@@ -13,7 +13,7 @@ from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA
 
 _ABOUT: Final = ("title", "description", "license")
-_OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords")
+_OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords", "left_out")
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
@@ -37,8 +37,20 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     _refuse_strays(fields, configurations)
     sensitive, quasi_identifiers = _roles(fields, label, attributes)
     seed = _seed(root, fields, attributes)
+    left_out = _left_out(fields, [label, *(each.name for each in attributes)])
     files = (path, *_files_named(root.value, path.parent))
-    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed, files)
+    return Plan(
+        path.name,
+        label,
+        attributes,
+        configurations,
+        _about(fields),
+        sensitive,
+        quasi_identifiers,
+        seed,
+        left_out,
+        files,
+    )
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
@@ -123,6 +135,16 @@ def _roles(
         if name in sensitive:
             fields["quasi_identifiers"].fail(f"{name!r} is sensitive, so it cannot be a quasi-identifier too")
     return sensitive, quasi_identifiers
+
+
+def _left_out(fields: Mapping[str, Element], shared: Sequence[str]) -> dict[str, str]:
+    """Read the columns that are left out, each with its reason."""
+    left_out = {}
+    for name, reason in fields["left_out"].items() if "left_out" in fields else ():
+        if name in shared:
+            reason.fail("the column is shared, so it cannot be left out too")
+        left_out[name] = reason.text()
+    return left_out
 
 
 def _names(element: Element, known: list[str]) -> tuple[str, ...]:
