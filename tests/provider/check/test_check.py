@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aegis_provider import Configuration, PlanError, TableError, load_plan
-from aegis_provider.check import NOTHING, RAW, check
+from aegis_provider.check import NOTHING, RAW, check, masked_records
 from aegis_provider.draft import start
 from aegis_provider.masking import Mapped
 from tests.provider.check.checked_tables import PLAN, as_csv, records, trained
@@ -209,3 +209,9 @@ def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
     for model in MODELS:
         assert leaking.of("c", model).auc.value - honest.of("c", model).auc.value > 0.1
         assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
+
+
+def test_of_a_large_table_records_are_drawn(table, plan, monkeypatch):
+    monkeypatch.setattr(masked_records, "MOST_RECORDS", 150)
+    once, again = (check(table, plan, ["both"], seconds=600) for _ in range(2))
+    assert (once.records, once.of_records, once == again) == (150, 240, True)
