@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegis_provider import PlanError, TableError, load_plan
-from aegis_provider.check import NOTHING, RAW, check
+from aegis_provider import Configuration, PlanError, TableError, load_plan
+from aegis_provider.check import NOTHING, RAW, check, masked_records
+from aegis_provider.draft import start
 from aegis_provider.masking import Mapped
 from tests.provider.check.checked_tables import PLAN, as_csv, records, trained
 
@@ -82,7 +83,7 @@ def test_differences_are_those_of_the_numbers(result):
 def test_it_says_what_was_used(result):
     assert (result.records, result.of_records, result.classes, dict(result.rare)) == (240, 240, 2, {})
     assert result.left_out == {"both": 0, "age": 0, "some": SHOWN.count(False)}
-    assert (result.unfinished, result.refitted, result.fitted_to_all) == ({}, (), ())
+    assert (result.unfinished, result.refitted) == ({}, ())
 
 
 def test_equal_questions_have_equal_answers(table, plan, result):
@@ -174,19 +175,43 @@ def test_a_masking_that_has_seen_the_label_is_refitted_in_each_fold(write, plan_
         assert training.num_rows == 240
         return by_majority(known, zip(*training.to_pydict().values(), strict=True))
 
-    leaking, honest = check(table, plan, ["c"], seconds=600), check(table, plan, ["c"], seconds=600, refit=refit)
-    assert (leaking.fitted_to_all, leaking.refitted) == (("code",), ())
-    assert (honest.fitted_to_all, honest.refitted) == ((), ("code",))
+    leaking = check(table, plan, ["c"], seconds=600, refit=lambda known, _: known)
+    honest = check(table, plan, ["c"], seconds=600, refit=refit)
+    assert honest.refitted == ("code",)
     for model in MODELS:
         assert leaking.of("c", model).auc.value > 0.7
         assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
         assert honest.of(RAW, model).auc == leaking.of(RAW, model).auc
 
 
-def test_only_what_is_shared_of_a_fitted_masking_is_refitted(write, plan_of):
+def test_what_is_not_masked_is_not_refitted(write, plan_of):
     rows = codes_and_noise()
     configurations = "{c: {code: identity}, d: {code: drop}}"
     plan = by_majority(plan_of("{code: {maskings: {m: {mapping: {x: x}}}}}", configurations), rows[1:])
-    result = check(write("noise.csv", as_csv(rows)), plan, ["c", "d"], seconds=600, refit=None)
-    assert (result.fitted_to_all, result.refitted) == ((), ())
+    result = check(write("noise.csv", as_csv(rows)), plan, ["c", "d"], seconds=600)
+    assert result.refitted == ()
     assert result.of("d", MODELS[0]).auc.value == 0.5
+
+
+def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
+    """Of noise a drafted plan keeps what is there by chance, which is nothing in other records."""
+    random = np.random.default_rng(4)
+    numbers, codes = random.integers(0, 40, 400).tolist(), random.integers(0, 40, 400).tolist()
+    labels = random.choice(["no", "yes"], 400).tolist()
+    rows = [[str(n), f"n{code}", label] for n, code, label in zip(numbers, codes, labels, strict=True)]
+    table = write("noise.csv", as_csv([["number", "code", "y"], *rows]))
+    drafted = load_plan(start(table, "y", tmp_path / "plan.yaml").plan, configurations_needed=False)
+    coarsest = {each.name: each.maskings[-1].id for each in drafted.attributes}
+    plan = replace(drafted, configurations=(Configuration("c", coarsest, {}),))
+    honest = check(table, plan, ["c"], seconds=600)
+    leaking = check(table, plan, ["c"], seconds=600, refit=lambda known, _: known)
+    assert honest.refitted == ("number", "code")
+    for model in MODELS:
+        assert leaking.of("c", model).auc.value - honest.of("c", model).auc.value > 0.1
+        assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
+
+
+def test_of_a_large_table_records_are_drawn(table, plan, monkeypatch):
+    monkeypatch.setattr(masked_records, "MOST_RECORDS", 150)
+    once, again = (check(table, plan, ["both"], seconds=600) for _ in range(2))
+    assert (once.records, once.of_records, once == again) == (150, 240, True)

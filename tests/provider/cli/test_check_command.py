@@ -1,6 +1,8 @@
 """`aegis check` on a small table: what it prints, and what it writes into an entry."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -131,3 +133,13 @@ def test_another_input_is_never_overwritten(run, request, name):
 def test_bad_arguments_are_refused(run, arguments, told):
     code, output, complaint = run(*arguments)
     assert (code, output, told in complaint) == (2, "", True)
+
+
+def test_without_the_extra_it_says_what_to_install(table, plan):
+    hidden = "import sys; sys.modules['sklearn'] = None; from aegis_sdk.cli import main; main(sys.argv[1:])"
+    arguments = ("check", table, "--plan", plan, "--configurations", "fine")
+    ran = subprocess.run(
+        [sys.executable, "-c", hidden, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr.startswith("aegis: sklearn")) == (1, "", True)
+    assert ran.stderr.endswith("is not installed: install the extra, pip install './provider[check]'\n")

@@ -10,6 +10,7 @@ import numpy as np
 from aegis_provider.check.estimates import Estimate, accuracy, auc
 from aegis_provider.check.masked_records import CheckedRecords, MaskedRecords, Refit, Refitted, is_fitted
 from aegis_provider.check.result import NOTHING, RAW, CheckResult, Performance
+from aegis_provider.draft import refitted
 from aegis_provider.errors import PlanError
 from aegis_provider.extras import needs_extra
 from aegis_provider.plan.model import Configuration, Plan
@@ -31,7 +32,7 @@ def check(
     *,
     seconds: float = 45.0,
     folds: int = 5,
-    refit: Refit | None = None,
+    refit: Refit = refitted,
     delimiter: str = ",",
     memory_limit: str = "1GB",
     progress: Progress = lambda _done, _fits: None,
@@ -49,8 +50,8 @@ def check(
         configurations: The ids of the configurations: first the winner, then others to compare with it.
         seconds: Once they are over, no further training starts. The result says what is not finished.
         folds: How many folds.
-        refit: Fits the plan's maskings that are fitted to the label anew to the training records of each fold. Without
-            it they are used as they are, although they have seen the label of the records tested.
+        refit: Fits those maskings that are fitted to the label anew to the training records of each fold: as they are,
+            they have seen the label of the records tested.
         delimiter: The delimiter of a CSV table.
         memory_limit: The memory limit of DuckDB.
         progress: Called with the number of trainings done, and of all.
@@ -69,9 +70,9 @@ def check(
         tables = {RAW: records.as_it_is()} | {each.id: records.masked(each) for each in chosen}
         tables[NOTHING] = MaskedRecords((), np.ones(len(records.labels), dtype=bool))
     fitted = _fitted(plan, chosen)
-    refitted = Refitted(records, chosen, refit) if refit is not None and fitted else None
+    anew = Refitted(records, chosen, refit) if fitted else None
     split = folds_of(records.labels, folds, _SEED)
-    training = Training(records.labels, split, tables, refitted, end, progress)
+    training = Training(records.labels, split, tables, anew, end, progress)
     estimates, unfinished = _estimates(training)
     return CheckResult(
         label=plan.label,
@@ -85,8 +86,7 @@ def check(
         classes=len(np.unique(records.labels)),
         rare=records.rare,
         left_out={each.id: int((~tables[each.id].shown).sum()) for each in chosen},
-        refitted=fitted if refitted else (),
-        fitted_to_all=() if refitted else fitted,
+        refitted=fitted,
     )
 
 
@@ -133,7 +133,7 @@ def _chosen(plan: Plan, configurations: Sequence[str], folds: int) -> list[Confi
 
 
 def _fitted(plan: Plan, chosen: Sequence[Configuration]) -> tuple[str, ...]:
-    """Return the attributes fitted to the label that a configuration shares masked, or in bins."""
+    """Return the attributes fitted to the label that a configuration masks."""
     return tuple(
         each.name
         for each in plan.attributes

@@ -28,11 +28,10 @@ _FEWEST_CLASSES: Final = 2
 class Refit(Protocol):
     """Fits maskings to the label anew."""
 
-    def __call__(self, plan: Plan, records: pa.Table) -> Plan:
-        """Return the plan with the maskings of its attributes that are `fitted_to_label` fitted to these records only.
+    def __call__(self, plan: Plan, records: pa.Table, /) -> Plan:
+        """Return the plan with the attributes that are `fitted_to_label` fitted to these records only.
 
-        Every masking keeps its id. It must still mask every value that the plan's own maskings mask, even those that no
-        record here has.
+        Maskings keep their ids, and mask every value that they mask in the plan, even one that no record here has.
 
         Args:
             plan: The plan.
@@ -170,10 +169,8 @@ class Refitted:
 
 
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:
-    """Return whether the values that a configuration shares of an attribute depend on what the label says of them."""
-    choice = configuration.maskings[attribute.name]
-    is_raw = choice == IDENTITY and attribute.discretization is None
-    return attribute.fitted_to_label and choice != DROP and not is_raw
+    """Return whether a configuration masks an attribute in a way that depends on the label."""
+    return attribute.fitted_to_label and configuration.maskings[attribute.name] not in {IDENTITY, DROP}
 
 
 def _drawn(records: int, seed: int) -> NDArray[np.intp]:

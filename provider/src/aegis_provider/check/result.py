@@ -60,7 +60,6 @@ class CheckResult:
         left_out: By configuration, how many of the used records its release leaves out. Models are not trained on
             these, but are tested on them.
         refitted: The attributes whose maskings were fitted to the label anew in each fold.
-        fitted_to_all: The attributes whose maskings are fitted to the label of all records, those tested included.
     """
 
     label: str
@@ -75,7 +74,6 @@ class CheckResult:
     rare: Mapping[str, int]
     left_out: Mapping[str, int]
     refitted: tuple[str, ...] = ()
-    fitted_to_all: tuple[str, ...] = ()
 
     @property
     def winner(self) -> str:

@@ -64,9 +64,6 @@ def _notes(result: CheckResult) -> Iterator[str]:
     """Yield what a reader needs to know, the worst first."""
     for model, tables in result.unfinished.items():
         yield f"not finished within {result.seconds:g} seconds: {model} of {', '.join(map(shown, tables))}"
-    if result.fitted_to_all:
-        names = ", ".join(map(shown, result.fitted_to_all))
-        yield f"perhaps too good: the maskings of {names} were fitted to the label of all records, also of those tested"
     if result.refitted:
         yield f"fitted to the label anew in each fold: the maskings of {', '.join(map(shown, result.refitted))}"
     if result.rare:
