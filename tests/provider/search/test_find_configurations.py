@@ -4,33 +4,34 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-import numpy as np
 import pytest
 
-from aegis_advisor.evidence import DROP, IDENTITY
-from aegis_advisor.measures import MEASURES
-from aegis_advisor.ranking import Question, recommend
-from aegis_advisor.reconstruction import reconstruct
 from aegis_provider import (
     NothingHoldsError,
     PlanError,
     Requirement,
     assess,
-    document_of,
     find_configurations,
     load_plan,
     summarize,
     write_plan,
 )
+from aegis_provider.advice import advise
+from aegis_provider.counting import published_domain
 from aegis_provider.search import evaluation as evaluation_module
 from aegis_provider.search import exploration as exploration_module
 from aegis_provider.search import problem as problem_module
-from app.domain.documents import evidence_of, pairs_of
 from tests.provider.search import search_oracle as oracle
 
 VALUES = "abcd"
 ATTRIBUTES = 3
 HOURS = 3600 * 24
+
+
+@pytest.fixture(autouse=True)
+def _raw_values(monkeypatch):
+    """Count values as they are, as the oracles do; test_listed_values.py has the merged ones."""
+    monkeypatch.setattr(published_domain, "least_records", lambda _records: 1)
 
 
 def problem_of(seed, requirements):
@@ -300,23 +301,10 @@ def test_the_order_is_that_of_advice_on_an_exact_entry(health_table, measure):
     plan = load_plan(health_table.with_name("start.yaml"), configurations_needed=False)
     required = [Requirement({"k": 5}, 0.01), Requirement({"k": 50}, 0.0)]
     found = find_configurations(health_table, plan, required, measure=measure, most=40, seconds=HOURS)
-    entry = document_of(
-        summarize(health_table, replace(plan, configurations=found.configurations), name="found", pairs=True)
-    )
-    evidence = evidence_of(entry)
-    options = [(IDENTITY, DROP, *(each.id for each in one.maskings)) for one in evidence]
-    codes = np.array(
-        [
-            [of.index(each.maskings[one.name]) for one, of in zip(evidence, options, strict=True)]
-            for each in found.configurations
-        ]
-    )
-    names = tuple(one.name for one in evidence)
-    weights = np.full(len(names), 1 / len(names))
-    question = Question(measure, names, weights, bias_correction=MEASURES[measure].corrected_by_default)
-    advice = recommend(evidence, list(map(reconstruct, evidence)), codes, options, question, pairs_of(entry))
-    assert advice.ranking.index.tolist() == list(range(len(codes)))
-    assert advice.ranking.utility == pytest.approx(np.array(found.utilities), rel=1e-9)
+    configured = replace(plan, configurations=found.configurations)
+    advice = advise(summarize(health_table, configured, name="found", pairs=True), measure)
+    assert [row.id for row in advice.ranking] == [each.id for each in found.configurations]
+    assert [row.utility for row in advice.ranking] == pytest.approx(list(found.utilities), rel=1e-9)
 
 
 def test_ctrl_c_keeps_the_best_so_far(health_table):

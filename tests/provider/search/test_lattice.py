@@ -111,7 +111,7 @@ def test_the_fast_count_is_that_of_the_criteria(table, k, distinct):
     domains = [numbers(len(each)) for each in groups]
     small = numbers(3)
     records = DistinctRecords((*names, "s", "t"), (*domains, small, small), codes, counts)
-    choices = tuple(Choices(name, ("m",), (partition(each),)) for name, each in zip(names, groups, strict=True))
+    choices = tuple(Choices.of(name, {"m": partition(each)}) for name, each in zip(names, groups, strict=True))
     counter = ClassCounter.of(Lattice(choices), records, ("s", "t"), {})
     classes = classes_of(records, dict(zip(names, groups, strict=True)), names, ("s", "t"))
     expected = classes.sizes[breaks(classes, {"k": k, "l": distinct})].sum()

@@ -158,7 +158,7 @@ def _report(output: Path, plan: Plan, result: SearchResult) -> Iterator[str]:
     yield f"{evaluations}; {result.records:,} records"
     yield (
         f"utility: {result.measure}, as a share of what the unmasked attributes tell about {plan.label} "
-        "(values in at most 100 groups each)"
+        "(rare values merged, as an entry lists them)"
     )
     for name, choices in result.ignored.items():
         yield f"not compared, because of too many masked values: {name} as {', '.join(choices)}"

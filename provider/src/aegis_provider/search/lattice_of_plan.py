@@ -6,9 +6,11 @@ import numpy as np
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Partition, Places
+from aegis_provider.counting.published_domain import listed_values
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_provider.search.lattice import Choices, Lattice
+from aegis_provider.table.discretization import Binned
 
 
 def lattice_of(counted: CountedTable, plan: Plan) -> Lattice:
@@ -35,16 +37,25 @@ def _choices(counted: CountedTable, plan: Plan, name: str, attribute: CountedAtt
     unmasked = attribute.attribute.identity and not attribute.attribute.is_secret
     choices = {IDENTITY: Partition.identity(values)} if unmasked else {}
     choices |= {**masked, DROP: Partition(np.zeros(values, dtype=np.intp), 1)}
+    listed = {IDENTITY: listed_partition(counted, attribute)}
     if default == IDENTITY:
-        return Choices.of(name, choices)
+        return Choices.of(name, choices, listed)
     if default not in choices:
         raise PlanError(_undecidable(attribute, plan, "quasi-identifier"))
     finest = choices[default]
-    return Choices.of(name, {default: finest} | {id_: of for id_, of in choices.items() if of.follows_from(finest)})
+    coarser = {id_: of for id_, of in choices.items() if of.follows_from(finest)}
+    return Choices.of(name, {default: finest} | coarser, listed)
+
+
+def listed_partition(counted: CountedTable, attribute: CountedAttribute) -> Partition:
+    """Return the groups of an attribute's values that an entry lists by default if it is shared unmasked."""
+    shared = [domain.partition() for domain in counted.masked_domains(attribute).values()]
+    binned = isinstance(counted.table.reading(attribute.attribute.name), Binned)
+    return listed_values(attribute.domain, attribute.counts.histogram(), shared, binned=binned)
 
 
 def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:
-    """Return how every release groups the values of each attribute that is not a quasi-identifier.
+    """Return how an entry groups the values of each attribute that is not a quasi-identifier.
 
     Attributes that are left out, or left to chance or to another table, have no grouping.
     """
@@ -52,7 +63,7 @@ def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:
     for each in counted.attributes:
         name, choice = each.attribute.name, each.attribute.kept_as
         if name not in plan.quasi_identifiers and choice == IDENTITY:
-            groups[name] = Partition.identity(len(each.domain))
+            groups[name] = listed_partition(counted, each)
         elif name not in plan.quasi_identifiers and choice in (domains := counted.masked_domains(each)):
             groups[name] = domains[choice].partition()
     return groups

@@ -11,7 +11,7 @@ from aegis_provider.counting.counts import Partition
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.lattice import Choices, Lattice
-from aegis_provider.search.lattice_of_plan import lattice_of, masked_always, unsearched
+from aegis_provider.search.lattice_of_plan import lattice_of, listed_partition, masked_always, unsearched
 from aegis_provider.search.requirement import Requirement
 from aegis_provider.search.utility import MOST_COLUMNS, MeanUtility, Utility, UtilityCounts
 
@@ -53,7 +53,8 @@ class Problem:
         choices, others, ignored = _comparable(possible, unsearched(counted, plan), measure)
         names = [each.attribute for each in choices if each.attribute != plan.label]
         records = DistinctRecords.of(counted, [*names, *others, plan.label])
-        counts = UtilityCounts(records, plan.label, choices, others)
+        whole = {each.attribute.name: listed_partition(counted, each) for each in counted.attributes}
+        counts = UtilityCounts(records, plan.label, choices, others, whole)
         lattice = Lattice(choices)
         return cls(
             [replace(each, lattice=lattice) for each in every],
@@ -106,8 +107,8 @@ def _possible(evaluations: Sequence[Evaluation]) -> tuple[tuple[Choices, ...], i
 
 
 def _only(choices: Choices, places: Sequence[int]) -> Choices:
-    ids, partitions = zip(*((choices.ids[place], choices.partitions[place]) for place in places), strict=True)
-    return Choices(choices.attribute, ids, partitions)
+    kept = ((choices.ids[place], choices.partitions[place], choices.listed[place]) for place in places)
+    return Choices(choices.attribute, *zip(*kept, strict=True))
 
 
 def _comparable(
@@ -121,7 +122,7 @@ def _comparable(
     searched = {each.attribute: each for each in choices}
     rest, ignored = dict(others), dict[str, tuple[str, ...]]()
     while measure.is_joint and _columns(searched.values(), rest.values()) > MOST_COLUMNS:
-        sizes = {name: each.partitions[0].size for name, each in searched.items() if len(each) > 1}
+        sizes = {name: each.listed[0].size for name, each in searched.items() if len(each) > 1}
         sizes |= {name: each.size for name, each in rest.items()}
         largest = max(sizes, key=sizes.__getitem__)
         if rest.pop(largest, None) is not None:
@@ -134,4 +135,4 @@ def _comparable(
 
 
 def _columns(choices: Iterable[Choices], others: Iterable[Partition]) -> int:
-    return sum(part.size for each in choices for part in each.partitions) + sum(each.size for each in others)
+    return sum(part.size for each in choices for part in each.listed) + sum(each.size for each in others)

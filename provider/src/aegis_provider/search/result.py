@@ -43,8 +43,8 @@ class SearchResult:
         shares: Each as a share of the utility of the unmasked table.
         frontier: The best configuration for each requirement, in the order of the requirements.
         measure: The id of the measure of utility.
-        unmasked: The utility of the unmasked table, its values in at most 100 groups per attribute; at least the
-            highest utility of a configuration.
+        unmasked: The utility of the unmasked table, rare values merged as an entry lists them; at least the highest
+            utility of a configuration.
         nodes: The number of combinations of choices.
         evaluated: How often it was checked whether a combination meets a requirement.
         interrupted: Whether Ctrl-C ended the search; the configurations are then the best until then.

@@ -13,7 +13,6 @@ from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.search.lattice import Choices, Node
-from aegis_provider.table.values import ValueType
 
 Numbers = NDArray[np.float64]
 Step = tuple[int, int]
@@ -21,8 +20,6 @@ Step = tuple[int, int]
 
 MOST_COLUMNS: Final = 4_000
 """The most masked values of all choices together that a joint measure compares; their matrix then takes 128 MB."""
-
-_MOST_GROUPS: Final = 100
 
 
 class Utility(Protocol):
@@ -99,31 +96,24 @@ class UtilityCounts:
         label: The name of the label.
         choices: The choices of the attributes of the lattice; the label may be among them, and counts for nothing.
         others: The grouping of every other attribute that releases share.
+        whole: The groups of each attribute that an entry lists if it is shared unmasked.
     """
 
     records: DistinctRecords
     label: str
     choices: Sequence[Choices]
     others: Mapping[str, Partition]
+    whole: Mapping[str, Partition]
 
     def utility(self, measure: Measure) -> Utility:
         """Return the utility by a measure."""
         return self._utility(measure, self._options, self.others)
 
     def unmasked(self, measure: Measure) -> float:
-        """Return the utility of the unmasked table, with the values of each attribute in at most 100 groups.
-
-        Numbers and dates are grouped by their order, other values of attributes with more: the most frequent ones
-        stay, and all others are one group. There are fewer groups if there were fewer than 20 records for each.
-        """
-        records = int(self.records.counts.sum())
+        """Return the utility of the unmasked table, its values in the groups that an entry lists by default."""
         names = [name for name in (*self._options, *self.others) if name != self.label]
-        if not names:
-            return 0.0
-        most = int(np.clip(records // (20 * len(names)), 2, _MOST_GROUPS))
-        groups = {name: self._grouped(name, most) for name in names}
-        utility = self._utility(measure, {}, groups)
-        return float(utility.score(np.zeros((1, 0), dtype=np.intp))[0][0])
+        utility = self._utility(measure, {}, {name: self.whole[name] for name in names})
+        return float(utility.score(np.zeros((1, 0), dtype=np.intp))[0][0]) if names else 0.0
 
     def mean(self, measure: Measure) -> MeanUtility:
         """Return the mean over the attributes of a measure of each alone."""
@@ -164,23 +154,11 @@ class UtilityCounts:
             told.append(sign * measure.function(table.astype(np.float64), None))
         return np.array(told)
 
-    def _grouped(self, name: str, most: int) -> Partition:
-        histogram = np.bincount(self._codes(name), self.records.counts, self._size(name))
-        if len(histogram) <= most:
-            return Partition.identity(len(histogram))
-        domain = self.records.domains[self.records.columns.index(name)]
-        if domain.value_type in {ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE}:
-            return Partition.of(((np.cumsum(histogram) - histogram / 2) * most // histogram.sum()).astype(np.intp))
-        rank = np.argsort(np.argsort(-histogram, kind="stable"), kind="stable")
-        return Partition.of(np.minimum(rank, most - 1))
-
     @property
     def _options(self) -> dict[str, Sequence[Partition]]:
         """The groupings of each attribute of the lattice; of the label, one without information."""
         nothing = Partition(np.zeros(self._size(self.label), dtype=np.intp), 1)
-        return {
-            each.attribute: (nothing,) if each.attribute == self.label else each.partitions for each in self.choices
-        }
+        return {each.attribute: (nothing,) if each.attribute == self.label else each.listed for each in self.choices}
 
     def _codes(self, name: str) -> Places:
         return self.records.codes[:, self.records.columns.index(name)]
