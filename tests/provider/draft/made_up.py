@@ -18,6 +18,7 @@ def columns(records=RECORDS, seed=5):
     days = [dt.date(2019, 1, 1) + dt.timedelta(chosen.randrange(2_000)) for _ in range(records)]
     return {
         "patient_id": [f"P{chosen.randrange(10**9):09}" for _ in range(records)],
+        "huge": [["1e400", str(place)][place > 0] for place in range(records)],
         "row": list(map(str, range(1, records + 1))),
         "mail": [f"{place}@example.org" for place in range(records)],
         "contact": [f"+43 {chosen.randrange(10**7, 10**8)}" for _ in range(records)],
@@ -27,6 +28,7 @@ def columns(records=RECORDS, seed=5):
         "stamp": [f"2024-01-{chosen.randrange(1, 29):02} 12:{chosen.randrange(60):02}" for _ in range(records)],
         "odd_dates": [f"{chosen.randrange(1, 29)}.{chosen.randrange(1, 13)}.2024" for _ in range(records)],
         "nearly": [f"x{chosen.randrange(records)}y z" for _ in range(records)],
+        "unclean": ["n/a" if place == 7 else str(chosen.random()) for place in range(records)],
         "constant": ["same"] * records,
         "nothing": [""] * records,
         NUMBERED: list(map(str, children)),

@@ -57,7 +57,8 @@ class Column:
         records: The records of the table.
         known: The records in which it is not missing.
         distinct: The number of different values, missing ones not counted.
-        extent: The largest number minus the smallest; `None` if it has no numbers.
+        numbers: The records in which it is a finite number.
+        extent: The largest of these numbers minus the smallest; `None` if there are none.
         sample: Its values; of very many, the first and the last in text order.
     """
 
@@ -65,6 +66,7 @@ class Column:
     records: int
     known: int
     distinct: int
+    numbers: int
     extent: float | None
     sample: tuple[str, ...]
 
@@ -105,7 +107,16 @@ class Column:
             return "no record has a value"
         if self.distinct == 1 and not self.missing:
             return "every record has the same value"
-        return (self._identifying() if self.distinct > _FEW else None) or self._unmaskable()
+        identifying = self._identifying() if self.distinct > _FEW else None
+        return self._numbers_with_texts() or identifying or self._unmaskable()
+
+    def _numbers_with_texts(self) -> str | None:
+        if self.type != ValueType.STRING or self.distinct <= MOST_TEXTS:
+            return None
+        odd = [text for text in self.sample if infer_type([text]) not in {ValueType.INTEGER, ValueType.NUMBER}]
+        if len(odd) > (1 - _MATCHING) * len(self.sample):
+            return None
+        return f"numbers, except {some(odd, _SHOWN)}; leave these values empty to share it"
 
     def _identifying(self) -> str | None:
         for what, pattern in _CONTENT.items():
@@ -127,10 +138,10 @@ class Column:
         return self.type == ValueType.STRING and _NAMES_TEXT.search(name) is not None
 
     def _unmaskable(self) -> str | None:
+        if self.is_number and self.numbers < self.known:
+            return "contains numbers that are infinite or too large; remove them to share it"
         if self.type != ValueType.STRING:
             return None
-        if self.distinct > MOST_TEXTS and (odd := self._odd_among_numbers()):
-            return f"numbers, except {some(odd, _SHOWN)}; leave missing values empty to share it"
         if self._is_free_text or self.has_codes:
             return "free text" if self._is_free_text else None
         is_too_varied = self.distinct > MOST_TEXTS or (self._is_nearly_unique and self.distinct > _FEW)
@@ -145,11 +156,6 @@ class Column:
         words = sum(len(text.split()) for text in self.sample) / len(self.sample)
         length = sum(map(len, self.sample)) / len(self.sample)
         return self.distinct > _FEW and (words >= _WORDS_OF_FREE_TEXT or length > _LENGTH_OF_FREE_TEXT)
-
-    def _odd_among_numbers(self) -> tuple[str, ...]:
-        """Return the sampled texts that are no numbers, if nearly all others are."""
-        odd = tuple(text for text in self.sample if infer_type([text]) not in {ValueType.INTEGER, ValueType.NUMBER})
-        return odd if len(odd) <= (1 - _MATCHING) * len(self.sample) else ()
 
     def _share(self, pattern: re.Pattern[str]) -> float:
         return sum(pattern.fullmatch(text) is not None for text in self.sample) / len(self.sample)

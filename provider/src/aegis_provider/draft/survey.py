@@ -35,10 +35,11 @@ def _surveyed(table: Table, names: Sequence[str]) -> list[Column]:
     keys = table.keys(names, names)
     asked: dict[str, Any] = {"n": keys.count()}
     for place, position in enumerate(places):
-        key, value = keys[f"v{place}"], keys[f"w{place}"]
-        asked |= {f"known{place}": key.count(), f"distinct{place}": key.nunique()}
-        if table.source[f"c{position}"].type().is_string() or table.source[f"c{position}"].type().is_integer():
-            asked[f"extent{place}"] = number_of(value).max() - number_of(value).min()
+        asked |= {f"known{place}": keys[f"v{place}"].count(), f"distinct{place}": keys[f"v{place}"].nunique()}
+        dtype = table.source[f"c{position}"].type()
+        if dtype.is_string() or (dtype.is_numeric() and not dtype.is_boolean()):
+            number = number_of(keys[f"w{place}"])
+            asked |= {f"numbers{place}": number.count(), f"extent{place}": number.max() - number.min()}
     seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
     if not seen["n"]:
         raise TableError(f"{table.name}: the table has no records")
@@ -48,13 +49,14 @@ def _surveyed(table: Table, names: Sequence[str]) -> list[Column]:
 def _column(table: Table, name: str, seen: dict[str, Any], place: int) -> Column:
     distinct = int(seen[f"distinct{place}"])
     sample = _sample(table, name, distinct)
-    return Column(name, seen["n"], seen[f"known{place}"], distinct, seen.get(f"extent{place}"), sample)
+    numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
+    return Column(name, seen["n"], seen[f"known{place}"], distinct, numbers, extent, sample)
 
 
 def _sample(table: Table, name: str, distinct: int) -> tuple[str, ...]:
     """Return the texts of the values of a column, or of the first and the last of many."""
     reading, key = table.reading(name), table.keys([name])
-    values = key.filter(key["v0"].notnull()).distinct()
+    values = key.distinct()
     texts = values.select(v0=reading.text(values["v0"]))
     ends = [texts.order_by(order).limit(_SAMPLED) for order in (texts["v0"].asc(), texts["v0"].desc())]
     fetched = [table.engine.fetch(each) for each in ([texts] if distinct <= _SAMPLED else ends)]
