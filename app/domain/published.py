@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation
+from aegis_advisor.joint import PublishedTrace
 from app.domain.entries import CountKind, Visibility
 
 Path = tuple[str | int, ...]
@@ -95,6 +96,7 @@ class PublishedEntry:
         associations: what pairs tell of the label together, likewise.
         masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
         control: the controls declared for all counts.
+        trace: the trace of the unmasked table; None if it is not published.
         document: the document as published, for its digest and its readers; counts are lists or arrays.
     """
 
@@ -110,6 +112,7 @@ class PublishedEntry:
     associations: Mapping[int, PairAssociation]
     masked_records: Mapping[tuple[int, int], int]
     control: DisclosureControl
+    trace: PublishedTrace | None
     configurations: ConfigurationColumns
     document: dict[str, Any]
 
