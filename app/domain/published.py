@@ -96,8 +96,8 @@ class PublishedEntry:
         associations: what pairs tell of the label together, likewise.
         masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
         control: the controls declared for all counts.
-        trace: the trace of the unmasked table; None if it is not published.
         document: the document as published, for its digest and its readers; counts are lists or arrays.
+        trace: the trace of the unmasked table; None if it is not published.
     """
 
     name: str
@@ -112,9 +112,9 @@ class PublishedEntry:
     associations: Mapping[int, PairAssociation]
     masked_records: Mapping[tuple[int, int], int]
     control: DisclosureControl
-    trace: PublishedTrace | None
     configurations: ConfigurationColumns
     document: dict[str, Any]
+    trace: PublishedTrace | None = None
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""
