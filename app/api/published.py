@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairAssociation, PairCounts, Perturbation
+from aegis_advisor.joint import PublishedTrace
 from aegis_sdk import wire
 from app.api.mapping import visibility_of
 from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
@@ -30,9 +31,14 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         control=DisclosureControl(
             control.min_cell, control.rounded_to, control.rounding is not None, control.epsilon, control.open_answers
         ),
+        trace=_trace(entry.joint_trace),
         configurations=_configurations(entry),
         document=document,
     )
+
+
+def _trace(published: wire.JointTrace | None) -> PublishedTrace | None:
+    return None if published is None else PublishedTrace(published.value, published.rounded_to)
 
 
 def _evidence(entry: wire.EntryDocument) -> tuple[AttributeEvidence, ...]:

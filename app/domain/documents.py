@@ -21,6 +21,7 @@ from aegis_advisor.evidence import (
     pair_association,
     pair_counts,
 )
+from aegis_advisor.joint import PublishedTrace
 from app.domain.arrays import unpack
 from app.domain.entries import CountKind, CountTable
 
@@ -95,11 +96,11 @@ def is_counted(pair: Document) -> bool:
 
 
 def without_counts(document: Document) -> Document:
-    """The document without any `histogram` or `joint`, and without `with_label`, which gives counts away.
+    """The document without any `histogram` or `joint`, nor `with_label` or `joint_trace`, which give them away.
 
     The pairs that are left are those with counts.
     """
-    schema = _stripped(document, lambda name, _: name in _COUNTS)
+    schema = _without(_stripped(document, lambda name, _: name in _COUNTS), "joint_trace")
     if "pairs" in schema:
         counted = filter(is_counted, schema["pairs"])
         schema["pairs"] = [_without(_without(pair, "joint"), "with_label") for pair in counted]
@@ -230,6 +231,12 @@ def associations_of(document: Document, places: Sequence[int] | None = None) -> 
         for attributes, pair in _placed(document, places)
         if pair.get("with_label") is not None
     )
+
+
+def published_trace_of(document: Document) -> PublishedTrace | None:
+    """The trace of the unmasked table that a document publishes; None if it publishes none."""
+    published = document.get("joint_trace")
+    return None if published is None else PublishedTrace(published["value"], published.get("rounded_to"))
 
 
 def _placed(document: Document, places: Sequence[int] | None) -> Iterator[tuple[tuple[int, int], Document]]:

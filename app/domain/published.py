@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation
+from aegis_advisor.joint import PublishedTrace
 from app.domain.entries import CountKind, Visibility
 
 Path = tuple[str | int, ...]
@@ -98,6 +99,7 @@ class PublishedEntry:
         masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
         control: the controls declared for all counts.
         document: the document as published, for its digest and its readers; counts are lists or arrays.
+        trace: the trace of the unmasked table; None if it is not published.
     """
 
     name: str
@@ -114,6 +116,7 @@ class PublishedEntry:
     control: DisclosureControl
     configurations: ConfigurationColumns
     document: dict[str, Any]
+    trace: PublishedTrace | None = None
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""

@@ -62,6 +62,9 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
     if policy.demands_noise:
         yield from _exact_tables(entry)
         yield from _exact_records(entry)
+        if entry.trace is not None:
+            detail = "This number is computed from exact counts, but this service requires noise in all: leave it out"
+            yield Fault(pointer("joint_trace"), detail)
     if policy.max_epsilon is not None:
         yield from _overspent(entry, policy.max_epsilon)
     if policy.min_cell is not None:
@@ -70,6 +73,8 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
         told = "These numbers can give small counts away, which this service does not accept"
         yield from _associations(entry, told, least)
+        if entry.trace is not None and entry.trace.rounded_to is None:
+            yield Fault(pointer("joint_trace"), f"{told}: round it (`rounded_to`)")
 
 
 def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:

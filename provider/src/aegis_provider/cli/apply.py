@@ -7,11 +7,12 @@ import typer
 from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
+from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_nothing
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
 from aegis_provider.table import table_name
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say, warn
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 
 
 def apply(
@@ -48,6 +49,8 @@ def apply(
         )
     for fault in applied.faults:
         warn(fault)
+    if certain := certain_values_warning(applied.reached, intended):
+        warn(certain)
     result = {"output": str(output), "configuration": configuration, **_result(applied)}
     print_result(result, _report(output, applied), as_json=as_json)
 
@@ -55,15 +58,19 @@ def apply(
 def _report(output: Path, applied: Applied) -> Iterator[str]:
     left_out = f", {applied.suppressed} left out" if applied.suppressed else ""
     yield f"{output}: {applied.records} records{left_out}"
-    if applied.reached:
-        promised = applied.promised
-        numbers = (
-            f"{name} = {value:g}" + (f" (promised {promised[name]:g})" if name in promised else "")
-            for name, value in applied.reached.items()
-        )
-        yield f"privacy, measured in it: {', '.join(numbers)}"
+    if rows := list(_measured(applied)):
+        yield "privacy, measured in it:"
+        yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
     if applied.unchecked:
         yield f"promised, but not measurable in a table: {', '.join(applied.unchecked)}"
+
+
+def _measured(applied: Applied) -> Iterator[tuple[str, str, str, str]]:
+    """The criteria that say anything, with what they mean: a number that every table reaches is no promise."""
+    promises = {name: f"{number:g}" for name, number in applied.promised.items() if not promises_nothing(name, number)}
+    for name, reached in applied.reached.items():
+        if name in promises or not promises_nothing(name, reached):
+            yield name, f"{reached:.4g}", promises.get(name, ""), CRITERIA[name].consequence(reached)
 
 
 def _result(applied: Applied) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from aegis_provider.control.dependent_rounding import RandomBytes, rounded_up
 from aegis_provider.control.promises import Roles, still_vouched
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import rounded_pairs
+from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.merged_table import Merging
@@ -86,7 +87,8 @@ class MinimumCell(Control):
         rounded = [] if known.rounds else list(self._unmerged(entry))
         attributes = [self._attribute(each, rounded) for each in entry.attributes]
         _refuse_small(attributes, self.least)
-        held = entry.model_copy(update={"attributes": attributes, "configurations": list(vouched.configurations)})
+        changed = {"attributes": attributes, "configurations": list(vouched.configurations), **rounded_trace(entry)}
+        held = entry.model_copy(update=changed)
         changes = Changes(
             merged=known.merged,
             label=known.label,

@@ -13,6 +13,7 @@ from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once,
 from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
+from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
@@ -85,6 +86,7 @@ class RandomRounding(Control):
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
             "attributes": [self._attribute(each, up, labels) for each in entry.attributes],
+            **rounded_trace(entry),
         }
         if entry.configurations is not None:
             changed["configurations"] = [self._configuration(each) for each in entry.configurations]

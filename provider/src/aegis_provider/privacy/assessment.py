@@ -7,6 +7,7 @@ from typing import Final
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.privacy.certain_values import certain_values_warning, promises_nothing, values_are_certain
 from aegis_provider.privacy.classes import Classes
 from aegis_provider.privacy.columns import Column, columns_of
 from aegis_provider.privacy.criteria import CRITERIA
@@ -15,6 +16,9 @@ from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import ClassSizes, Risk
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
+from aegis_sdk.reading import some
+
+_MOST_NAMES = 5
 
 IN_BINS: Final = ", numbers in the plan's bins"
 """Added to the name of an unmasked table whose numbers the plan discretises."""
@@ -109,7 +113,11 @@ class ReleasePrivacy:
             return f"BROKEN: {'; '.join(breaches)}"
         if self.risk is None:
             return "no record is left"
-        held = [f"{each.name} {each.promised:.6g}" for each in self.verdicts if each.reached is not None]
+        held = [
+            f"{each.name} {each.promised:.6g}"
+            for each in self.verdicts
+            if each.reached is not None and not promises_nothing(each.name, each.promised)
+        ]
         parts = [f"holds {', '.join(held)}"] if held else []
         parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
         return "; ".join(parts) or "promises nothing"
@@ -133,6 +141,17 @@ class Assessment:
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
         """The failures among the table as it is and the releases."""
         return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
+
+    @property
+    def certain_values(self) -> str | None:
+        """A warning if a release, or the table if there is none, leaves no doubt about some sensitive values."""
+        certain = [each for each in self.releases or (self.as_it_is,) if values_are_certain(each.privacy)]
+        if not certain:
+            return None
+        warning = certain_values_warning(certain[0].privacy, self.plan)
+        if len(self.releases) < 2:  # noqa: PLR2004 - of one, there is nothing to list
+            return warning
+        return f"{warning}, as {some([each.id for each in certain], _MOST_NAMES)} mask{'s' * (len(certain) == 1)} it"
 
     @property
     def neither(self) -> tuple[str, ...]:

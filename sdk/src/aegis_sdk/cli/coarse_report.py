@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aegis_sdk.cli.terminal import aligned
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import maskings_of, measured_of, shown
 from aegis_sdk.wire import CoarseAdvice
 
@@ -45,4 +46,4 @@ def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
+    return "-" if share is None else str(Share(share))

@@ -49,6 +49,7 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PROBLEM,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
+from aegis_sdk.wire.joint_trace import JointTrace
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
@@ -95,6 +96,7 @@ __all__ = [
     "Head",
     "HeadPage",
     "JointAdvice",
+    "JointTrace",
     "Label",
     "LabelAssociation",
     "Masking",
