@@ -71,10 +71,12 @@ def test_it_is_that_of_the_records_whatever_the_configurations(plans, seed, conf
     assert trace.rounded_to is None
 
 
-def test_an_attribute_with_too_many_values_has_the_rare_ones_merged(plans, monkeypatch):
-    monkeypatch.setattr(module, "MOST_DIMENSIONS", 12)  # four values for each attribute
-    columns = records(1)
-    runs = {name: runs_of(columns[name], -(-600 // 4)) for name in "ab"}
+@pytest.mark.parametrize(("limit", "most"), [("MOST_DIMENSIONS", 12), ("MOST_GROUPS", 4)])
+def test_too_many_values_are_merged(plans, monkeypatch, limit, most):
+    monkeypatch.setattr(module, limit, most)  # four values for each attribute
+    columns = records(1) | {"c": np.array(["x", "z"] * 300)}
+    runs = {name: runs_of(columns[name], 600 // 4) for name in "ab"}
+    assert len(np.unique(runs["a"])) <= 4
     expected = told([runs["a"], runs["b"], columns["c"]], columns["y"])
     assert trace_of(plans["coarse"], columns).value == pytest.approx(expected, rel=1e-9)
 

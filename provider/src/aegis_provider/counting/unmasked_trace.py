@@ -13,12 +13,12 @@ from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Partition
 from aegis_provider.counting.nested_merging import Values
-from aegis_provider.counting.published_domain import merged_values
+from aegis_provider.counting.published_domain import LEAST, merged_values
 from aegis_provider.plan.model import IDENTITY
 from aegis_provider.table.discretization import Binned
 
-RECORDS_PER_DIMENSION: Final = 10
-"""The fewest records for each value of all attributes: with fewer, the adjusted trace is mostly chance."""
+MOST_GROUPS: Final = 100
+"""The most values of an attribute. More would find the same person again where a table has several records of one."""
 
 MOST_DIMENSIONS: Final = 2_000
 """The most values of all attributes together, which bounds memory (about 100 MB) and time."""
@@ -27,11 +27,8 @@ MOST_DIMENSIONS: Final = 2_000
 def unmasked_trace(counted: CountedTable, label: str) -> float:
     """Return Pillai's trace of all unmasked attributes and the label, adjusted for the number of values.
 
-    If the adjustment makes it smaller than that of a single attribute, or than 0, it is that. Attributes keep the
-    finest values that the table has; numbers that the plan discretises are in its bins. All attributes together may
-    have a value for every ten records, and at most 2,000. An attribute with more than its equal part of these has its
-    rare values merged: neighbours if they are ordered. Configurations play no part in that, so that the same table
-    always tells the same.
+    If the adjustment makes it smaller than that of a single attribute, or than 0, it is that. Rare values are merged, as
+    in `whole_values`.
 
     Args:
         counted: The table.
@@ -40,8 +37,7 @@ def unmasked_trace(counted: CountedTable, label: str) -> float:
     Raises:
         TableError: The table is not the one that was counted.
     """
-    most = _most_values(counted)
-    views = {place: _view(counted, each, most) for place, each in enumerate(counted.attributes)}
+    views = dict(enumerate(whole_values(counted)))
     views = {place: view for place, view in views.items() if view.size > 1}
     if not views:
         return 0.0
@@ -54,22 +50,23 @@ def unmasked_trace(counted: CountedTable, label: str) -> float:
     return max(float(scores.utility[0]), largest_part(evidence))
 
 
-def _most_values(counted: CountedTable) -> int:
-    """How many values an attribute may have; at least two."""
-    together = min(counted.records // RECORDS_PER_DIMENSION, MOST_DIMENSIONS)
-    return max(2, together // len(counted.attributes))
+def whole_values(counted: CountedTable) -> list[Partition]:
+    """Return the groups of each attribute's values that count as the unmasked table.
+
+    Rare values are merged, neighbours if they are ordered: finer values tell who somebody is. There are at most 100
+    groups of at least 20 records, and at most 2,000 groups of all attributes together. Numbers that the plan
+    discretises are in its bins. Configurations and maskings play no part, so that the same table always tells the same.
+    """
+    groups = min(MOST_GROUPS, MOST_DIMENSIONS // len(counted.attributes))
+    least = max(LEAST, math.ceil(counted.records / max(groups, 2)))
+    return [_merged(counted, each, least) for each in counted.attributes]
 
 
-def _view(counted: CountedTable, one: CountedAttribute, most: int) -> Partition:
-    """Return the values of an attribute, merged if they are more than `most`."""
-    values = len(one.domain)
-    if values <= most:
-        return Partition.identity(values)
+def _merged(counted: CountedTable, one: CountedAttribute, least: int) -> Partition:
     binned = isinstance(counted.table.reading(one.attribute.name), Binned)
     ordered = Values.of(one.domain, binned=binned).ordered
-    everything = Partition(np.zeros(values, dtype=np.intp), 1)
-    histogram = one.counts.histogram()
-    return merged_values(one.domain, histogram, everything, math.ceil(counted.records / most), ordered=ordered)
+    everything = Partition(np.zeros(len(one.domain), dtype=np.intp), 1)
+    return Partition.of(merged_values(one.domain, one.counts.histogram(), everything, least, ordered=ordered).groups)
 
 
 def _as_published(one: CountedAttribute, view: Partition) -> Mapping[str, Any]:

@@ -8,10 +8,11 @@ from math import floor
 from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Partition
+from aegis_provider.counting.unmasked_trace import whole_values
 from aegis_provider.plan.model import DROP, IDENTITY, Plan
 from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.lattice import Choices, Lattice
-from aegis_provider.search.lattice_of_plan import lattice_of, listed_partition, masked_always, unsearched
+from aegis_provider.search.lattice_of_plan import lattice_of, masked_always, unsearched
 from aegis_provider.search.requirement import Requirement
 from aegis_provider.search.utility import MOST_COLUMNS, MeanUtility, Utility, UtilityCounts
 
@@ -53,7 +54,7 @@ class Problem:
         choices, others, ignored = _comparable(possible, unsearched(counted, plan), measure)
         names = [each.attribute for each in choices if each.attribute != plan.label]
         records = DistinctRecords.of(counted, [*names, *others, plan.label])
-        whole = {each.attribute.name: listed_partition(counted, each) for each in counted.attributes}
+        whole = dict(zip([each.attribute.name for each in counted.attributes], whole_values(counted), strict=True))
         counts = UtilityCounts(records, plan.label, choices, others, whole)
         lattice = Lattice(choices)
         return cls(

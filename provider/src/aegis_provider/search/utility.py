@@ -96,7 +96,7 @@ class UtilityCounts:
         label: The name of the label.
         choices: The choices of the attributes of the lattice; the label may be among them, and counts for nothing.
         others: The grouping of every other attribute that releases share.
-        whole: The groups of each attribute that an entry lists if it is shared unmasked.
+        whole: The groups of each attribute's values that count as the unmasked table.
     """
 
     records: DistinctRecords
@@ -110,7 +110,7 @@ class UtilityCounts:
         return self._utility(measure, self._options, self.others)
 
     def unmasked(self, measure: Measure) -> float:
-        """Return the utility of the unmasked table, its values in the groups that an entry lists by default."""
+        """Return the utility of the unmasked table, rare values merged (`whole_values`)."""
         names = [name for name in (*self._options, *self.others) if name != self.label]
         utility = self._utility(measure, {}, {name: self.whole[name] for name in names})
         return float(utility.score(np.zeros((1, 0), dtype=np.intp))[0][0]) if names else 0.0

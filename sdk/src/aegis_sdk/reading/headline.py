@@ -6,6 +6,7 @@ from typing import Any
 
 from aegis_sdk.printable import Share, shown
 from aegis_sdk.reading.certainty import reference_known
+from aegis_sdk.reading.configurations import measured_of
 from aegis_sdk.wire import Advice, CoarseAdvice
 
 _NEARLY = 0.005
@@ -45,7 +46,14 @@ def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     if kept is None:
         return f"{advice.configuration} is the best of {advice.considered}: none keeps more about {label}"
     tells = "tells" if kept.of_all else "is known to tell"
-    return f"{advice.configuration} keeps {kept.in_words()} of what the table {tells} about {label}"
+    measured = _measured(schema, advice.configuration)
+    return f"{advice.configuration} keeps {kept.in_words()} of what the table {tells} about {label}{measured}"
+
+
+def _measured(schema: Mapping[str, Any], configuration: str | None) -> str:
+    """What a trained model did on the configuration, in brackets, if its provider published that."""
+    known = [] if configuration is None else measured_of(schema, [configuration])
+    return f" ({known[0]}, measured by its provider)" if known and known[0] else ""
 
 
 def kept_by_best(advice: Advice | CoarseAdvice) -> Kept | None:
