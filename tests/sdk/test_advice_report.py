@@ -158,7 +158,7 @@ MEASURED = {"model": "gradient boosting", "auc": 0.634, "low": 0.627, "high": 0.
 )
 def test_what_was_measured_stands_beside_the_ranking(measured, cell):
     known, other = ({"id": name, "maskings": {"age": "age-2"}} for name in ("c1", "c2"))
-    schema = {"configurations": [known | {"measured": measured}, other]}
+    schema = {"label": {"name": "health"}, "configurations": [known | {"measured": measured}, other]}
     full = tables(advice_of("c2", "c1"), schema)[0]
     ranking = [{"configuration": name, "rank": place} for place, name in enumerate(("c2", "c1"), 1)]
     coarse = tables(CoarseAdvice.model_validate(EXAMPLE_COARSE_ADVICE | {"ranking": ranking}), schema)[0]
@@ -167,6 +167,16 @@ def test_what_was_measured_stands_beside_the_ranking(measured, cell):
             [*numbers, *(each if cell else [])] for numbers, each in zip(before, (["-"], cell), strict=True)
         ]
         assert ("measured" in rows[0]) == (cell is not None)
+
+
+def test_what_was_measured_on_the_best_is_in_the_first_line():
+    listed = [each | {"measured": MEASURED} for each in LISTED["configurations"]]
+    attributes = [scored("age", 0.1, "exact")]
+    advice = Advice.model_validate(
+        EXAMPLE_ADVICE | {"configuration": "c1", "deviation": 0.019, "attributes": attributes}
+    )
+    line = next(report(advice, LISTED | {"configurations": listed}))
+    assert line == "c1 keeps 81 % of what the table tells about health (AUC 0.634 of 0.750, measured by its provider)"
 
 
 def first_line(**fields):

@@ -27,8 +27,8 @@ MOST_DIMENSIONS: Final = 2_000
 def unmasked_trace(counted: CountedTable, label: str) -> float:
     """Return Pillai's trace of all unmasked attributes and the label, adjusted for the number of values.
 
-    If the adjustment makes it smaller than that of a single attribute, or than 0, it is that. Rare values are merged, as
-    in `whole_values`.
+    If the adjustment makes it smaller than that of a single attribute, or than 0, it is that. Rare values are merged,
+    as in `whole_values`.
 
     Args:
         counted: The table.

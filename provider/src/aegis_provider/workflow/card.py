@@ -10,11 +10,10 @@ from aegis_provider.advice import EntryAdvice
 from aegis_provider.check import RAW, CheckResult
 from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import Assessment, ReleasePrivacy
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.steps import Masked
+from aegis_provider.workflow.steps import Assessed, Masked
 from aegis_sdk.wire import EntryDocument
 
 _PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
@@ -153,7 +152,7 @@ class Findings:
     judged: Judged
     advice: EntryAdvice
     masked: Masked
-    assessment: Assessment
+    assessed: Assessed
     check: CheckResult
 
 
@@ -170,7 +169,6 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
     shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
-    release, before = findings.assessment.releases[0], findings.assessment.as_it_is
     runner_up = advice.runner_up
     return Card(
         table=table,
@@ -186,7 +184,7 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         left_out=applied.suppressed,
         promised=applied.promised,
         reached=applied.reached,
-        highest_risk=(_highest(release), _highest(before)),
+        highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
         labels=findings.masked.labels,
         columns=tuple(_columns(findings)),
         never_shared=plan.left_out,
@@ -202,13 +200,9 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
     )
 
 
-def _highest(release: ReleasePrivacy) -> float | None:
-    return release.risk.highest if release.risk else None
-
-
 def _columns(findings: Findings) -> Iterator[CardColumn]:
     costs = {each.attribute: each for each in findings.advice.costs}
-    for column in findings.assessment.columns:
+    for column in findings.assessed.columns:
         cost = costs.get(column.name)
         kept = None if cost is None or cost.whole <= 0 else min(1.0, max(0.0, cost.utility / cost.whole))
         yield CardColumn(column.name, column.role, column.becomes, kept)

@@ -106,10 +106,10 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
         entry_id = _published(service, entry)
         advice = _asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
-    assessment = steps.assess(advice.best.id)
+    assessed = steps.assess(advice.best.id)
     checked = [each.id for each in advice.ranking[:2]]
     check = steps.check(checked)
-    return Findings(search, entry, judged, advice, masked, assessment, check), entry_id
+    return Findings(search, entry, judged, advice, masked, assessed, check), entry_id
 
 
 def _asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:

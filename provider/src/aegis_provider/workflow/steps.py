@@ -17,7 +17,7 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import prepare_entry
-from aegis_provider.privacy import Assessment, assess
+from aegis_provider.privacy import Column, assess
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied, apply
 from aegis_provider.search import SearchResult, find_configurations
@@ -46,6 +46,21 @@ class Masked:
 
     applied: Applied
     labels: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The privacy of the release.
+
+    Attributes:
+        columns: The columns, and what becomes of them.
+        highest: The highest risk of re-identification; `None` if it could not be measured.
+        highest_before: That of the table as it is.
+    """
+
+    columns: tuple[Column, ...]
+    highest: float | None
+    highest_before: float | None
 
 
 @dataclass(frozen=True)
@@ -161,10 +176,16 @@ class Steps:
             counted = opened.combinations([self.aim.label])
         return dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))
 
-    def assess(self, configuration: str) -> Assessment:
+    def assess(self, configuration: str) -> Assessed:
         """Measure the privacy of the table and of the release."""
-        with self.stage("measuring privacy") as progress:
-            return assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
+
+        def work() -> Assessed:
+            with self.stage("measuring privacy") as progress:
+                found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
+            risks = (found.releases[0].risk, found.as_it_is.risk)
+            return Assessed(found.columns, *(None if each is None else each.highest for each in risks))
+
+        return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
 
     def check(self, configurations: Sequence[str]) -> CheckResult:
         """Train models on the table and on its releases."""
