@@ -5,7 +5,6 @@ as numbers, standardised; those with many different values only so. *Gradient bo
 in their order: trees cut an order wherever they need to, and masked values keep the order of the values that they mask.
 """
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -13,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from threadpoolctl import threadpool_limits
 
 from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold, Labels
@@ -51,11 +48,8 @@ def predicted(model: str, features: Sequence[Feature], labels: Labels, train: ND
         return np.tile(base_rates(labels, train if len(train) else fold.train), (len(fold.test), 1))
     matrix, pipeline = MODELS[model](features)
     probabilities = np.zeros((len(fold.test), classes))
-    # Several threads would wait for each other on a busy machine, and add up sums in another order.
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        pipeline.fit(matrix[train], labels[train])
-        probabilities[:, known] = pipeline.predict_proba(matrix[fold.test])
+    pipeline.fit(matrix[train], labels[train])
+    probabilities[:, known] = pipeline.predict_proba(matrix[fold.test])
     return probabilities
 
 

@@ -1,12 +1,18 @@
 """The models trained on every table in every fold, until time is up."""
 
+import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from time import monotonic
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from aegis_provider.check.features import Feature
 from aegis_provider.check.folds import Fold, Labels
@@ -43,17 +49,26 @@ class Training:
 
     def predictions(self) -> Iterator[tuple[str, str, Matrix | None]]:
         """Yield each model with each table and the (records, classes) probabilities, or `None` if time was up."""
-        done, of_all = 0, len(MODELS) * len(self.tables) * len(self.folds)
-        for model, table in product(MODELS, self.tables):
-            probabilities: Matrix | None = np.zeros((len(self.labels), int(self.labels.max()) + 1))
-            for place in range(len(self.folds)):
-                if probabilities is None or not self._train(model, table, place, probabilities):
-                    probabilities = None
-                done += 1
-                self.progress(done, of_all)
-            yield model, table, probabilities
+        of_all = len(MODELS) * len(self.tables) * len(self.folds)
+        # Folds are trained at the same time. More threads within one would wait for each other on a busy machine, and
+        # add up sums in another order.
+        one_thread = partial(threadpool_limits, 1)  # OpenMP's limit is one of each thread, that of BLAS one of all
+        with (
+            one_thread(),
+            warnings.catch_warnings(),
+            ThreadPoolExecutor(os.cpu_count(), initializer=one_thread) as pool,
+        ):
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for done, (model, table) in enumerate(product(MODELS, self.tables)):
+                probabilities = np.zeros((len(self.labels), int(self.labels.max()) + 1))
+                trained = pool.map(partial(self._train, model, table, probabilities), range(len(self.folds)))
+                finished = True
+                for fold, each in enumerate(trained, start=1):
+                    finished = finished and each
+                    self.progress(done * len(self.folds) + fold, of_all)
+                yield model, table, probabilities if finished else None
 
-    def _train(self, model: str, table: str, place: int, probabilities: Matrix) -> bool:
+    def _train(self, model: str, table: str, probabilities: Matrix, place: int) -> bool:
         """Train on all folds but one, and set the probabilities of the records in that one, unless time is up."""
         fold, records = self.folds[place], self.tables[table]
         if records.features and monotonic() >= self.end:
