@@ -120,6 +120,7 @@ def test_a_stopped_run_goes_on_and_ends_like_an_undisturbed_one(released, people
     assert resumed.card.passed
 
 
+@pytest.mark.long
 def test_an_edited_plan_is_kept_and_used(people, tmp_path):
     first = release(people, "ill", output=tmp_path / "r", seconds=HOURS)
     plan = first.folder / "plan.yaml"
@@ -130,6 +131,7 @@ def test_an_edited_plan_is_kept_and_used(people, tmp_path):
     assert "age" not in rows_of(again.folder / "masked.csv")[0]
 
 
+@pytest.mark.long
 def test_a_changed_table_is_released_anew(people, tmp_path):
     table = tmp_path / "people.csv"
     table.write_text(people.read_text())
@@ -140,6 +142,7 @@ def test_a_changed_table_is_released_anew(people, tmp_path):
     assert again.card.records + again.card.left_out == 2000
 
 
+@pytest.mark.long
 def test_a_data_frame_becomes_a_data_frame(people):
     pandas = pytest.importorskip("pandas")
     released = release(pandas.read_csv(people), label="ill", require={"k": 5}, seconds=HOURS)
