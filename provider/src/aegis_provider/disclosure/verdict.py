@@ -86,8 +86,9 @@ def _in_words(entry: EntryDocument, path: Path) -> str:
         case ("pairs", int(place), *_):
             pair = entry.pairs[place]
             return " x ".join(map(": ".join, zip(pair.attributes, pair.maskings, strict=True)))
-        case ("configurations", int(place), *_):
-            return f"suppressed records of {(entry.configurations or [])[place].id}"
+        case ("configurations", int(place), kind):
+            what = "cells" if kind == "suppressed_cells" else "records"
+            return f"suppressed {what} of {(entry.configurations or [])[place].id}"
         case _:
             return f"{entry.label.name}, histogram"
 
@@ -135,4 +136,4 @@ def _releases(entry: EntryDocument) -> Releases:
         for each, own in zip(entry.attributes, options, strict=True)
     ]
     codes = np.array(columns, dtype=np.int64).T
-    return Releases(codes, options, suppressed or [None] * len(codes))
+    return Releases(codes, options, suppressed or [None] * len(codes), [row.suppressed_cells for row in rows])

@@ -15,7 +15,7 @@ from aegis_sdk.cli.options import (
 )
 from aegis_sdk.cli.terminal import aligned, say
 from aegis_sdk.reading import maskings_of, promises_of, reference_known, shown, utility_bounds
-from aegis_sdk.wire import Advice, AdviceHead, AttributeAdvice, CoarseAdvice
+from aegis_sdk.wire import SUPPRESSED, Advice, AdviceHead, AttributeAdvice, CoarseAdvice
 
 _MOST_NAMES = 3
 _CONFIDENCE = 1.96
@@ -140,13 +140,13 @@ def _interval(advice: Advice) -> Iterator[str]:
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The ranking, with the first privacy criteria that the entry vouches for, and the suppressed records."""
+    """The ranking, with the first privacy criteria that the entry vouches for, and how much is suppressed."""
     ranking = advice.ranking or []
     if not ranking:
         return
     promises = promises_of(schema, [each.configuration for each in ranking])
-    names = [name for name in promises if name != "suppressed"][:_MOST_NAMES]
-    names += ["suppressed"] if "suppressed" in promises else []
+    names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
+    names += [name for name in SUPPRESSED if name in promises]
     rows = [
         (each.configuration, each.deviation, each.utility, *(_promise(promises[name][place]) for name in names))
         for place, each in enumerate(ranking)

@@ -33,7 +33,7 @@ from aegis_sdk.wire.catalogue import (
     PublishedHead,
     SeenBy,
 )
-from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable, Privacy
+from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, SUPPRESSED, Configuration, ConfigurationTable, Privacy
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.examples import (
@@ -74,6 +74,7 @@ __all__ = [
     "IDENTITY",
     "PRIVACY_CRITERIA",
     "ROWS",
+    "SUPPRESSED",
     "Advice",
     "AdviceAnswer",
     "AdviceHead",
