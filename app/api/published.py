@@ -140,5 +140,6 @@ def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
         maskings={one.name: [row.maskings[one.name] for row in rows] for one in entry.attributes},
         privacy={name: [(row.privacy or {}).get(name) for row in rows] for name in sorted(guarantees)},
         suppressed=[row.suppressed for row in rows],
+        suppressed_cells=[row.suppressed_cells for row in rows],
         measured=[place for place, row in enumerate(rows) if row.measured is not None],
     )

@@ -122,7 +122,7 @@ def _stripped(document: Document, leave_out: Callable[[str, Any], bool]) -> Docu
 
 
 def without_small_groups(document: Document) -> Document:
-    """A document without counts, and without how many records its maskings have and its configurations leave out.
+    """A document without counts, and without how many records its maskings have and its configurations suppress.
 
     Such a number, or the difference of two, can be that of a group of a few people.
     """
@@ -134,7 +134,9 @@ def without_small_groups(document: Document) -> Document:
     ]
     bare = document | {"attributes": attributes}
     if bare.get("configurations"):
-        bare["configurations"] = [_without(one, "suppressed") for one in bare["configurations"]]
+        bare["configurations"] = [
+            _without(_without(one, "suppressed"), "suppressed_cells") for one in bare["configurations"]
+        ]
     return bare
 
 

@@ -40,6 +40,7 @@ class ConfigurationColumns:
         maskings: by attribute name, the masking id in each configuration.
         privacy: by criterion, the number that the provider vouches for in each configuration, or None.
         suppressed: the number of records that each configuration suppresses, None if it is not given.
+        suppressed_cells: the number of single cells that it suppresses, None if it is not given.
         measured: the places of those configurations that say how well a trained model does on them.
     """
 
@@ -47,7 +48,16 @@ class ConfigurationColumns:
     maskings: Mapping[str, Sequence[str]]
     privacy: Mapping[str, Sequence[float | None]]
     suppressed: Sequence[int | None] = ()
+    suppressed_cells: Sequence[int | None] = ()
     measured: Sequence[int] = ()
+
+    @property
+    def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
+        """Each place where the document says how much a configuration suppresses, and the number."""
+        for name, numbers in (("suppressed", self.suppressed), ("suppressed_cells", self.suppressed_cells)):
+            for index, number in enumerate(numbers):
+                if number is not None:
+                    yield ("configurations", index, name), number
 
 
 @dataclass(frozen=True, slots=True, eq=False)

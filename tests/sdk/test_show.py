@@ -172,10 +172,11 @@ class TestWhatIsKnown:
         rule = {"rule": "equal_width", "parameters": {"bins": 8, "edges": [0, 1]}}
         entry = copy.deepcopy(EXAMPLE_ENTRY)
         entry["attributes"][0]["discretization"] = rule
-        entry["configurations"][1] |= {"maskings": {"age": "identity"}, "suppressed": 12}
+        entry["configurations"][1] |= {"maskings": {"age": "identity"}, "suppressed": 12, "suppressed_cells": 130}
         out = aegis("show", written(tmp_path / "e.json", entry))[1]
         assert "made discrete by equal_width: bins 8, edges 0 1" in out
         assert line_of(out, "records suppressed").split()[-3:] == ["2", "0", "12"]
+        assert line_of(out, "cells suppressed").split()[-3:] == ["1", "130", "130"]
         assert line_of(out, "identity").split()[:3] == ["identity", "8", "1"]
 
     def test_configurations_as_a_table(self, aegis, tmp_path):

@@ -189,7 +189,9 @@ class CountedEntry:
             vouched = {name: two_digits(name, number) for name, number in vouched.items()}
         privacy = {"privacy": dict(vouched)} if vouched else {}
         left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
-        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out}
+        cells = configuration.suppressed_cells
+        starred = {} if cells is None else {"suppressed_cells": cells}
+        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out, **starred}
 
 
 def _shared_domain(

@@ -74,7 +74,7 @@ def releases_of(entry: EntryDocument) -> Releases:
         for each, own in zip(entry.attributes, options, strict=True)
     ]
     codes = np.array(columns, dtype=np.int64).T
-    return Releases(codes, options, suppressed or [None] * len(codes))
+    return Releases(codes, options, suppressed or [None] * len(codes), [row.suppressed_cells for row in rows])
 
 
 def _places(entry: EntryDocument, pair: Pair) -> tuple[int, int]:

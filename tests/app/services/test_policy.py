@@ -72,7 +72,9 @@ def published(document):
             if "records" in masking
         },
         control=DisclosureControl(**(document.get("disclosure_control") or {})),
-        configurations=ConfigurationColumns((), {}, {}, [each.get("suppressed") for each in configurations]),
+        configurations=ConfigurationColumns(
+            (), {}, {}, *([each.get(name) for each in configurations] for name in ("suppressed", "suppressed_cells"))
+        ),
         document=document,
     )
 
@@ -184,6 +186,8 @@ def test_a_small_number_of_records_left_out_is_a_small_count():
     assert fault.pointer == "/configurations/1/suppressed"
     assert "4" not in fault.detail
     assert pointers(untrue(document | {"disclosure_control": {"min_cell": 5}})) == [fault.pointer]
+    cells = noisy_entry(configurations=[{"id": "c", "suppressed": 0, "suppressed_cells": 4}])
+    assert pointers(broken(cells, Policy(min_cell=5))) == ["/configurations/0/suppressed_cells"]
 
 
 def test_noise_is_demanded_of_numbers_of_records_too_and_none_can_have_it():

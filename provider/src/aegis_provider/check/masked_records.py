@@ -117,12 +117,12 @@ class CheckedRecords:
         release = Release.of(self.counted, self.plan, configuration)
         promise = Promise.of(release, self.plan, configuration)
         blocks: Iterable[pa.RecordBatch] = release.blocks()
-        if configuration.suppressed is None:
+        if not configuration.suppresses:
             return MaskedRecords(_features(release, _rows(blocks, self.chosen)), np.ones(len(self.chosen), dtype=bool))
         suppression = promise.suppression(promise.judged.blocks())
-        marked = (each.append_column("shown", pc.invert(suppression.leaves_out(each))) for each in blocks)
-        rows = _rows(marked, self.chosen)
-        return MaskedRecords(_features(release, rows), rows.column("shown").to_numpy())
+        marked = map(suppression.marked, blocks)
+        rows = _rows((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
+        return MaskedRecords(_features(suppression.release, rows), rows.column("shown").to_numpy())
 
 
 @dataclass(frozen=True, eq=False)

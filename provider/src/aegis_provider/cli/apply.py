@@ -29,7 +29,8 @@ def apply(
     """Write the table as a configuration masks it.
 
     The masked table has the label and the attributes of the plan that the configuration does not drop, and its records
-    in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out.
+    in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out,
+    and cells that it declares suppressed become `*`.
     The privacy that the plan promises is measured in the masked table. A table that breaks the promise is not written.
     """
     intended = load_plan(plan)
@@ -57,7 +58,8 @@ def apply(
 
 def _report(output: Path, applied: Applied) -> Iterator[str]:
     left_out = f", {applied.suppressed} left out" if applied.suppressed else ""
-    yield f"{output}: {applied.records} records{left_out}"
+    cells = f", {applied.suppressed_cells} cells suppressed (*)" if applied.suppressed_cells else ""
+    yield f"{output}: {applied.records} records{left_out}{cells}"
     if rows := list(_measured(applied)):
         yield "privacy, measured in it:"
         yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
@@ -77,6 +79,7 @@ def _result(applied: Applied) -> dict[str, Any]:
     return {
         "records": applied.records,
         "suppressed": applied.suppressed,
+        "suppressed_cells": applied.suppressed_cells,
         "promised": dict(applied.promised),
         "reached": dict(applied.reached),
         "unchecked": list(applied.unchecked),

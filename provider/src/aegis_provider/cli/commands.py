@@ -27,6 +27,11 @@ SECTION = CommandSection(
             "--suppress-at-most 0.01 --most 1000 --output found.yaml",
         ),
         Command(
+            "aegis_provider.cli.cells:cells",
+            "Suppress single cells instead of whole records.",
+            "aegis cells health.csv --plan found.yaml --output cells.yaml",
+        ),
+        Command(
             "aegis_provider.cli.independence:independence",
             "Make attributes exactly independent of others.",
             "aegis independence people.csv --plan plan.yaml --hide age,occupation --from income --clusters 3 "

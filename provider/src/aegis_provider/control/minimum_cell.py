@@ -99,9 +99,9 @@ class MinimumCell(Control):
         held, later = self._pairs(held)
         return held, changes.followed_by(later)
 
-    def suppressed(self, records: int) -> int | None:
+    def suppressed(self, number: int) -> int | None:
         """Return the number if it is 0 or at least the minimum."""
-        return None if 0 < records < self.least else records
+        return None if 0 < number < self.least else number
 
     def _unmerged(self, entry: EntryDocument) -> Iterator[tuple[str, str]]:
         """Yield the maskings, with their attributes, that have small counts and no mapping by which to merge them."""

@@ -121,8 +121,8 @@ class LaplaceNoise(Control):
         ]
         return entry.model_copy(update={"pairs": pairs}) if pairs else entry
 
-    def suppressed(self, records: int) -> None:  # noqa: ARG002 - the signature of every control
-        """Return nothing: epsilon does not cover an exact number of records."""
+    def suppressed(self, number: int) -> None:  # noqa: ARG002 - the signature of every control
+        """Return nothing: epsilon does not cover an exact number of records or cells."""
         return
 
     def caveats(self) -> Iterator[str]:

@@ -97,14 +97,14 @@ class RandomRounding(Control):
             ]
         return entry.model_copy(update=changed), Changes(tables=left_out)
 
-    def suppressed(self, records: int) -> int:
-        """Return the rounded number of suppressed records.
+    def suppressed(self, number: int) -> int:
+        """Return the rounded number of suppressed records or cells.
 
         It is rounded up where its remainder exceeds a threshold, which is drawn once. Configurations that suppress the
         same records would otherwise round their number anew each, and the mean would tell it.
         """
-        remainder = records % self.base
-        return records - remainder + self.base * (remainder > self._threshold)
+        remainder = number % self.base
+        return number - remainder + self.base * (remainder > self._threshold)
 
     def _configuration(self, configuration: Configuration) -> Configuration:
         """Return the configuration with a `k` that is rounded down, at least 1: it may be the size of a class."""

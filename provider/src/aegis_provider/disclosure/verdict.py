@@ -81,8 +81,9 @@ def _in_words(entry: EntryDocument, path: Path) -> str:
         case ("pairs", int(place), *_):
             pair = entry.pairs[place]
             return " x ".join(map(": ".join, zip(pair.attributes, pair.maskings, strict=True)))
-        case ("configurations", int(place), *_):
-            return f"suppressed records of {(entry.configurations or [])[place].id}"
+        case ("configurations", int(place), kind):
+            what = "cells" if kind == "suppressed_cells" else "records"
+            return f"suppressed {what} of {(entry.configurations or [])[place].id}"
         case _:
             return f"{entry.label.name}, histogram"
 

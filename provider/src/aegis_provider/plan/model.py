@@ -87,13 +87,20 @@ class Configuration:
 
     `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: what the provider vouches
     for, numbers by name (`k`, `l`, `t`, ...). `suppressed`: how many records are left out, namely those of the classes
-    that break this promise; `None` if none are.
+    that break this promise; `None` if none are. `suppressed_cells`: how many single cells of these records become `*`
+    instead; `suppressed` then counts only the records that no suppressed cell saves. `None` if no cell is suppressed.
     """
 
     id: str
     maskings: Mapping[str, str]
     privacy: Mapping[str, int | float]
     suppressed: int | None = None
+    suppressed_cells: int | None = None
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether it suppresses the records that break its promise, wholly or in part."""
+        return self.suppressed is not None or self.suppressed_cells is not None
 
 
 @dataclass(frozen=True)

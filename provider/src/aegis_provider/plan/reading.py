@@ -10,10 +10,10 @@ from aegis_provider.masking import names_file
 from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice
 from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
-from aegis_sdk.wire import PRIVACY_CRITERIA
+from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED
 
 _ABOUT: Final = ("title", "description", "license")
-_OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords", "left_out")
+_OPTIONAL: Final = ("privacy", *SUPPRESSED, "sensitive", "quasi_identifiers", "seed", "keywords", "left_out")
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
@@ -64,18 +64,20 @@ def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attrib
 
 @dataclass(frozen=True)
 class _Vouched:
-    """The privacy vouched for and the number of records left out, by configuration id."""
+    """The privacy vouched for and the numbers of records left out and of cells suppressed, by configuration id."""
 
     privacy: Mapping[str, dict[str, int | float]]
     suppressed: Mapping[str, int]
+    cells: Mapping[str, int]
 
     @classmethod
     def of(cls, fields: Mapping[str, Element]) -> "_Vouched":
         privacy = fields["privacy"].items() if "privacy" in fields else ()
-        suppressed = fields["suppressed"].items() if "suppressed" in fields else ()
+        records, cells = (dict(fields[name].items()) if name in fields else {} for name in SUPPRESSED)
         return cls(
             {configuration_id: _privacy(each) for configuration_id, each in privacy},
-            {configuration_id: records.integer(at_least=0) for configuration_id, records in suppressed},
+            {configuration_id: number.integer(at_least=0) for configuration_id, number in records.items()},
+            {configuration_id: number.integer(at_least=0) for configuration_id, number in cells.items()},
         )
 
 
@@ -92,7 +94,8 @@ def _configurations(element: Element, attributes: tuple[Attribute, ...], promise
             if maskings[each.name] == IDENTITY and not each.identity:
                 configuration.fail(f"leaves {each.name!r} unmasked, which its `identity: false` forbids")
         privacy = promises.privacy.get(configuration_id, {})
-        yield Configuration(configuration_id, maskings, privacy, promises.suppressed.get(configuration_id))
+        suppressed = (counts.get(configuration_id) for counts in (promises.suppressed, promises.cells))
+        yield Configuration(configuration_id, maskings, privacy, *suppressed)
 
 
 def _privacy(element: Element) -> dict[str, int | float]:
@@ -108,7 +111,7 @@ def _vouched(element: Element) -> int | float:
 
 def _refuse_strays(fields: dict[str, Element], configurations: tuple[Configuration, ...]) -> None:
     known = {configuration.id: configuration for configuration in configurations}
-    for promise in (fields[key] for key in ("privacy", "suppressed") if key in fields):
+    for promise in (fields[key] for key in ("privacy", *SUPPRESSED) if key in fields):
         for configuration_id in dict(promise.items()):
             if configuration_id not in known:
                 promise.fail(f"unknown configuration {configuration_id!r}; {nearest(configuration_id, list(known))}")

@@ -14,11 +14,12 @@ from aegis_provider.masking import names_file
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
+from aegis_sdk.wire import SUPPRESSED
 
 Edit: TypeAlias = tuple[int, int, str]
 """The start and the end of a stretch of text, and its replacement."""
 
-_REPLACED: Final = ("configurations", "privacy", "suppressed")
+_REPLACED: Final = ("configurations", "privacy", *SUPPRESSED)
 
 
 def write_plan(
@@ -143,10 +144,15 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     yield "privacy:"
     for each in configurations:
         yield f"  {scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"
-    suppressed = [each for each in configurations if each.suppressed is not None]
-    if suppressed:
-        yield "suppressed:"
-        yield from (f"  {scalar(each.id)}: {each.suppressed}" for each in suppressed)
+    yield from _numbers("suppressed", {each.id: each.suppressed for each in configurations})
+    yield from _numbers("suppressed_cells", {each.id: each.suppressed_cells for each in configurations})
+
+
+def _numbers(key: str, numbers: Mapping[str, int | None]) -> Iterator[str]:
+    stated = {name: number for name, number in numbers.items() if number is not None}
+    if stated:
+        yield f"{key}:"
+        yield from (f"  {scalar(name)}: {number}" for name, number in stated.items())
 
 
 def _flow(mapping: Mapping[str, str]) -> str:

@@ -77,6 +77,7 @@ def _summary(assessment: Assessment) -> Iterator[str]:
 def _verdict(assessment: Assessment) -> str:
     [release] = assessment.releases or [assessment.as_it_is]
     left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
+    left_out += f" {release.suppressed_cells:,} single cells are suppressed." if release.suppressed_cells else ""
     risk = f" The highest risk of re-identification is {Share(release.risk.highest)}." if release.risk else ""
     return f"{release.id or f'the {assessment.unmasked_name}'}: {release.in_words()}.{risk}{left_out}"
 
@@ -283,6 +284,7 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
         "left_to_chance": list(release.left_to_chance),
         "masked_elsewhere": list(release.masked_elsewhere),
         "suppressed": release.suppressed if measured else None,
+        "suppressed_cells": release.suppressed_cells if measured else None,
         "privacy": dict(release.privacy),
         "risk": _risk_document(release.risk),
         "suppression": _suppression_document(release.sizes),

@@ -24,7 +24,7 @@ from aegis_sdk.reading import (
     some,
     utility_bounds,
 )
-from aegis_sdk.wire import Advice, AdviceHead, AttributeAdvice, CoarseAdvice
+from aegis_sdk.wire import SUPPRESSED, Advice, AdviceHead, AttributeAdvice, CoarseAdvice
 
 _MOST_NAMES = 3
 _CONFIDENCE = 1.96
@@ -162,15 +162,15 @@ def _interval(advice: Advice) -> Iterator[str]:
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The ranking, with the first privacy criteria that the entry vouches for, the suppressed records, and what a model
+    """The ranking, with the first privacy criteria that the entry vouches for, how much is suppressed, and what a model
     that the provider trained does on each; that does not affect the order.
     """
     ranking = advice.ranking or []
     if not ranking:
         return
     promises = promises_of(schema, [each.configuration for each in ranking])
-    names = [name for name in promises if name != "suppressed"][:_MOST_NAMES]
-    names += ["suppressed"] if "suppressed" in promises else []
+    names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
+    names += [name for name in SUPPRESSED if name in promises]
     measured = measured_column(schema, [each.configuration for each in ranking])
     rows = [
         (

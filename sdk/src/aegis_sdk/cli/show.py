@@ -156,6 +156,8 @@ def _configurations(outline: EntryOutline) -> Iterator[str]:
     rows = [_range(name, vouched) for name, vouched in outline.privacy.items()]
     if outline.suppressed is not None:
         rows.append(_range("records suppressed", outline.suppressed))
+    if outline.suppressed_cells is not None:
+        rows.append(_range("cells suppressed", outline.suppressed_cells))
     yield from aligned(("what they vouch for", "configurations", "least", "most"), rows) if rows else ()
     if not outline.privacy:
         yield "  none of them vouches for any privacy"

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aegis_sdk.printable import shown
-from aegis_sdk.reading.configurations import ids_of, suppressed_in, uses_of, vouched_for
+from aegis_sdk.reading.configurations import ids_of, suppressed_cells_in, suppressed_in, uses_of, vouched_for
 from aegis_sdk.reading.function_words import as_given, words_of
 from aegis_sdk.reading.lattice import lattice_of
 from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_CRITERIA, Attribute, EntryDocument, Masking, SeenBy
@@ -59,7 +59,11 @@ class Range:
 
 @dataclass(frozen=True)
 class EntryOutline:
-    """The outline of an entry; `privacy`: what its configurations vouch for, `suppressed`: their suppressed records."""
+    """The outline of an entry.
+
+    `privacy`: what its configurations vouch for. `suppressed` and `suppressed_cells`: how many records and cells they
+    suppress.
+    """
 
     name: str
     title: str
@@ -75,6 +79,7 @@ class EntryOutline:
     configurations: int
     privacy: dict[str, Range]
     suppressed: Range | None
+    suppressed_cells: Range | None
 
 
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
@@ -94,6 +99,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         configurations=len(ids_of(entry)),
         privacy=dict(_privacy(entry)),
         suppressed=_range(suppressed_in(entry)),
+        suppressed_cells=_range(suppressed_cells_in(entry)),
     )
 
 

@@ -33,7 +33,14 @@ from aegis_sdk.wire.catalogue import (
     PublishedHead,
     SeenBy,
 )
-from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable, Measured, Privacy
+from aegis_sdk.wire.configuration import (
+    PRIVACY_CRITERIA,
+    SUPPRESSED,
+    Configuration,
+    ConfigurationTable,
+    Measured,
+    Privacy,
+)
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.examples import (
@@ -75,6 +82,7 @@ __all__ = [
     "IDENTITY",
     "PRIVACY_CRITERIA",
     "ROWS",
+    "SUPPRESSED",
     "Advice",
     "AdviceAnswer",
     "AdviceHead",

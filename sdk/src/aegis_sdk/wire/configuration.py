@@ -26,6 +26,9 @@ PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
 Where higher numbers are better, the provider vouches for at least the number; otherwise for at most the number.
 """
 
+SUPPRESSED: Final = ("suppressed", "suppressed_cells")
+"""The numbers that say how much a configuration suppresses: whole records, and single cells of others."""
+
 _Vouched = TypeVar("_Vouched")
 
 
@@ -76,6 +79,11 @@ class Configuration(Request):
     )
     privacy: Privacy | None = Field(default=None, description="What the provider vouches for")
     suppressed: Count | None = Field(default=None, description="Number of records that this release suppresses")
+    suppressed_cells: Count | None = Field(
+        default=None,
+        description="Number of single cells of other records that this release suppresses: they become `*`. The joint "
+        "counts count the masked values that these cells had",
+    )
     measured: Measured | None = Field(
         default=None,
         description="What the provider measured with a trained model (`aegis check`); others read it as `model` and "
