@@ -93,10 +93,10 @@ def _report(released: Released) -> Iterator[str]:
     card = released.card
     yield card.headline
     yield card.verdict
-    reached = ", ".join(f"{name} = {number:g}" for name, number in card.reached.items())
-    yield f"privacy, measured in the masked table: {reached}; {card.left_out:,} records left out"
-    for each in card.unfinished:
-        yield f"not finished: {each}"
+    reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
+    yield f"measured in the masked table: {reached}; {card.left_out:,} records left out"
+    yield from card.warnings
+    yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
     yield from aligned(("trained on", "AUC", "95 % interval"), list(_models(card)))
     yield ""

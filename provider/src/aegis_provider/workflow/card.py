@@ -10,6 +10,7 @@ from aegis_provider.advice import EntryAdvice
 from aegis_provider.check import RAW, CheckResult
 from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
+from aegis_provider.privacy import certain_values_warning
 from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.search import SearchResult
 from aegis_provider.workflow.aim import Aim
@@ -77,6 +78,7 @@ class Card:
         made: The day, as in ISO 8601.
         versions: The packages that made it.
         aim: What it had to be, in words.
+        required: The names of the privacy criteria that were required.
         configuration: The id of its configuration.
         plan_digest: The SHA-256 of the plan with the configurations.
         passed: Whether the counts of the entry give no small count away.
@@ -86,6 +88,7 @@ class Card:
         promised: Its promised privacy by name.
         reached: Its privacy by name, measured in the masked table.
         highest_risk: The highest risk of re-identification, and that of the table as it is; `None` if not known.
+        warnings: What someone who only reads the numbers could overlook.
         labels: The records of each label value, in the table and in the release.
         columns: The columns, and what becomes of them.
         never_shared: The columns left out of the plan, each with the reason.
@@ -105,6 +108,7 @@ class Card:
     made: str
     versions: Mapping[str, str]
     aim: str
+    required: tuple[str, ...]
     configuration: str
     plan_digest: str
     passed: bool
@@ -114,6 +118,7 @@ class Card:
     promised: Mapping[str, float]
     reached: Mapping[str, float]
     highest_risk: tuple[float | None, float | None]
+    warnings: tuple[str, ...]
     labels: Mapping[str, tuple[int, int]]
     columns: tuple[CardColumn, ...]
     never_shared: Mapping[str, str]
@@ -169,13 +174,14 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
     shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
-    runner_up = advice.runner_up
+    runner_up, certain = advice.runner_up, certain_values_warning(applied.reached, plan)
     return Card(
         table=table,
         label=aim.label,
         made=datetime.now(UTC).date().isoformat(),
         versions={name: version(name) for name in _PACKAGES},
         aim=aim.described(),
+        required=tuple(aim.require),
         configuration=advice.best.id,
         plan_digest=plan_digest,
         passed=findings.judged.verdict.passed,
@@ -185,6 +191,7 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         promised=applied.promised,
         reached=applied.reached,
         highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
+        warnings=() if certain is None else (certain,),
         labels=findings.masked.labels,
         columns=tuple(_columns(findings)),
         never_shared=plan.left_out,

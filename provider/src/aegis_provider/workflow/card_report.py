@@ -28,11 +28,8 @@ def card_report(card: Card) -> Report:
 
 
 def _warnings(card: Card) -> Iterator[str]:
-    if card.reached.get("l") == 1:
-        yield (
-            f"Warning: the {shown(card.label)} of some people is certain (l = 1): in some groups of records that agree "
-            f"on everything else, all have the same {shown(card.label)}. Require l=2 if nobody should learn it."
-        )
+    for each in card.warnings:
+        yield f"{each[0].upper()}{each[1:]}. Require l=2 if nobody should learn it."
     for each in card.unfinished:
         yield f"Not finished: {each}."
 
@@ -61,8 +58,10 @@ def _labels(labels: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str | float
 
 
 def _privacy(card: Card) -> Iterator[Part]:
-    named = [name for name in card.reached if name in card.promised]
-    rows = [(name, CRITERIA[name].word, _number(card.promised[name]), _number(card.reached[name])) for name in named]
+    named = [name for name in card.required if name in card.reached]
+    rows = [
+        (name, CRITERIA[name].word, _number(card.promised.get(name)), _number(card.reached[name])) for name in named
+    ]
     yield TextTable(("privacy", "which is", "promised", "measured in the masked table"), rows)
     release, before = card.highest_risk
     if release is not None and before is not None:
