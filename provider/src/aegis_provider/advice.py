@@ -10,7 +10,7 @@ from aegis_advisor.errors import AdvisorError
 from aegis_advisor.measures import measure_named
 from aegis_advisor.ranking import AttributeAssessment, Question, recommend
 from aegis_advisor.reconstruction import reconstruct
-from aegis_provider.entry_evidence import associations_of, evidence_of, pair_counts_of, releases_of
+from aegis_provider.entry_evidence import associations_of, evidence_of, pair_counts_of, releases_of, trace_of
 from aegis_provider.errors import EntryError
 from aegis_sdk.reading import ids_of, maskings_in
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
@@ -89,7 +89,14 @@ def advise(entry: EntryDocument, measure: str = "joint") -> EntryAdvice:
     try:
         references = [reconstruct(each) for each in evidence]
         found = recommend(
-            evidence, references, releases.codes, options, question, pairs, associations=associations_of(entry)
+            evidence,
+            references,
+            releases.codes,
+            options,
+            question,
+            pairs,
+            associations=associations_of(entry),
+            published=trace_of(entry),
         )
     except AdvisorError as error:
         raise EntryError(f"{entry.name}: {error}") from error

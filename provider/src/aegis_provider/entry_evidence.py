@@ -13,6 +13,7 @@ from aegis_advisor.evidence import (
     pair_counts,
 )
 from aegis_advisor.evidence.checks import find_faults, find_pair_faults
+from aegis_advisor.joint import PublishedTrace
 from aegis_advisor.verdict import Releases
 from aegis_provider.errors import EntryError
 from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Pair, pointer_of
@@ -58,6 +59,12 @@ def associations_of(entry: EntryDocument) -> list[PairAssociation]:
     return [
         pair_association(pair.model_dump(), _places(entry, pair)) for pair in entry.pairs if pair.with_label is not None
     ]
+
+
+def trace_of(entry: EntryDocument) -> PublishedTrace | None:
+    """Return what the unmasked table tells, if the entry says so."""
+    trace = entry.joint_trace
+    return None if trace is None else PublishedTrace(trace.value, trace.rounded_to)
 
 
 def releases_of(entry: EntryDocument) -> Releases:

@@ -7,7 +7,7 @@ SECTION = CommandSection(
     commands=(
         Command(
             "aegis_provider.cli.release:release",
-            "Mask a table so that it can be shared and stays useful: every step in one command.",
+            "Mask a table so that it can be shared and stays useful.",
             "aegis release health.csv --label health --require k=5 --output release",
         ),
         Command(
@@ -22,7 +22,7 @@ SECTION = CommandSection(
         ),
         Command(
             "aegis_provider.cli.configurations:configurations",
-            "Find the configurations that meet the requirements.",
+            "Find the configurations that meet the requirements and keep most.",
             "aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
             "--suppress-at-most 0.01 --most 1000 --output found.yaml",
         ),

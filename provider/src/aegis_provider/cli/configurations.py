@@ -50,7 +50,10 @@ def configurations(
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Find the configurations that meet the requirements and keep most of what the table tells about the label."""
+    """Find the configurations that meet the requirements and keep most.
+
+    What they keep is their utility: what the masked table tells about the label.
+    """
     intended = load_plan(plan, configurations_needed=False)
     refuse_overwriting(output, table, *intended.files)
     requirements = _requirements(require or [], suppress_at_most)

@@ -43,7 +43,7 @@ def release(
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Mask a table so that it can be shared and keeps as much as possible of what it tells about the label.
+    """Mask a table so that it can be shared and stays useful.
 
     Drafts a plan, searches the maskings that have the required privacy (k=5 unless you say otherwise), counts what
     they share, ranks them, masks the table by the best one, and measures privacy and utility in the result. All of it

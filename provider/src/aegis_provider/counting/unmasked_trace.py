@@ -47,7 +47,7 @@ def unmasked_trace(counted: CountedTable, label: str) -> float:
     ]
     codes, options = np.zeros((1, len(views)), dtype=np.int64), [(IDENTITY,)] * len(views)
     scores = score_jointly(evidence, options, codes, _pairs(counted, label, views), corrected=True)
-    return max(float(scores.utility[0]), largest_part(evidence))
+    return max(float(scores.utility[0]), largest_part(evidence), 0.0)
 
 
 def whole_values(counted: CountedTable) -> list[Partition]:

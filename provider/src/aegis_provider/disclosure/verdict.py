@@ -91,14 +91,17 @@ def _in_words(entry: EntryDocument, path: Path) -> str:
 def _mending_options(entry: EntryDocument, published: PublishedCounts) -> str:
     """Return the options of `aegis summarize` with which an entry that fails is published more safely.
 
-    Exact counts, and counts rounded table by table, are mended by the default, which needs no option.
+    Exact counts, and counts rounded table by table, are mended by the default, which needs no option. The default is
+    mended by a minimum, which leaves out pairs that tell too much, and a minimum by noise that is always enough.
     """
     control, pairs = entry.disclosure_control, " --pairs" if entry.pairs else ""
     if control is not None and control.epsilon is not None:
         split = f" --split {control.split}" if control.split else ""
         return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{split}{pairs}"
+    if control is not None and control.min_cell is not None:
+        return f"--epsilon {_at_most(ENOUGH)}{pairs}"
     if control is not None and control.rounding is not None:
-        return f"--min-cell {_SMALLEST} --round-to {max(_SMALLEST, control.rounded_to or 0)}{pairs}"
+        return f"--min-cell {_SMALLEST}{pairs}"
     return pairs.strip()
 
 
