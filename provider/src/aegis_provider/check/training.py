@@ -49,24 +49,35 @@ class Training:
 
     def predictions(self) -> Iterator[tuple[str, str, Matrix | None]]:
         """Yield each model with each table and the (records, classes) probabilities, or `None` if time was up."""
-        of_all = len(MODELS) * len(self.tables) * len(self.folds)
+        one_thread = partial(threadpool_limits, 1)  # OpenMP's limit is one of each thread, that of BLAS one of all
         # Folds are trained at the same time. More threads within one would wait for each other on a busy machine, and
         # add up sums in another order.
-        one_thread = partial(threadpool_limits, 1)  # OpenMP's limit is one of each thread, that of BLAS one of all
         with (
             one_thread(),
             warnings.catch_warnings(),
             ThreadPoolExecutor(os.cpu_count(), initializer=one_thread) as pool,
         ):
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for done, (model, table) in enumerate(product(MODELS, self.tables)):
-                probabilities = np.zeros((len(self.labels), int(self.labels.max()) + 1))
-                trained = pool.map(partial(self._train, model, table, probabilities), range(len(self.folds)))
-                finished = True
-                for fold, each in enumerate(trained, start=1):
-                    finished = finished and each
-                    self.progress(done * len(self.folds) + fold, of_all)
-                yield model, table, probabilities if finished else None
+            try:
+                yield from self._collected(pool)
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _collected(self, pool: ThreadPoolExecutor) -> Iterator[tuple[str, str, Matrix | None]]:
+        shape, folds = (len(self.labels), int(self.labels.max()) + 1), range(len(self.folds))
+        submitted = []
+        for model, table in product(MODELS, self.tables):
+            probabilities = np.zeros(shape)
+            train = partial(self._train, model, table, probabilities)
+            submitted.append((model, table, probabilities, [pool.submit(train, place) for place in folds]))
+        done = 0
+        for model, table, probabilities, trained in submitted:
+            finished = True
+            for each in trained:
+                finished = each.result() and finished
+                done += 1
+                self.progress(done, len(submitted) * len(folds))
+            yield model, table, probabilities if finished else None
 
     def _train(self, model: str, table: str, probabilities: Matrix, place: int) -> bool:
         """Train on all folds but one, and set the probabilities of the records in that one, unless time is up."""

@@ -95,7 +95,7 @@ def _report(released: Released) -> Iterator[str]:
     yield card.verdict
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
     yield f"measured in the masked table: {reached}; {card.left_out:,} records left out"
-    yield from card.warnings
+    yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
     yield from aligned(("trained on", "AUC", "95 % interval"), list(_models(card)))

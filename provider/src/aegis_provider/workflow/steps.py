@@ -31,6 +31,9 @@ FOUND: Final = "configurations.yaml"
 ENTRY: Final = "entry.json"
 MASKED: Final = "masked.csv"
 
+# Fewer than `aegis check` uses: here the check is one step of many.
+_FOLDS: Final = 3
+
 Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 """Shows that a step has begun, and how far it is."""
 
@@ -193,7 +196,8 @@ class Steps:
         def work() -> CheckResult:
             with self.stage("training models") as progress:
                 seconds = self.aim.checking_seconds
-                return check(self.table, self.found, configurations, seconds=seconds, progress=progress, **self.how)
+                how = {"folds": _FOLDS, **self.how}
+                return check(self.table, self.found, configurations, seconds=seconds, progress=progress, **how)
 
         return self.folder.step("check", self._of(FOUND, checked=list(configurations)), [], CheckResult, work)
 
