@@ -10,52 +10,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from aegis_sdk import Client
-
 PLACE = Path(".aegis/demo")
 TABLE = "examples/health/health.csv"
-PLAN = "examples/health/plan.yaml"
-MEASURES = ("mutual_information", "chi_square", "g3", "joint")
 K = 5
 #: Seconds; a first start makes the database.
 PATIENCE = 60.0
 
 
 def main() -> None:
-    """Start the service, take every step, stop the service."""
+    """Release the table, start the service, publish the entry, ask, stop the service."""
     start = time.perf_counter()
     PLACE.mkdir(parents=True, exist_ok=True)
-    entry, masked = PLACE / "entry.json", PLACE / "masked.csv"
+    folder = PLACE / "release"
+    say("The provider turns its table into a release, on its own machine. No one has written a plan for it:")
+    aegis(dict(os.environ), "release", TABLE, "--label", "health", "--require", f"k={K}", "--output", str(folder))
+    say("This is what the masked table looks like:")
+    sys.stdout.writelines(f"  {line}" for line in (folder / "masked.csv").read_text().splitlines(keepends=True)[:4])
     say("Starting the database, the service and a worker ...")
     with running_service() as url:
         environment = os.environ | {"AEGIS_URL": url}
         say(f"They run at {url}.")
-        say("The provider summarises its table on its own machine; this file is all that leaves it:")
-        aegis(
-            environment,
-            "summarize",
-            TABLE,
-            "--plan",
-            PLAN,
-            "--name",
-            "health",
-            "--output",
-            str(entry),
-            "--pairs",
-            "--exact",
-        )
-        say("The provider publishes the summaries. The study is public, so its small counts may be known:")
-        entry_id = aegis(environment, "publish", str(entry), "--update", "--accept-small-counts").strip()
-        for measure in MEASURES:
-            say(f"A consumer asks which of the configurations with k-anonymity of {K} or more to use, by {measure}:")
-            aegis(environment, "advise", entry_id, "--measure", measure, "--require", f"k={K}", "--limit", "5")
-        with Client(url) as client:
-            winner = client.advise(entry_id, MEASURES[0], require={"k": K}).configuration or ""
-        say(f"The provider masks the table as {winner} says:")
-        aegis(environment, "apply", TABLE, "--plan", PLAN, "--configuration", winner, "--output", str(masked))
-        sys.stdout.writelines(f"  {line}" for line in masked.read_text().splitlines(keepends=True)[:4])
+        say("The provider publishes the summaries; besides the masked table, nothing else leaves its machine:")
+        entry_id = aegis(environment, "publish", str(folder / "entry.json"), "--update").strip()
+        say("A consumer who needs more privacy asks which configuration to request:")
+        aegis(environment, "advise", entry_id, "--require", "k=10", "--limit", "5")
         say("Stopping what was started ...")
-    say(f"Done in {time.perf_counter() - start:.1f} s. The summaries are in {entry}, the masked table in {masked}.")
+    say(f"Done in {time.perf_counter() - start:.1f} s. Everything is in {folder}; start with card.html.")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import orjson
 from fastapi import Response
 
 from aegis_sdk import wire
-from app.domain.documents import attach, decompress, without_counts, without_small_groups
+from app.domain.documents import attach, decompress, with_measured_shares, without_counts, without_small_groups
 from app.domain.entries import Audience, CountTable, Head, HeadPage, Visibility
 from app.domain.verdicts import StoredVerdict
 from app.services.catalogue import Published
@@ -77,17 +77,17 @@ def entry_json(
     schema: bytes,
     configurations: bytes,
     tables: tuple[CountTable, ...],
-    with_small_groups: bool,  # noqa: FBT001 -- a child process takes arguments by position
+    in_full: bool,  # noqa: FBT001 -- a child process takes arguments by position
 ) -> bytes:
     """The published document as JSON: all of it with `tables`, the schema without them. Slow for large entries.
 
-    If it was published with a visibility, the current one takes its place. Without small groups, the numbers of
-    suppressed records are left out.
+    If it was published with a visibility, the current one takes its place. Others than the owners do not read it in
+    full: they get no numbers of suppressed records, and shares in place of measured AUCs.
     """
     stored = decompress(schema)
     document = (attach(stored, tables) if tables else without_counts(stored)) | decompress(configurations)
-    if not with_small_groups:
-        document = without_small_groups(document)
+    if not in_full:
+        document = with_measured_shares(without_small_groups(document))
     if "visibility" in document:
         document["visibility"] = visibility_body(visibility)
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)

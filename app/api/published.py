@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import AttributeEvidence, Masking, PairAssociation, PairCounts, Perturbation
+from aegis_advisor.joint import PublishedTrace
 from aegis_sdk import wire
 from app.api.mapping import visibility_of
 from app.domain.published import ConfigurationColumns, DisclosureControl, PublishedEntry
@@ -30,9 +31,14 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         control=DisclosureControl(
             control.min_cell, control.rounded_to, control.rounding is not None, control.epsilon, control.open_answers
         ),
+        trace=_trace(entry.joint_trace),
         configurations=_configurations(entry),
         document=document,
     )
+
+
+def _trace(published: wire.JointTrace | None) -> PublishedTrace | None:
+    return None if published is None else PublishedTrace(published.value, published.rounded_to)
 
 
 def _evidence(entry: wire.EntryDocument) -> tuple[AttributeEvidence, ...]:
@@ -134,4 +140,6 @@ def _configurations(entry: wire.EntryDocument) -> ConfigurationColumns:
         maskings={one.name: [row.maskings[one.name] for row in rows] for one in entry.attributes},
         privacy={name: [(row.privacy or {}).get(name) for row in rows] for name in sorted(guarantees)},
         suppressed=[row.suppressed for row in rows],
+        suppressed_cells=[row.suppressed_cells for row in rows],
+        measured=[place for place, row in enumerate(rows) if row.measured is not None],
     )

@@ -21,6 +21,7 @@ from aegis_advisor.evidence import (
     pair_association,
     pair_counts,
 )
+from aegis_advisor.joint import PublishedTrace
 from app.domain.arrays import unpack
 from app.domain.entries import CountKind, CountTable
 
@@ -77,6 +78,9 @@ def parts_of(document: Document) -> tuple[Document, Document]:
 
 _COUNTS = ("histogram", "joint")
 
+#: The AUC of a model that knows nothing.
+_CHANCE = 0.5
+
 _COUNTED = True
 """Stands for the counts of a pair in a stored schema. Old schemas lack it, but all of their pairs have counts."""
 
@@ -92,11 +96,11 @@ def is_counted(pair: Document) -> bool:
 
 
 def without_counts(document: Document) -> Document:
-    """The document without any `histogram` or `joint`, and without `with_label`, which gives counts away.
+    """The document without any `histogram` or `joint`, nor `with_label` or `joint_trace`, which give them away.
 
     The pairs that are left are those with counts.
     """
-    schema = _stripped(document, lambda name, _: name in _COUNTS)
+    schema = _without(_stripped(document, lambda name, _: name in _COUNTS), "joint_trace")
     if "pairs" in schema:
         counted = filter(is_counted, schema["pairs"])
         schema["pairs"] = [_without(_without(pair, "joint"), "with_label") for pair in counted]
@@ -118,7 +122,7 @@ def _stripped(document: Document, leave_out: Callable[[str, Any], bool]) -> Docu
 
 
 def without_small_groups(document: Document) -> Document:
-    """A document without counts, and without how many records its maskings have and its configurations leave out.
+    """A document without counts, and without how many records its maskings have and its configurations suppress.
 
     Such a number, or the difference of two, can be that of a group of a few people.
     """
@@ -130,8 +134,29 @@ def without_small_groups(document: Document) -> Document:
     ]
     bare = document | {"attributes": attributes}
     if bare.get("configurations"):
-        bare["configurations"] = [_without(one, "suppressed") for one in bare["configurations"]]
+        bare["configurations"] = [
+            _without(_without(one, "suppressed"), "suppressed_cells") for one in bare["configurations"]
+        ]
     return bare
+
+
+def with_measured_shares(document: Document) -> Document:
+    """The document with a share, to two digits, in place of the AUC that was measured on each configuration.
+
+    The share is that of the unmasked table's distance from chance, between 0 and 1; null if that table tells nothing.
+    """
+    if not document.get("configurations"):
+        return document
+    return document | {"configurations": [_with_share(one) for one in document["configurations"]]}
+
+
+def _with_share(configuration: Document) -> Document:
+    measured = configuration.get("measured")
+    if measured is None:
+        return configuration
+    whole, kept = measured["raw_auc"] - _CHANCE, measured["auc"] - _CHANCE
+    share = round(min(1.0, max(0.0, kept / whole)), 2) if whole > 0 else None
+    return configuration | {"measured": {"model": measured["model"], "share": share}}
 
 
 def _without(part: Mapping[str, Any], name: str) -> Document:
@@ -208,6 +233,12 @@ def associations_of(document: Document, places: Sequence[int] | None = None) -> 
         for attributes, pair in _placed(document, places)
         if pair.get("with_label") is not None
     )
+
+
+def published_trace_of(document: Document) -> PublishedTrace | None:
+    """The trace of the unmasked table that a document publishes; None if it publishes none."""
+    published = document.get("joint_trace")
+    return None if published is None else PublishedTrace(published["value"], published.get("rounded_to"))
 
 
 def _placed(document: Document, places: Sequence[int] | None) -> Iterator[tuple[tuple[int, int], Document]]:

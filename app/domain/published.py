@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts, Perturbation
+from aegis_advisor.joint import PublishedTrace
 from app.domain.entries import CountKind, Visibility
 
 Path = tuple[str | int, ...]
@@ -39,12 +40,24 @@ class ConfigurationColumns:
         maskings: by attribute name, the masking id in each configuration.
         privacy: by criterion, the number that the provider vouches for in each configuration, or None.
         suppressed: the number of records that each configuration suppresses, None if it is not given.
+        suppressed_cells: the number of single cells that it suppresses, None if it is not given.
+        measured: the places of those configurations that say how well a trained model does on them.
     """
 
     ids: Sequence[str]
     maskings: Mapping[str, Sequence[str]]
     privacy: Mapping[str, Sequence[float | None]]
     suppressed: Sequence[int | None] = ()
+    suppressed_cells: Sequence[int | None] = ()
+    measured: Sequence[int] = ()
+
+    @property
+    def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
+        """Each place where the document says how much a configuration suppresses, and the number."""
+        for name, numbers in (("suppressed", self.suppressed), ("suppressed_cells", self.suppressed_cells)):
+            for index, number in enumerate(numbers):
+                if number is not None:
+                    yield ("configurations", index, name), number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +109,7 @@ class PublishedEntry:
         masked_records: the number of records that a masking counts, by the places of attribute and masking, if given.
         control: the controls declared for all counts.
         document: the document as published, for its digest and its readers; counts are lists or arrays.
+        trace: the trace of the unmasked table; None if it is not published.
     """
 
     name: str
@@ -112,6 +126,7 @@ class PublishedEntry:
     control: DisclosureControl
     configurations: ConfigurationColumns
     document: dict[str, Any]
+    trace: PublishedTrace | None = None
 
     def tables(self) -> Iterator[CountsInPlace]:
         """Every count table, with the pair counts last."""

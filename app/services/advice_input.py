@@ -7,12 +7,13 @@ from hashlib import blake2b
 from typing import Self
 
 from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
+from aegis_advisor.joint import PublishedTrace
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import Memory
 from aegis_advisor.reconstruction import Reference
 from app.domain.advice import Advice, AdviceQuestion, PackedReference
 from app.domain.configurations import ConfigurationTable, PackedConfigurations
-from app.domain.documents import associations_of, attach, decompress, evidence_of, pairs_of
+from app.domain.documents import associations_of, attach, decompress, evidence_of, pairs_of, published_trace_of
 from app.domain.entries import AttributeOutline, CountTable
 from app.services.configurations import unpack_configurations
 from app.services.packed_references import unpack_reference
@@ -67,13 +68,17 @@ class RecentInputs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What is known of the attributes that a question selects, unpacked, and what was measured of them."""
+    """What is known of the attributes that a question selects, unpacked, and what was measured of them.
+
+    `published`: the trace of the unmasked table, if the question selects all of its attributes.
+    """
 
     records: int
     evidence: tuple[AttributeEvidence, ...]
     references: tuple[Reference, ...]
     pairs: tuple[PairCounts, ...]
     associations: tuple[PairAssociation, ...]
+    published: PublishedTrace | None
     memory: Memory
 
     @classmethod
@@ -81,12 +86,14 @@ class Known:
         """Unpack the input of an answer."""
         document = attach(decompress(given.schema), given.count_tables)
         together = needs_pairs(given.question, given.outline)
+        every = len(given.places) == len(given.outline)
         return cls(
             document["records"],
             evidence_of(document, given.places),
             tuple(map(unpack_reference, given.references)),
             pairs_of(document, given.places) if together else (),
             associations_of(document, given.places) if together else (),
+            published_trace_of(document) if every else None,
             Memory(),
         )
 

@@ -83,6 +83,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         table.codes[np.ix_(~meeting, np.array(given.places))] if is_joint else None,
         known.memory,
         known.associations,
+        known.published,
     )
     ids = [table.ids[place] for place in kept]
     answer = Answer(recommendation, ids, question, codes, options, known.evidence)
@@ -166,9 +167,10 @@ def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, gri
     detail = detail_kept(answer.evidence, question.weights, answer.codes, answer.options)
     if joint is not None:
         deviations = np.empty(len(answer.ids))
-        deviations[recommendation.ranking.index] = recommendation.ranking.deviation
+        # Measured from what counts show: the published trace of the unmasked table stays with the provider.
+        deviations[recommendation.ranking.index] = joint.known_utility - recommendation.ranking.utility
         # Without any attribute, a joint measure is 0.
-        order = order_of_all(deviations, abs(joint.reference_utility), question.limit, grid, [detail])
+        order = order_of_all(deviations, abs(joint.known_utility), question.limit, grid, [detail])
         return in_contract(order, answer.ids, None)
     kept = None if shares is None else answer.shares_of(shares, slice(None))
     preferences = [detail] if kept is None else [kept, detail]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.errors import Fault, pointer
-from app.domain.published import CountsInPlace, Path, PublishedEntry
+from app.domain.published import CountsInPlace, PublishedEntry
 
 #: The most faults reported for an upload; the first places are enough to find the reason.
 SHOWN = 100
@@ -62,6 +62,9 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
     if policy.demands_noise:
         yield from _exact_tables(entry)
         yield from _exact_records(entry)
+        if entry.trace is not None:
+            detail = "This number is computed from exact counts, but this service requires noise in all: leave it out"
+            yield Fault(pointer("joint_trace"), detail)
     if policy.max_epsilon is not None:
         yield from _overspent(entry, policy.max_epsilon)
     if policy.min_cell is not None:
@@ -70,6 +73,8 @@ def _policy_faults(entry: PublishedEntry, policy: Policy) -> Iterator[Fault]:
         yield from _small_counts(entry, least, f"{detail}: use aegis summarize --min-cell {least}")
         told = "These numbers can give small counts away, which this service does not accept"
         yield from _associations(entry, told, least)
+        if entry.trace is not None and entry.trace.rounded_to is None:
+            yield Fault(pointer("joint_trace"), f"{told}: round it (`rounded_to`)")
 
 
 def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
@@ -78,7 +83,7 @@ def _declaration_faults(entry: PublishedEntry) -> Iterator[Fault]:
         detail = f"This count is not a multiple of {base}, but `disclosure_control` says that all are (`rounded_to`)"
         for table in entry.tables():
             yield from _places(table, table.counts % base != 0, detail)
-        for path, records in _suppressed(entry) if entry.control.drawn_once else ():
+        for path, records in entry.configurations.numbers_suppressed if entry.control.drawn_once else ():
             if records % base:
                 yield Fault(pointer(*path), detail)
     elif least is not None:
@@ -108,11 +113,14 @@ def _associations(entry: PublishedEntry, detail: str, base: float = math.inf) ->
 
 
 def _exact_records(entry: PublishedEntry) -> Iterator[Fault]:
-    """The faults of exact numbers of records that a release suppresses or a masking counts: these are counts, too."""
+    """The faults of what else is exact: numbers of records that a release suppresses or a masking counts, and AUCs."""
     detail = "This number of records is exact, but this service requires noise in all counts: leave it out"
     masked = (("attributes", place, "maskings", index, "records") for place, index in entry.masked_records)
-    for path in (*(path for path, _ in _suppressed(entry)), *masked):
+    for path in (*(path for path, _ in entry.configurations.numbers_suppressed), *masked):
         yield Fault(pointer(*path), f"{detail} (aegis summarize --epsilon does so)")
+    for place in entry.configurations.measured:
+        detail = "This was measured on the records themselves, but this service requires noise: leave it out"
+        yield Fault(pointer("configurations", place, "measured"), detail)
 
 
 def _overspent(entry: PublishedEntry, most: float) -> Iterator[Fault]:
@@ -135,7 +143,7 @@ def _small_counts(entry: PublishedEntry, least: int, detail: str) -> Iterator[Fa
     for table in entry.tables():
         if not table.is_noisy:
             yield from _places(table, (table.counts > 0) & (table.counts < least), detail)
-    for path, records in _suppressed(entry):
+    for path, records in entry.configurations.numbers_suppressed:
         if 0 < records < least:
             yield Fault(pointer(*path), detail)
 
@@ -143,10 +151,3 @@ def _small_counts(entry: PublishedEntry, least: int, detail: str) -> Iterator[Fa
 def _places(table: CountsInPlace, wrong: NDArray[np.bool_], detail: str) -> Iterator[Fault]:
     for place in np.argwhere(wrong)[:SHOWN].tolist():
         yield Fault(pointer(*table.path, *place), detail)
-
-
-def _suppressed(entry: PublishedEntry) -> Iterator[tuple[Path, int]]:
-    """Each place where the document says how many records a configuration suppresses, and the number."""
-    for index, records in enumerate(entry.configurations.suppressed):
-        if records is not None:
-            yield ("configurations", index, "suppressed"), records

@@ -7,7 +7,7 @@ import numpy as np
 from aegis_advisor.evidence import AttributeEvidence, MaskingFlags, PairCounts
 from aegis_advisor.evidence.checks import Fault as PairFault
 from aegis_advisor.evidence.checks import find_faults, find_label_faults, find_pair_faults
-from aegis_advisor.joint import find_association_faults
+from aegis_advisor.joint import find_association_faults, find_trace_faults
 from app.domain.arrays import pack
 from app.domain.documents import compress, parts_of
 from app.domain.entries import AttributeOutline, Content, CountKind, CountTable, MaskingOutline, Publication
@@ -46,7 +46,7 @@ def sum_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
     evidence, pairs = entry.evidence, entry.pairs
     excess = (*excess_maskings(evidence), *excess_probabilities(evidence), *excess_pairs(entry))
     wrong = excess or evidence_faults(evidence) or (*excess_cells(evidence), *pair_faults(evidence, pairs))
-    return wrong or association_faults(entry)
+    return wrong or association_faults(entry) or trace_faults(entry)
 
 
 def evidence_faults(evidence: Sequence[AttributeEvidence]) -> tuple[Fault, ...]:
@@ -71,6 +71,12 @@ def association_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
     pairs, associations = list(entry.pairs.values()), entry.associations
     faults = find_association_faults(entry.evidence, pairs, list(associations.values()))
     return _in_document(faults, list(associations))
+
+
+def trace_faults(entry: PublishedEntry) -> tuple[Fault, ...]:
+    """Every contradiction of the published trace of the unmasked table; the evidence must be consistent."""
+    faults = () if entry.trace is None else find_trace_faults(entry.evidence, entry.trace)
+    return tuple(Fault(pointer("joint_trace", *fault.path), fault.detail) for fault in faults)
 
 
 def _in_document(faults: Sequence[PairFault], places: Sequence[int]) -> tuple[Fault, ...]:

@@ -98,9 +98,9 @@ def _is_exact(table: CountsInPlace, entry: PublishedEntry) -> bool:
 
 def _numbers_of_records(entry: PublishedEntry) -> Iterator[Fault]:
     """The places that tell how many records a release leaves out, or a masking lacks, where these are a few."""
-    for index, records in enumerate(entry.configurations.suppressed):
-        if records is not None and 0 < records <= LARGEST_SMALL:
-            yield Fault(pointer("configurations", index, "suppressed"), _NUMBER)
+    for path, number in entry.configurations.numbers_suppressed:
+        if 0 < number <= LARGEST_SMALL:
+            yield Fault(pointer(*path), _NUMBER)
     label = entry.evidence[0]
     if not label.label_perturbation.is_none:
         return

@@ -59,7 +59,7 @@ def _releases(attributes: Sequence[str], configurations: Document) -> Releases:
     options = [tuple(dict.fromkeys(columns[name])) for name in attributes]
     codes = [_codes(columns[name], own) for name, own in zip(attributes, options, strict=True)]
     suppressed = [row.get("suppressed") for row in rows] or [None] * len(codes[0])
-    return Releases(np.stack(codes, axis=1), options, suppressed)
+    return Releases(np.stack(codes, axis=1), options, suppressed, [row.get("suppressed_cells") for row in rows])
 
 
 def _codes(maskings: Sequence[str], options: Sequence[str]) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -115,11 +115,11 @@ def _one_model(model: str, masked: IntArray, classes: IntArray, split: Split) ->
     if masked.shape[1] == 0:  # nothing is shared
         probabilities = np.tile(np.bincount(classes[train]) / train.size, (test.size, 1))
     else:
-        probabilities = _classifier(model).fit(masked[train], classes[train]).predict_proba(masked[test])
+        probabilities = classifier_of(model).fit(masked[train], classes[train]).predict_proba(masked[test])
     return quality(classes[test], probabilities)
 
 
-def _classifier(model: str) -> Classifier:
+def classifier_of(model: str) -> Classifier:
     """Return the model: one-hot for the linear model, which knows no order; codes in domain order for trees.
 
     Trees cut an order as often as they need, and masked values keep the order of their attribute. One-hot columns

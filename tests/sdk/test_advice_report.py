@@ -6,19 +6,22 @@ from aegis_sdk.cli.advise import report
 from aegis_sdk.reading import maskings_of, promises_of
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE, Advice, CoarseAdvice
 
+LABEL = {"name": "health", "domain": ["good", "fair", "poor"]}
 LISTED = {
+    "label": LABEL,
     "configurations": [
         {"id": "c1", "maskings": {"age": "age-2"}, "privacy": {"k": 5, "t": 0.25}, "suppressed": 12},
         {"id": "c2", "maskings": {"age": "drop"}, "privacy": None},
         {"id": "c3", "maskings": {"age": "drop"}, "privacy": {"k": 40, "l": 3}},
-    ]
+    ],
 }
 COLUMNS = {
+    "label": LABEL,
     "configuration_table": {
         "ids": ["c1", "c2", "c3"],
         "maskings": {"age": ["age-2", "drop", "drop"]},
         "privacy": {"k": [5, None, 40], "l": [None, None, 3], "t": [0.25, None, None]},
-    }
+    },
 }
 PRIVACY = {"k": [5, None, 40], "l": [None, None, 3], "t": [0.25, None, None]}
 
@@ -48,7 +51,7 @@ def test_promises_are_read_from_a_list_and_from_columns(schema, more):
 def test_the_ranking_tells_what_is_vouched_for():
     ranking = tables(advice_of("c2", "c1", "c3"), LISTED)[0]
     assert ranking == [
-        ["configuration", "deviation", "utility", "k", "l", "t", "suppressed"],
+        ["configuration", "deviation", "(bit)", "utility", "(bit)", "k", "l", "t", "suppressed"],
         ["c2", "0.100000", "0.200000", "-", "-", "-", "-"],
         ["c1", "0.100000", "0.200000", "5", "-", "0.250000", "12"],
         ["c3", "0.100000", "0.200000", "40", "3", "-", "-"],
@@ -65,12 +68,13 @@ def test_numbers_stand_below_each_other_even_where_the_first_is_missing():
 
 
 def test_where_nothing_is_vouched_for_there_is_no_such_column():
-    assert tables(advice_of("c2"), LISTED)[0][0] == ["configuration", "deviation", "utility"]
+    assert tables(advice_of("c2"), LISTED)[0][0] == ["configuration", "deviation", "(bit)", "utility", "(bit)"]
 
 
 def test_of_an_attribute_that_may_tell_far_more_the_bounds_are_told():
     _, costs = tables(advice_of("c1", lower_bound=0.0901, upper_bound=0.84), LISTED)
-    assert costs[1][-3:] == ["source", "of", "(bounds)"]
+    assert costs[1][-3:] == ["source", "unmasked,", "proven"]
+    assert costs[3][:7] == ["unmasked", "is", "what", "is", "known", "to", "be"]
     assert costs[2][-4:] == ["counts", "0.09", "to", "0.84"]
 
 
@@ -85,7 +89,8 @@ def test_of_an_attribute_that_may_tell_far_more_the_bounds_are_told():
 )
 def test_in_the_ordinary_case_the_columns_are_as_ever(known):
     _, costs = tables(advice_of("c1", **known), LISTED)
-    assert costs[1] == ["attribute", "masking", "deviation", "utility", "of", "source"]
+    columns = [word for name in ("deviation", "utility", "unmasked") for word in (name, "(bit)")]
+    assert costs[1] == ["attribute", "masking", *columns, "source"]
     assert costs[2] == ["age", "age-2", "0.003100", "0.087000", "0.090100", "counts"]
 
 
@@ -111,13 +116,16 @@ def test_a_coarse_answer_has_ranks_shares_and_words():
             ]
         }
     )
-    schema = {"configurations": [{"id": "c17", "maskings": {"age": "age-2", "sex": "drop"}}]}
+    schema = {"label": LABEL, "configurations": [{"id": "c17", "maskings": {"age": "age-2", "sex": "drop"}}]}
     head, ranking, kept = "\n".join(report(advice, schema)).split("\n\n")
-    assert head.splitlines()[0] == "c17 is the best of 60 by mutual_information, in bit"
+    assert head.splitlines()[:2] == [
+        "c17 keeps about 97 % of what the table is known to tell about health",
+        "it is the best of 60 by mutual_information, in bits",
+    ]
     assert "coarse" in head
     assert [line.split() for line in ranking.splitlines()] == [
         ["configuration", "rank", "utility", "kept"],
-        ["c17", "1", "97%"],
+        ["c17", "1", "97", "%"],
         ["c03", "2", "-"],
     ]
     assert [line.split() for line in kept.splitlines()[1:]] == [
@@ -129,8 +137,102 @@ def test_a_coarse_answer_has_ranks_shares_and_words():
 
 def test_a_coarse_answer_about_one_attribute_is_the_order_alone():
     advice = CoarseAdvice.model_validate(EXAMPLE_COARSE_ADVICE | {"attributes": []})
-    text = "\n".join(report(advice, {"configurations": []}))
+    text = "\n".join(report(advice, {"label": LABEL, "configurations": []}))
     assert "keeps of each attribute" not in text
     assert "order only" in text
     assert "utility kept" not in text
     assert "c17" in text
+
+
+MEASURED = {"model": "gradient boosting", "auc": 0.634, "low": 0.627, "high": 0.64, "raw_auc": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("measured", "cell"),
+    [
+        (MEASURED, ["AUC", "0.634", "of", "0.750"]),
+        ({"model": "gradient boosting", "share": 0.54}, ["54", "%"]),
+        ({"model": "gradient boosting", "share": None}, None),
+        (None, None),
+    ],
+)
+def test_what_was_measured_stands_beside_the_ranking(measured, cell):
+    known, other = ({"id": name, "maskings": {"age": "age-2"}} for name in ("c1", "c2"))
+    schema = {"label": {"name": "health"}, "configurations": [known | {"measured": measured}, other]}
+    full = tables(advice_of("c2", "c1"), schema)[0]
+    ranking = [{"configuration": name, "rank": place} for place, name in enumerate(("c2", "c1"), 1)]
+    coarse = tables(CoarseAdvice.model_validate(EXAMPLE_COARSE_ADVICE | {"ranking": ranking}), schema)[0]
+    for before, rows in (([["0.100000", "0.200000"]] * 2, full), ([["1", "-"], ["2", "-"]], coarse)):
+        assert [row[1:] for row in rows[1:]] == [
+            [*numbers, *(each if cell else [])] for numbers, each in zip(before, (["-"], cell), strict=True)
+        ]
+        assert ("measured" in rows[0]) == (cell is not None)
+
+
+def test_what_was_measured_on_the_best_is_in_the_first_line():
+    listed = [each | {"measured": MEASURED} for each in LISTED["configurations"]]
+    attributes = [scored("age", 0.1, "exact")]
+    advice = Advice.model_validate(
+        EXAMPLE_ADVICE | {"configuration": "c1", "deviation": 0.019, "attributes": attributes}
+    )
+    line = next(report(advice, LISTED | {"configurations": listed}))
+    assert line == "c1 keeps 81 % of what the table tells about health (AUC 0.634 of 0.750, measured by its provider)"
+
+
+def first_line(**fields):
+    return next(report(Advice.model_validate(EXAMPLE_ADVICE | {"configuration": "c1"} | fields), LISTED))
+
+
+def scored(name, whole, bound=None):
+    return {**EXAMPLE_ADVICE["attributes"][0], "name": name, "reference_utility": whole, "bound": bound}
+
+
+@pytest.mark.parametrize(
+    ("deviation", "kept"),
+    [(0.0, "all"), (0.0002, "more than 99 %"), (0.019, "81 %"), (0.0998, "less than 1 %"), (0.1, "nothing")],
+)
+def test_the_first_line_says_how_much_is_kept(deviation, kept):
+    known = first_line(deviation=deviation, attributes=[scored("age", 0.1, "exact")])
+    assert known == f"c1 keeps {kept} of what the table tells about health"
+    unknown = first_line(deviation=deviation, attributes=[scored("age", 0.1)])
+    assert unknown == f"c1 keeps {kept} of what the table is known to tell about health"
+
+
+def test_the_whole_is_weighted_as_the_question_is():
+    request = EXAMPLE_ADVICE["request"] | {"weights": {"age": 3, "sex": 0}}
+    attributes = [scored("age", 0.1, "exact"), scored("sex", 0.9), scored("zip", 0.5, "exact")]
+    line = first_line(request=request, deviation=0.05, attributes=attributes)  # of (3 * 0.1 + 0.5) / 4
+    assert line == "c1 keeps 75 % of what the table tells about health"
+
+
+@pytest.mark.parametrize(("source", "tells"), [("published", "tells"), ("known", "is known to tell")])
+def test_of_attributes_together_the_whole_may_be_published(source, tells):
+    joint = {"reference_utility": 0.4, "reference_source": source, "dimensions": 3}
+    lines = list(report(Advice.model_validate(EXAMPLE_ADVICE | {"deviation": 0.1, "joint": joint}), LISTED))
+    assert lines[0] == f"c17 keeps 75 % of what the table {tells} about health"
+    assert "in squared correlations with the label, at most 2 in all" in lines[1]
+    assert ("of what is known to be there: the table may tell more" in "\n".join(lines)) == (source == "known")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"better": "lower"},
+        {"request": EXAMPLE_ADVICE["request"] | {"reference": "own"}},
+        {"attributes": [scored("a", 0)]},
+    ],
+)
+def test_without_a_whole_no_share_is_said(fields):
+    assert first_line(**fields) == "c1 is the best of 60: none keeps more about health"
+
+
+def test_a_certain_label_is_a_warning_and_no_promise():
+    schema = LISTED | {"configurations": [each | {"privacy": {"k": 5, "l": 1}} for each in LISTED["configurations"]]}
+    *lines, warning = report(advice_of("c2", "c1"), schema)
+    assert warning == (
+        "warning: the label of some people may be certain: in some classes all records may have the same health "
+        "(l = 1 in c2, c1)"
+    )
+    row = next(line.split() for line in lines if line.startswith("  c2 "))
+    assert row == ["c2", "0.100000", "0.200000", "5", "-", "-"]
+    assert not any(line.startswith("warning") for line in report(advice_of("c2", "c1"), LISTED))

@@ -69,11 +69,17 @@ def assert_one_line(ran, code, *parts):
 
 def head(**changed):
     configurations = [{"id": CONFIGURATION, "maskings": {"age": MASKING}}]
-    return EntryHead(**{**EXAMPLE_HEAD, "schema": {"configurations": configurations}, **changed})
+    schema = {"label": EXAMPLE_ENTRY["label"], "configurations": configurations}
+    return EntryHead(**{**EXAMPLE_HEAD, "schema": schema, **changed})
 
 
 def writes(methods, service):
     return [request for request in service.requests if request.method in methods]
+
+
+CERTAIN = (
+    "aegis: warning: the label of some people is certain: in some classes all records have the same health (l = 1)\n"
+)
 
 
 class TestSummarizeAndApply:
@@ -116,8 +122,11 @@ class TestSummarizeAndApply:
         output = tmp_path / "masked.csv"
         arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
         code, out, error = aegis(*arguments, "--output", output)
-        assert (code, error) == (0, "")
-        assert out.startswith(f"{output}: 20190 records\nprivacy, measured in it: k = 5 (promised 5), l = 1, ")
+        assert (code, error) == (0, CERTAIN)
+        rows = [line.split() for line in out.splitlines()]
+        assert out.startswith(f"{output}: 20190 records\nprivacy, measured in it:\n")
+        assert rows[3] == ["k", "5", "5", "every", "record", "is", "one", "of", "at", "least", "5", "alike"]
+        assert {row[0] for row in rows[4:]} == {"t", "ordered_t", "beta", "delta_disclosure"}  # l of 1 is no promise
         assert len(output.read_text(encoding="utf-8").splitlines()) == 20_191
 
     def test_a_masked_table_is_told_of_in_numbers(self, aegis, tmp_path):
@@ -125,7 +134,7 @@ class TestSummarizeAndApply:
         arguments = ("apply", EXAMPLE / "health.csv", "--plan", EXAMPLE / "plan.yaml", "--configuration", "c30")
         code, out, error = aegis(*arguments, "--output", output, "--json")
         result = json.loads(out)
-        assert (code, error, output.read_bytes()[:4]) == (0, "", b"PAR1")
+        assert (code, error, output.read_bytes()[:4]) == (0, CERTAIN, b"PAR1")
         assert (result["records"], result["suppressed"], result["promised"]) == (20_190, 0, {"k": 5})
         assert (result["reached"]["k"], result["unchecked"], result["faults"]) == (5, [], [])
 
@@ -350,7 +359,9 @@ class TestAdvise:
 
     def test_configurations_in_columns_are_found_too(self, aegis, service, measure):
         table = {"ids": ["c0", CONFIGURATION], "maskings": {"age": ["drop", MASKING]}}
-        service.with_entry(EntryHead(**{**EXAMPLE_HEAD, "schema": {"configuration_table": table}}))
+        service.with_entry(
+            EntryHead(**{**EXAMPLE_HEAD, "schema": {"label": EXAMPLE_ENTRY["label"], "configuration_table": table}})
+        )
         assert f"\n  age        {MASKING}" in aegis("advise", ENTRY_ID, "--measure", measure)[1]
 
 
@@ -445,10 +456,11 @@ def test_a_broken_promise_is_one_line_and_no_file(aegis, promising, tmp_path):
 
 def test_a_broken_promise_is_written_by_force_with_a_warning(aegis, promising, tmp_path):
     code, out, error = aegis(*promising("privacy:\n  c1: {k: 2, epsilon: 1}\n"), "--force")
-    assert (code, error) == (0, "aegis: warning: c1 promises k >= 2, but reaches 1\n")
+    assert code == 0
+    assert error == "aegis: warning: c1 promises k >= 2, but reaches 1\n" + CERTAIN.replace("health", "sick")
     assert out.splitlines()[0].endswith("masked.csv: 3 records")
-    assert "k = 1 (promised 2), l = 1" in out.splitlines()[1]
-    assert out.splitlines()[2] == "promised, but not measurable in a table: epsilon"
+    assert out.splitlines()[3].split() == ["k", "1", "2", "some", "record", "stands", "alone"]
+    assert out.splitlines()[-1] == "promised, but not measurable in a table: epsilon"
     assert len((tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines()) == 4
 
 

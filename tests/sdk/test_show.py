@@ -1,9 +1,11 @@
 """`aegis show`: its report of an entry, and its handling of hostile ones."""
 
 import copy
+import csv
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -93,7 +95,11 @@ class TestTheExample:
     def test_one_attribute_with_its_masked_values(self, aegis, health):
         out = aegis("show", health, "--attribute", "visits")[1]
         assert "coinsurance" not in out
-        assert "0 (6308)  1+ (13882)" in out
+        shown_rates = out.partition("visits-any, records and label rates by masked value\n")[2].splitlines()[1]
+        with (EXAMPLE / "health.csv").open(encoding="utf-8", newline="") as file:
+            labels = Counter(row["health"] for row in csv.DictReader(file) if row["visits"] == "0")
+        rates = [f"{labels[each] / 6308:.1%}" for each in ("excellent", "fair", "good", "poor")]
+        assert shown_rates.split() == ["0", "6308", *rates]
         assert "and 9 more" in out
 
     def test_json_is_complete(self, aegis, health):
@@ -140,14 +146,37 @@ class TestWhatIsKnown:
         found = self.shown_entry(aegis, tmp_path / "e.json", maskings=[masking])["attributes"][0]["maskings"][0]
         assert found["records"] == [20, 80]
 
+    @pytest.mark.parametrize(
+        ("stated", "joint", "rates"),
+        [
+            ({}, None, None),
+            ({"joint": [[1, 2, 0, 0, 0], [5, 0, 0, 1, 2]]}, [[1, 2, 0, 0, 0], [5, 0, 0, 1, 2]], ["33.3%", "66.7%"]),
+            ({"joint": [[0, 0, 0, 0, 0], [5, 0, 0, 1, 2]]}, [[0, 0, 0, 0, 0], [5, 0, 0, 1, 2]], ["-", "-"]),
+            ({"of_attribute": [[2, 1, 0, 0, 0]] * 8}, [[6, 3, 0, 0, 0], [10, 5, 0, 0, 0]], ["66.7%", "33.3%"]),
+        ],
+    )
+    def test_label_rates_come_from_the_joint_counts_of_masking_or_attribute(
+        self, aegis, tmp_path, stated, joint, rates
+    ):
+        unmasked = {"joint": stated["of_attribute"]} if "of_attribute" in stated else {}
+        counts = {"joint": stated["joint"], "noise": {"kind": "laplace", "scale": 2}} if "joint" in stated else {}
+        masking = {"id": "age-2", "domain": ["a", "b"], "mapping": [0, 0, 0, 1, 1, 1, 1, 1], **counts}
+        found = self.shown_entry(aegis, tmp_path / "e.json", maskings=[masking], **unmasked)
+        assert found["attributes"][0]["maskings"][0]["joint"] == joint
+        out = aegis("show", tmp_path / "e.json", "--attribute", "age")[1]
+        assert ("label rates" in out) == (rates is not None)
+        if rates:
+            assert line_of(out, "a  ").split()[1:4] == [str(sum(joint[0])), *rates]
+
     def test_discretisation_suppression_and_what_is_left_as_it_is(self, aegis, tmp_path):
         rule = {"rule": "equal_width", "parameters": {"bins": 8, "edges": [0, 1]}}
         entry = copy.deepcopy(EXAMPLE_ENTRY)
         entry["attributes"][0]["discretization"] = rule
-        entry["configurations"][1] |= {"maskings": {"age": "identity"}, "suppressed": 12}
+        entry["configurations"][1] |= {"maskings": {"age": "identity"}, "suppressed": 12, "suppressed_cells": 130}
         out = aegis("show", written(tmp_path / "e.json", entry))[1]
         assert "made discrete by equal_width: bins 8, edges 0 1" in out
         assert line_of(out, "records suppressed").split()[-3:] == ["2", "0", "12"]
+        assert line_of(out, "cells suppressed").split()[-3:] == ["1", "130", "130"]
         assert line_of(out, "identity").split()[:3] == ["identity", "8", "1"]
 
     def test_configurations_as_a_table(self, aegis, tmp_path):

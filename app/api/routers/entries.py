@@ -155,7 +155,7 @@ async def read_summaries(
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head, schema, configurations, tables = await catalogue.summaries(caller, entry_id, version)
-    document = await _document(state, caller, head.visibility, schema, configurations, tables, with_small_groups=True)
+    document = await _document(state, caller, head.visibility, schema, configurations, tables, in_full=True)
     return JsonResponse(document, headers={"ETag": etag(head)})
 
 
@@ -250,10 +250,10 @@ async def _document(
     schema: bytes,
     configurations: bytes,
     tables: tuple[CountTable, ...],
-    with_small_groups: bool,  # noqa: FBT001 -- as in `entry_json`
+    in_full: bool,  # noqa: FBT001 -- as in `entry_json`
 ) -> bytes:
     """Return the published document as JSON. A child makes large ones; call this outside of any transaction."""
-    parts = (visibility, schema, configurations, tables, with_small_groups)
+    parts = (visibility, schema, configurations, tables, in_full)
     cells = sum(prod(table.counts.shape) for table in tables)
     if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
         return entry_json(*parts)

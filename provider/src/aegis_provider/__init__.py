@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from aegis_provider.prepare import PreparedEntry, prepare_entry
     from aegis_provider.privacy import assess, plan_of_roles
     from aegis_provider.release.apply import Applied, apply
-    from aegis_provider.search import Requirement, SearchResult, find_configurations
+    from aegis_provider.search import FrontierPoint, Requirement, SearchResult, find_configurations
     from aegis_provider.summary import summarize
     from aegis_provider.table import Source, open_table, table_name
 
@@ -51,6 +51,7 @@ __all__ = [
     "Control",
     "ControlError",
     "Controlled",
+    "FrontierPoint",
     "LaplaceNoise",
     "Masking",
     "MinimumCell",

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from aegis_advisor.evidence import attribute_evidence
+from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.elsewhere import count_elsewhere
@@ -23,6 +25,7 @@ from aegis_provider.counting.stated_maskings import (
     masking_elsewhere,
     without_values,
 )
+from aegis_provider.counting.unmasked_trace import unmasked_trace
 from aegis_provider.entry_file import entry_of
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import Configuration, Masking, Plan
@@ -111,19 +114,22 @@ class CountedEntry:
         """
         if not self.pairs:
             return PairsTold()
-        return pair_tables(self.counted, self.plan, self.masked, self.domains, progress)
+        told = pair_tables(self.counted, self.plan, self.masked, self.domains, progress)
+        return replace(told, trace=unmasked_trace(self.counted, self.plan.label))
 
     def entry(self, name: str, told: PairsTold) -> EntryDocument:
         """Return the entry with what is told of pairs."""
         plan, each = self.plan, zip(self.counted.attributes, self.masked, self.domains, strict=True)
+        label, attributes = _label(self.counted, plan.label), [self._attribute(*parts) for parts in each]
         document = {
             "format": 1,
             "name": name,
             **plan.about,
             "records": self.counted.records,
-            "label": _label(self.counted, plan.label),
-            "attributes": [self._attribute(*parts) for parts in each],
+            "label": label,
+            "attributes": attributes,
             **({"pairs": told.pairs} if self.pairs else {}),
+            **({} if told.trace is None else {"joint_trace": _joint_trace(told.trace, label, attributes)}),
             "configurations": [self._configuration(each) for each in plan.configurations],
         }
         return entry_of(document, plan.source)
@@ -183,7 +189,9 @@ class CountedEntry:
             vouched = {name: two_digits(name, number) for name, number in vouched.items()}
         privacy = {"privacy": dict(vouched)} if vouched else {}
         left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
-        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out}
+        cells = configuration.suppressed_cells
+        starred = {} if cells is None else {"suppressed_cells": cells}
+        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out, **starred}
 
 
 def _shared_domain(
@@ -209,3 +217,8 @@ def _shared_domain(
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:
     histogram = counted.attributes[0].counts.label_histogram()
     return {"name": name, "domain": list(counted.label.texts), "histogram": histogram.tolist()}
+
+
+def _joint_trace(trace: float, label: Mapping[str, Any], attributes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return what the unmasked table tells: after the adjustment, a masked attribute may seem to tell more."""
+    return {"value": max(trace, largest_part([attribute_evidence(each, label) for each in attributes]))}

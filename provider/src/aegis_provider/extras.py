@@ -9,6 +9,7 @@ _LIBRARIES = {
     "plots": ("jinja2", "markupsafe", "matplotlib"),
     "noise": ("opendp",),
     "independence": ("ortools",),
+    "check": ("sklearn", "threadpoolctl"),
 }
 
 

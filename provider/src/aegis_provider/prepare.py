@@ -41,12 +41,14 @@ class PreparedEntry:
         intended: The plan as it was given.
         controlled: The entry, and what the controls changed in it.
         exposure: What the entry shows that its provider may not expect.
+        counted: The entry before the controls. It has exact counts: it must not leave the provider's machine.
     """
 
     table: Source
     intended: Plan
     controlled: Controlled
     exposure: Exposure
+    counted: EntryDocument
 
     @property
     def entry(self) -> EntryDocument:
@@ -136,7 +138,7 @@ def prepare_entry(
     how = {"delimiter": delimiter, "memory_limit": memory_limit}
     if exact:
         entry = summarize(table, plan, name=name, pairs=pairs, progress=progress, **how)
-        return PreparedEntry(table, plan, Controlled(entry, (), Changes()), Exposure.of(entry))
+        return PreparedEntry(table, plan, Controlled(entry, (), Changes()), Exposure.of(entry), entry)
     merging = next((each.merging for each in controls if isinstance(each, MinimumCell)), None)
     summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
@@ -146,7 +148,7 @@ def prepare_entry(
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.
     entry = entry_of(document_of(without_unshared(controlled.entry)), plan.source)
-    return PreparedEntry(table, plan, replace(controlled, entry=entry), Exposure.of(entry))
+    return PreparedEntry(table, plan, replace(controlled, entry=entry), Exposure.of(entry), summary.entry)
 
 
 def refuse_outputs(table: Source, plan: Plan, output: Path, plan_output: Path | None) -> None:

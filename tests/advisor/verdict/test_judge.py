@@ -138,6 +138,17 @@ def test_a_rounded_entry_does_not_pass_by_its_declaration():
     assert {each.reason for each in judge(published(evidence)).findings} == {Reason.LIKELY}
 
 
+@pytest.mark.parametrize(("records", "fails"), [(5, True), (12, False)])
+def test_a_reader_of_rounded_pairs_knows_exact_unmasked_counts_too(records, fails):
+    table, others = np.array([[records, 0], [3000, 3000]]), np.full((150, 2), 20)
+    pair = np.full((2, 150), 40)
+    pair[0] = [5] + [0] * 149
+    evidence = [evidence_of(table, [], joint=True), *(evidence_of(others, [], name=f"b{each}") for each in range(6))]
+    pairs = [PairCounts((0, each + 1), ("identity", "identity"), pair, Perturbation(rounded_to=5)) for each in range(6)]
+    verdict = judge(published(*evidence, pairs=pairs))
+    assert reasons(verdict) == ({("likely", ("pairs", each, "joint")) for each in range(6)} if fails else set())
+
+
 @pytest.mark.parametrize(("scale", "passes"), [(2.0, True), (0.5, False)])
 def test_little_noise_is_not_enough(scale, passes):
     noisy = Perturbation(noise_scale=scale)

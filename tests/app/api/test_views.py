@@ -265,3 +265,38 @@ def numbers_in(value):
     if isinstance(value, dict | list):
         return set().union(*map(numbers_in, value.values() if isinstance(value, dict) else value))
     return {value} if isinstance(value, int | float) and not isinstance(value, bool) else set()
+
+
+async def test_others_read_a_share_of_what_was_measured(database_url):
+    measured = {"model": "gradient boosting", "auc": 0.634, "low": 0.627, "high": 0.64, "raw_auc": 0.75}
+    entry = two_attributes()
+    entry["configurations"][0]["measured"] = measured
+    entry["configurations"][1]["measured"] = measured | {"low": 0.3, "auc": 0.4}
+    entry["configurations"][2]["measured"] = measured | {"raw_auc": 0.5}
+    async with guarded(database_url) as (api, _, keys):
+        path = f"/v1/entries/{(await publish(api, entry, **keys['owner']))['id']}"
+        seen = {name: (await api.get(path, headers=key)).json()["schema"] for name, key in keys.items()}
+        published = (await api.get(f"{path}/summaries", headers=keys["owner"])).json()
+    assert published["configurations"] == entry["configurations"]
+    for name, schema in seen.items():
+        read = [each.get("measured") for each in schema["configurations"]]
+        if name in {"owner", "operator"}:
+            assert read == [each.get("measured") for each in entry["configurations"]], name
+        else:
+            shares = [{"model": "gradient boosting", "share": share} for share in (0.54, 0.0, None)]
+            assert read == [*shares, None], name
+
+
+async def test_what_was_measured_never_ranks(database_url):
+    low, high = ({"model": "m", "auc": auc, "low": auc, "high": auc, "raw_auc": 0.9} for auc in (0.5, 0.9))
+    plain, measured = two_attributes(name="plain"), two_attributes(name="measured")
+    for each, figures in zip(measured["configurations"], (low, low, low, high), strict=True):
+        each["measured"] = figures
+    answers = {}
+    async with guarded(database_url) as (api, worker, keys):
+        for entry in (plain, measured):
+            head = await publish(api, entry, **keys["owner"])
+            for name in ("owner", "stranger"):
+                answer = (await asked(api, worker, keys[name], head["id"])).json()
+                told = {field: answer[field] for field in ("configuration", "tied", "ranking", "attributes")}
+                assert answers.setdefault(name, told) == told

@@ -72,7 +72,9 @@ def published(document):
             if "records" in masking
         },
         control=DisclosureControl(**(document.get("disclosure_control") or {})),
-        configurations=ConfigurationColumns((), {}, {}, [each.get("suppressed") for each in configurations]),
+        configurations=ConfigurationColumns(
+            (), {}, {}, *([each.get(name) for each in configurations] for name in ("suppressed", "suppressed_cells"))
+        ),
         document=document,
     )
 
@@ -131,6 +133,15 @@ def test_noise_is_demanded_of_every_table_that_has_counts():
 
 
 @pytest.mark.parametrize("policy", [Policy(require_noise=True), Policy(max_epsilon=1.0)])
+def test_where_noise_is_demanded_nothing_may_be_measured_on_the_records(policy):
+    document = example_entry()
+    document["configurations"][1]["measured"] = {"model": "m", "auc": 0.6, "low": 0.5, "high": 0.7, "raw_auc": 0.8}
+    with pytest.raises(InvalidDocumentError) as refused:
+        publication(document, policy)
+    assert "/configurations/1/measured" in {each.pointer for each in refused.value.faults}
+
+
+@pytest.mark.parametrize("policy", [Policy(require_noise=True), Policy(max_epsilon=1.0)])
 def test_what_a_pair_tells_of_the_label_is_exact(policy):
     told = {"attributes": ["a", "b"], "maskings": ["m", "n"], "with_label": {"chi_square": 60.5, "combinations": 3}}
     counted = entry()["pairs"][0]
@@ -175,6 +186,8 @@ def test_a_small_number_of_records_left_out_is_a_small_count():
     assert fault.pointer == "/configurations/1/suppressed"
     assert "4" not in fault.detail
     assert pointers(untrue(document | {"disclosure_control": {"min_cell": 5}})) == [fault.pointer]
+    cells = noisy_entry(configurations=[{"id": "c", "suppressed": 0, "suppressed_cells": 4}])
+    assert pointers(broken(cells, Policy(min_cell=5))) == ["/configurations/0/suppressed_cells"]
 
 
 def test_noise_is_demanded_of_numbers_of_records_too_and_none_can_have_it():

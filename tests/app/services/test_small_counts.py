@@ -56,6 +56,8 @@ def test_a_few_records_left_out_are_a_small_count():
     document = noisy_entry(configurations=[{"suppressed": number} for number in (0, 1, 4, 5, None)])
     assert places(document) == ["/configurations/1/suppressed", "/configurations/2/suppressed"]
     assert places(document | {"disclosure_control": {"rounded_to": 3, "drawn_once": True}}) == []
+    cells = noisy_entry(configurations=[{"suppressed_cells": number} for number in (0, 4, 5, None)])
+    assert places(cells) == ["/configurations/1/suppressed_cells"]
 
 
 @pytest.mark.parametrize(("records", "is_small"), [(100, False), (99, True), (96, True), (95, False)])

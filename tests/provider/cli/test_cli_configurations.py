@@ -7,16 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from aegis_provider import load_plan
+from aegis_provider.counting import published_domain, unmasked_trace
+
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
 REQUIRED = ("--require", "k=5", "--require", "l=2", "--suppress-at-most", "0.01")
 
 
 @pytest.fixture
-def small(tmp_path):
-    """A table and a plan without configurations."""
+def small(tmp_path, monkeypatch):
+    """A table and a plan without configurations; its rare values count by themselves."""
+    monkeypatch.setattr(published_domain, "least_records", lambda _records: 1)
+    monkeypatch.setattr(unmasked_trace, "LEAST", 1)
     table, plan = tmp_path / "t.csv", tmp_path / "plan.yaml"
-    table.write_text("a,y\n1,n\n1,m\n2,n\n2,m\n3,n\n", encoding="utf-8")
+    table.write_text("a,y\n1,n\n1,n\n2,m\n2,m\n3,n\n", encoding="utf-8")
     plan.write_text("label: y\nattributes: {a: {maskings: {any: {bucketize: {width: 4}}}}}\n", encoding="utf-8")
     return table, "--plan", plan, "--output", tmp_path / "found.yaml"
 
@@ -26,10 +31,12 @@ def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     code, out, error = aegis("configurations", TABLE, "--plan", PLAN, *REQUIRED, "--most", 40, "--output", found)
     assert (code, error) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == f"{found}: 40 of 784 minimal ones"
+    assert lines[0] == f"{found}: 40 configurations"
     assert lines[1].startswith("84,672 combinations of maskings, ")
-    assert lines[3].split() == ["configuration", "k", "l", "suppressed", "information", "kept"]
-    assert lines[-1] == "  and 30 more"
+    assert lines[2].startswith("utility: joint, as a share of what the unmasked attributes tell about health ")
+    assert lines[4].split() == ["configuration", "k", "l", "suppressed", "utility"]
+    assert lines[5].split()[-1] == "82.3%"
+    assert lines[-3:] == ["  and 30 more", "", "No combination keeps more."]
     assert "c58" not in found.read_text(encoding="utf-8")
 
     assert aegis("summarize", TABLE, "--plan", found, "--name", "health", "--output", entry)[0] == 0
@@ -49,7 +56,7 @@ def test_the_health_example_from_requirement_to_masked_table(aegis, tmp_path):
     keeps = {key: each for key, each in labels.items() if each.total() >= 5 and len(each) >= 2}
     assert min(each.total() for each in keeps.values()) // 5 * 5 == first["privacy"]["k"]  # published by the base
     assert min(len(each) for each in keeps.values()) == first["privacy"]["l"]
-    assert records - sum(each.total() for each in keeps.values()) == first["suppressed"]
+    assert records - sum(each.total() for each in keeps.values()) == load_plan(found).configurations[0].suppressed
 
 
 def test_json(aegis, small):
@@ -60,11 +67,35 @@ def test_json(aegis, small):
         "not_searched": {},
         "records": 5,
         "combinations": 2,
-        "evaluated": 2,
-        "minimal": 1,
+        "evaluated": 3,
         "complete": True,
+        "interrupted": False,
+        "measure": "joint",
+        "unmasked_utility": pytest.approx(1),
+        "ignored": {},
+        "frontier": [
+            {
+                "require": {"k": 2},
+                "suppress_at_most": 0.0,
+                "configuration": "c0001",
+                "privacy": {"k": 5, "l": 2},
+                "suppressed": 0,
+                "utility": 0.0,
+                "share": 0.0,
+                "minimal": 1,
+                "complete": True,
+                "at_most_more": 0.0,
+            }
+        ],
         "configurations": [
-            {"id": "c0001", "maskings": {"a": "any"}, "privacy": {"k": 5, "l": 2}, "suppressed": 0, "information": 0.0}
+            {
+                "id": "c0001",
+                "maskings": {"a": "any"},
+                "privacy": {"k": 5, "l": 2},
+                "suppressed": 0,
+                "utility": 0.0,
+                "share": 0.0,
+            }
         ],
     }
 
@@ -76,11 +107,27 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
     assert only == {
         "id": "c0001",
         "maskings": {"a": "identity"},
-        "privacy": {"k": 2, "l": 2},
+        "privacy": {"k": 2, "l": 1},
         "suppressed": 1,
-        "information": 1.0,
+        "utility": pytest.approx(1.0),
+        "share": 1.0,
     }
     assert small[-1].read_text(encoding="utf-8").endswith("suppressed:\n  c0001: 1\n")
+
+
+def test_several_requirements_make_a_frontier(aegis, small):
+    code, out, error = aegis("configurations", *small, "--require", "k=2, 6", "--suppress-at-most", "0,0.2")
+    assert (code, error) == (0, "")
+    assert out.splitlines()[4:] == [
+        "  required  suppressed at most  best   k  l  suppressed  utility",
+        "  k=2       0                   c0002  5  2  0           0.0%     no combination keeps more",
+        "  k=2       0.2                 c0001  2  1  1           100.0%   no combination keeps more",
+        "  k=6       0                   none                              no combination meets it",
+        "  k=6       0.2                 none                              no combination meets it",
+    ]
+    _, out, _ = aegis("configurations", *small, "--require", "k=2,6", "--require", "l=1,2", "--json")
+    required = [each["require"] for each in json.loads(out)["frontier"]]
+    assert required == [{"k": k, "l": distinct} for k in (2, 6) for distinct in (1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +142,15 @@ def test_a_share_of_the_records_may_be_left_out(aegis, small):
         (["--require", "k=5", "--suppress-at-most", "1"], 2, "at least 0 and below 1, not 1.0"),
         (["--require", "epsilon=1"], 2, "'epsilon' cannot be required of a table"),
         (["--require", "k=2", "--most", "0"], 2, "--most"),
+        (["--require", "k=2,"], 2, "--require must be NAME=NUMBER, for example k=5, not 'k='"),
+        (["--require", "k=2", "--require", "k=3,4"], 2, "k has two values, 2 and 3"),
+        (["--require", "k=2", "--suppress-at-most", "0,few"], 2, "--suppress-at-most must be a share such as 0.01"),
+        (["--require", "k=2", "--measure", "g3"], 2, "a search cannot go by the measure 'g3'"),
+        (
+            ["--require", "k=6,7"],
+            1,
+            "no configuration meets k=6, at most 0 of the records suppressed, nor any of the 1",
+        ),
     ],
 )
 def test_a_line_says_why_there_is_no_plan(aegis, small, options, code, message):

@@ -90,7 +90,7 @@ def test_one_configuration_is_told_in_full(aegis, people, plan):
     risk = "The highest risk of re-identification is 25 %."
     assert lines[0] == f"coarse: holds k 4, alpha 0.75, suppressed 3. {risk} 3 records are left out."
     assert "k: k-anonymity 4 4, held every record is one of at least 4 alike" in lines
-    assert any(line.startswith("alpha: (alpha, k)-anonymity 0.750000 0.75, held") for line in lines)
+    assert any(line.startswith("alpha: (alpha, k)-anonymity 0.75 0.75, held") for line in lines)
     assert {"prosecutor, highest 100 % 25 %", "prosecutor, average; marketer 57.1 % 25 %", "3-4 1 4"} <= set(lines)
     assert {"k=3 0 0 %", "k=5 4 100 %"} <= set(lines)
 
@@ -392,4 +392,4 @@ def test_the_salt_of_a_token_changes_nothing_that_is_measured(aegis, people, pla
         monkeypatch.setenv("AEGIS_TEST_SALT", salt)
         printed.add(aegis(people, "--plan", plan, "--configuration", "fine")[1])
     assert len(printed) == 1
-    assert re.search(r"\n  k: k-anonymity +1  2, BROKEN", *printed)
+    assert re.search(r"\n  k: k-anonymity +1 +2, BROKEN", *printed)

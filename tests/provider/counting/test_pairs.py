@@ -156,8 +156,8 @@ def texts_of(attribute, masking):
 def test_without_pairs_the_entry_is_the_same_but_for_them(health_table, health_plan):
     entry = summarize(health_table, health_plan, name="t", pairs=True)
     keys = list(entry)
-    assert keys[keys.index("attributes") :] == ["attributes", "pairs", "configurations"]
-    del entry["pairs"]
+    assert keys[keys.index("attributes") :] == ["attributes", "pairs", "joint_trace", "configurations"]
+    del entry["pairs"], entry["joint_trace"]
     assert json.dumps(summarize(health_table, health_plan, name="t")) == json.dumps(entry)
 
 

@@ -17,6 +17,7 @@ from aegis_provider.masking.hierarchy import (
 )
 from aegis_provider.masking.lookup import Mapped
 from aegis_provider.masking.masked_table import MaskedTable
+from aegis_provider.masking.microaggregate import Microaggregate, Microaggregated
 from aegis_provider.masking.noise import Noise
 from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
@@ -34,6 +35,8 @@ FUNCTIONS = (
     FittedBuckets((Decimal("-inf"), Decimal(18), Decimal("inf")), 2),
     TopBottom(Decimal(90), Decimal(18)),
     Round(Decimal(10)),
+    Microaggregate(5),
+    Microaggregated(5, (Decimal(1),), ("2.5",)),
     Blur(3),
     BlurPositions((1, -1)),
     Suppress(),
@@ -55,6 +58,7 @@ SAID = [
     (MaskedTable(Path("/data/masked.csv")), "those of masked.csv, a table masked elsewhere"),
     (MaskedTable(Path("m.csv"), "old"), "those of column old of m.csv, a table masked elsewhere"),
     (Round(Decimal(10)), "the nearest multiple of 10"),
+    (Microaggregate(5), "the mean of a group of at least 5 records with near numbers"),
 ]
 
 

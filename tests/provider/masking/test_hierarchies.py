@@ -121,6 +121,7 @@ def test_a_value_outside_the_tree_is_named_with_its_line(write, plan_of):
         (lambda: DateHierarchy(("year",), 2), "has levels 1 to 1, not 2"),
         (lambda: TreeHierarchy({"A": ("x",), "B": ("x",)}, 1), "the value 'x' appears twice in the tree"),
         (lambda: TreeHierarchy({"A": {"N": ("x",)}, "B": {"N": ("z",)}}, 1), "the group 'N' appears twice in the tree"),
+        (lambda: TreeHierarchy({"A": {"A": ("x",), "N": ("z",)}}, 1), "the group 'A' appears twice in the tree"),
         (lambda: TreeHierarchy({"A": ()}, 1), "the tree contains no value"),
         (lambda: TreeHierarchy(WORLD, 3), "has levels 1 to 2, not 3"),
     ],
@@ -187,3 +188,9 @@ class TestHierarchyOfAnAttribute:
     def test_a_tree_nested_too_deep_is_refused(self, plan_of):
         with pytest.raises(PlanError, match="nested deeper than 50 groups"):
             plan_of(f"{{a: {{hierarchy: {{tree: {'{g: ' * 60}[x]{'}' * 60}}}}}}}")
+
+
+def test_a_group_of_a_tree_may_stay_as_it_is_from_level_to_level():
+    tree = {"A": {"A": {"A": ("x",)}}, "B": {"C": {"C": ("y",)}, "D": {"D": ("z",)}}}
+    levels = [TreeHierarchy(tree, level).mask(Domain.of(["x", "y", "z"])) for level in (1, 2, 3)]
+    assert levels == [["A", "C", "D"], ["A", "C", "D"], ["A", "B", "B"]]

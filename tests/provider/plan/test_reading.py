@@ -185,3 +185,43 @@ def test_an_attribute_that_a_configuration_does_not_name_has_its_default(load):
     assert [each.maskings["a"] for each in load(text).configurations] == ["m", "identity"]
     wrong = text.replace("default: m", "default: n")
     assert refusal(load, wrong).startswith("plan.yaml: attributes.a.default: unknown masking 'n'; ")
+
+
+def test_maskings_can_be_fitted_to_the_label_and_columns_left_out(load):
+    plan = load(
+        CONTRACT.replace("  age:\n", "  age:\n    fitted_to: label\n")
+        + "left_out: {name: identifies people, 'a b': ''}\n"
+    )
+    assert [each.fitted_to_label for each in plan.attributes] == [True, False]
+    assert plan.left_out == {"name": "identifies people", "a b": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            CONTRACT.replace("  age:\n", "  age:\n    fitted_to: sex\n"),
+            "plan.yaml: attributes.age.fitted_to: maskings can only be fitted to `label`, not to 'sex'",
+        ),
+        (
+            CONTRACT + "left_out: {zip: too fine}\n",
+            "plan.yaml: left_out.zip: the column is shared, so it cannot be left out too",
+        ),
+        (CONTRACT + "left_out: [name]\n", "plan.yaml: left_out: expected `name: value` pairs"),
+    ],
+)
+def test_what_a_draft_says_is_checked(load, text, said):
+    assert refusal(load, text) == said
+
+
+def test_an_attribute_may_forbid_that_it_is_left_unmasked(load):
+    attribute = "{maskings: {m: {suppress: {}}}, identity: false}"
+    plan = load(f"label: y\nattributes: {{a: {attribute}, b: {{identity: true}}}}\nconfigurations: {{c: {{a: m}}}}\n")
+    assert [each.identity for each in plan.attributes] == [False, True]
+    assert [each.kept_as for each in plan.attributes] == ["drop", "identity"]
+    with pytest.raises(PlanError, match=r"configurations.c: leaves 'a' unmasked, which its `identity: false` forbids"):
+        load(f"label: y\nattributes: {{a: {attribute}}}\nconfigurations: {{c: {{}}}}\n")
+    with pytest.raises(PlanError, match=r"attributes.a.default: is identity, which `identity: false` forbids"):
+        load("label: y\nattributes: {a: {default: identity, identity: false}}\nconfigurations: {c: {}}\n")
+    with pytest.raises(PlanError, match=r"attributes.a.identity: expected true or false, not 'no'"):
+        load("label: y\nattributes: {a: {identity: no}}\nconfigurations: {c: {}}\n")

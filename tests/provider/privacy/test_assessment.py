@@ -97,7 +97,7 @@ def test_every_configuration_of_the_example_keeps_its_promise(assessment, health
     assert [each.id for each in assessment.releases] == [each.id for each in health_plan.configurations]
     for release, configuration in zip(assessment.releases, health_plan.configurations, strict=True):
         assert release.privacy["k"] == configuration.privacy["k"]
-        assert (release.broken, release.suppressed, release.declared) == ((), 0, None)
+        assert (release.broken, release.suppressed, release.declared) == ((), 0, {})
 
 
 def test_a_release_is_measured_as_the_masked_table_is(assessment, health_table, health_plan, tmp_path):
@@ -237,7 +237,7 @@ def test_what_is_left_to_chance_is_not_guessed(table, plan):
     chance = replace(measured, mappings={})
     assert chance.left_to_chance(plan.configurations[0]) == ["a"]
     with pytest.raises(PlanError, match="c masks a at random; measure the masked table"):
-        chance.released(plan.configurations[0])
+        chance.masked(plan.configurations[0])
 
 
 @pytest.mark.parametrize(

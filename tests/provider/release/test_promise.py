@@ -127,7 +127,7 @@ def test_a_table_that_has_other_classes_when_it_is_read_again_is_refused(write):
         suppression = promise.suppression(promise.judged.blocks())
         table.write_text(TABLE.replace("25,a", "22,b"), encoding="utf-8")
         with pytest.raises(TableError, match=r"t\.csv: changed while it was read"):
-            list(suppression.kept(release.blocks()))
+            list(suppression.applied(release.blocks()))
 
 
 def test_what_a_table_cannot_show_is_named(masked):

@@ -5,6 +5,8 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
 
+import numpy as np
+
 AT_LEAST = {"k", "l", "entropy_l"}
 
 
@@ -98,3 +100,21 @@ def _criterion(name, here, whole):
         return float(max(q.values()))
     assert name == "delta_disclosure"
     return max(abs(math.log(q[value] / p[value])) for value in q)
+
+
+def joint_utility(records, node, label=3):
+    """Return Pillai's trace of the blocks' indicators and the label's, from the records, less what chance adds to it.
+
+    The sum of the squared multiple correlations of orthonormal functions of the label with the indicators, by least
+    squares; then Ezekiel's adjustment.
+    """
+    masked = [[float(record[at] in block) for at, each in enumerate(node) for block in each] for record in records]
+    x = np.array(masked) - np.mean(masked, axis=0)
+    labels = sorted({record[label] for record in records})
+    y = np.array([[float(record[label] == each) for each in labels] for record in records])
+    left, singular, _ = np.linalg.svd(y - y.mean(axis=0), full_matrices=False)
+    basis, classes, number = left[:, singular > 1e-9], len(labels) - 1, len(records)
+    fitted = x @ np.linalg.lstsq(x, basis, rcond=1e-9)[0]
+    trace, rank = float(np.sum(fitted * basis)), int(np.linalg.matrix_rank(x, tol=1e-8))
+    freedom = number - 1 - rank
+    return classes - (classes - trace) * (number - 1) / freedom if freedom >= 1 else 0.0

@@ -6,12 +6,32 @@ from random import Random
 
 import pytest
 
-from aegis_provider import NothingHoldsError, PlanError, Requirement, find_configurations, load_plan, write_plan
+from aegis_provider import (
+    NothingHoldsError,
+    PlanError,
+    Requirement,
+    assess,
+    find_configurations,
+    load_plan,
+    summarize,
+    write_plan,
+)
+from aegis_provider.advice import advise
+from aegis_provider.counting import published_domain
 from aegis_provider.search import evaluation as evaluation_module
+from aegis_provider.search import exploration as exploration_module
+from aegis_provider.search import problem as problem_module
 from tests.provider.search import search_oracle as oracle
 
 VALUES = "abcd"
 ATTRIBUTES = 3
+HOURS = 3600 * 24
+
+
+@pytest.fixture(autouse=True)
+def _raw_values(monkeypatch):
+    """Count values as they are, as the oracles do; test_listed_values.py has the merged ones."""
+    monkeypatch.setattr(published_domain, "least_records", lambda _records: 1)
 
 
 def problem_of(seed, requirements):
@@ -53,7 +73,7 @@ def choices_of(records, maskings):
 
 
 def check(folder, problem):
-    """Check that the search finds the minimal combinations, what they reach and suppress, or that there are none."""
+    """Check that the search finds the minimal combinations and a best one, what they reach and suppress, or none."""
     records, maskings, sensitive, require, share = problem
     table, plan = written(folder, records, maskings, sensitive)
     choices = choices_of(records, maskings)
@@ -62,18 +82,29 @@ def check(folder, problem):
     expected = oracle.minimal(holds, distinct)
     if not expected:
         with pytest.raises(NothingHoldsError):
-            find_configurations(table, plan, Requirement(require, share))
+            find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
         return
-    found = find_configurations(table, plan, Requirement(require, share))
+    found = find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
     nodes = [tuple(choices[n][each.maskings[f"a{n}"]] for n in range(ATTRIBUTES)) for each in found.configurations]
-    assert len(nodes) == len(set(nodes)) == found.minimal
-    assert set(nodes) == expected
+    [point] = found.frontier
+    assert len(nodes) == len(set(nodes))
+    assert len(expected) == point.minimal
+    assert set(nodes[1:]) <= expected <= set(nodes)
     assert found.complete
     for node, each in zip(nodes, found.configurations, strict=True):
         reached, suppressed = holds[node]
         assert (each.suppressed or 0) == suppressed
         assert {name: each.privacy[name] for name in require} == pytest.approx(reached, abs=1.1e-6)
         assert all(oracle.keeps(name, reached[name], each.privacy[name]) for name in require)
+    if 4 in sensitive:  # then the sensitive attribute is shared too, and counts
+        holds = {(*node, frozenset({frozenset("u"), frozenset("v")})): None for node in holds}
+        nodes = [(*node, frozenset({frozenset("u"), frozenset("v")})) for node in nodes]
+        records = [(*record[:3], record[4], record[3]) for record in records]
+    utilities = {node: oracle.joint_utility(records, node, label=4 if 4 in sensitive else 3) for node in holds}
+    assert found.utilities == pytest.approx([utilities[node] for node in nodes], abs=1e-9)
+    assert list(found.utilities) == sorted(found.utilities, reverse=True)
+    assert point.configuration == found.configurations[0]
+    assert point.utility == pytest.approx(max(utilities.values()), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -98,9 +129,11 @@ def test_the_health_example(health_table):
     """The configurations found meet the requirement, and those kept include every masking that any minimal one uses."""
     plan = load_plan(health_table.with_name("plan.yaml"))
     found = find_configurations(health_table, plan, Requirement({"k": 5, "l": 2}, 0.01), most=30)
-    assert (found.nodes, found.minimal, found.complete, len(found.configurations)) == (84_672, 784, True, 30)
+    assert (found.nodes, found.frontier[0].minimal, found.complete) == (84_672, 784, True)
+    assert len(found.configurations) == 30
     assert found.evaluated < found.nodes / 20
-    assert list(found.information) == sorted(found.information, reverse=True)
+    assert list(found.shares) == sorted(found.shares, reverse=True)
+    assert found.shares[0] == pytest.approx(found.utilities[0] / found.unmasked)
     for each in found.configurations:
         assert each.privacy["k"] >= 5
         assert each.privacy["l"] >= 2
@@ -124,7 +157,7 @@ def test_roles_decide_what_is_masked(write):
 
 def test_an_attribute_that_is_not_searched_is_masked_by_its_default(write):
     """For the sensitive attribute the masked values count: two kinds of cancer become one."""
-    table = write("t.csv", "a,s,y\n" + "1,lung,n\n1,skin,n\n2,lung,n\n2,flu,m\n")
+    table = write("t.csv", "a,s,y\n" + ("1,lung,n\n1,skin,n\n2,lung,n\n2,flu,m\n") * 9)
     attributes = "{a: {}, s: {maskings: {kind: {mapping: {lung: cancer, skin: cancer, flu: flu}}}, default: kind}}"
     text = f"label: y\nsensitive: [s]\nquasi_identifiers: [a]\nattributes: {attributes}\n"
     plan_file = write("plan.yaml", text)
@@ -163,7 +196,7 @@ def test_what_is_left_to_chance_takes_no_part(write):
 
 def test_who_has_tokens_for_an_attribute_is_not_offered_to_share_it_raw(write):
     write("salt.txt", "0123456789abcdef")
-    table = write("t.csv", "a,y\n" + "1,n\n1,m\n2,n\n2,m\n")
+    table = write("t.csv", "a,y\n" + "1,n\n1,n\n2,n\n2,m\n" * 9)
     plan = load_plan(
         write("plan.yaml", "label: y\nattributes: {a: {maskings: {coded: {token: {salt_file: salt.txt}}}}}\n"),
         configurations_needed=False,
@@ -216,16 +249,130 @@ def test_too_many_to_check_one_by_one(tmp_path, monkeypatch):
         find_configurations(table, plan, Requirement({"t": 0.5}, 0.5))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_of_a_lattice_too_large_to_tag_minimal_ones_are_drawn(tmp_path, monkeypatch, seed):
-    records, maskings, sensitive, require, _ = problem_of(seed, [{"k": 3}])
+@pytest.mark.parametrize("seed", range(20))
+def test_of_a_lattice_too_large_to_decide_the_best_is_found_and_proven(tmp_path, monkeypatch, seed):
+    records, maskings, sensitive, require, share = problem_of(seed, [{"k": 3}, {"k": 2, "l": 2}, {"l": 2}])
     table, plan = written(tmp_path, [*records, *records], maskings, sensitive)
-    every = find_configurations(table, plan, Requirement(require))
-    monkeypatch.setattr(evaluation_module, "_LARGEST_LATTICE", 5)
-    drawn = find_configurations(table, plan, Requirement(require), most=3)
-    known = [each.maskings for each in every.configurations]
-    assert not drawn.complete
-    assert len(drawn.configurations) == min(3, every.minimal)
-    assert all(each.maskings in known for each in drawn.configurations)
+    try:
+        every = find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
+    except NothingHoldsError:
+        every = None
+    monkeypatch.setattr(evaluation_module, "_LARGEST_LATTICE", 0)
+    monkeypatch.setattr(exploration_module, "_IDLE_ROUNDS", 20)
+    if every is None:
+        with pytest.raises(NothingHoldsError):
+            find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
+        return
+    found = find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
+    [best], [point] = every.frontier, found.frontier
+    assert point.minimal is None
+    assert point.utility <= best.utility + 1e-9
+    assert point.utility * (1 + point.at_most_more) >= best.utility - 1e-9
+    assert point.complete
+    assert point.utility == pytest.approx(best.utility, abs=1e-9)
+    assert found == find_configurations(table, plan, Requirement(require, share), seconds=HOURS)
     with pytest.raises(PlanError, match="one by one"):
-        find_configurations(table, plan, Requirement({"t": 0.5}, 0.5))
+        find_configurations(table, plan, Requirement({"t": 0.5}, 0.5), seconds=HOURS)
+
+
+def test_several_requirements_make_a_frontier(health_table, tmp_path):
+    """Each point is what its requirement alone leads to, and each configuration kept keeps its promise."""
+    source = health_table.with_name("start.yaml")
+    plan = load_plan(source, configurations_needed=False)
+    required = [Requirement({"k": k, "l": 2}, share) for k in (2, 20) for share in (0, 0.01)]
+    found = find_configurations(health_table, plan, required, most=20, seconds=HOURS)
+    assert [point.requirement for point in found.frontier] == required
+    assert len(found.configurations) <= 20
+    for point in found.frontier:
+        alone = find_configurations(health_table, plan, point.requirement, most=1, seconds=HOURS).frontier[0]
+        assert (point.minimal, point.complete) == (alone.minimal, True)
+        assert point.utility == pytest.approx(alone.utility, rel=1e-12)
+        assert point.configuration.maskings == alone.configuration.maskings
+        assert point.configuration in found.configurations
+        assert point.configuration.privacy["k"] >= point.requirement.privacy["k"]
+    loose, strict = ([point.utility for point in found.frontier][at] for at in (slice(0, 2), slice(2, 4)))
+    assert all(one >= other for one, other in zip(loose, strict, strict=True))
+    write_plan(source, plan, found.configurations, tmp_path / "found.yaml", "found")
+    assert not assess(health_table, load_plan(tmp_path / "found.yaml")).check_failures[1:]
+
+
+@pytest.mark.parametrize("measure", ["joint", "mutual_information", "chi_square"])
+def test_the_order_is_that_of_advice_on_an_exact_entry(health_table, measure):
+    plan = load_plan(health_table.with_name("start.yaml"), configurations_needed=False)
+    required = [Requirement({"k": 5}, 0.01), Requirement({"k": 50}, 0.0)]
+    found = find_configurations(health_table, plan, required, measure=measure, most=40, seconds=HOURS)
+    configured = replace(plan, configurations=found.configurations)
+    advice = advise(summarize(health_table, configured, name="found", pairs=True), measure)
+    assert [row.id for row in advice.ranking] == [each.id for each in found.configurations]
+    assert [row.utility for row in advice.ranking] == pytest.approx(list(found.utilities), rel=1e-9)
+
+
+def test_ctrl_c_keeps_the_best_so_far(health_table):
+    plan = load_plan(health_table.with_name("plan.yaml"), configurations_needed=False)
+    calls = []
+
+    def interrupt(done, total):
+        calls.append((done, total))
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+
+    required = [Requirement({"k": 5}, 0.01), Requirement({"k": 10}, 0.01)]
+    found = find_configurations(health_table, plan, required, seconds=HOURS, progress=interrupt)
+    assert found.interrupted
+    assert not found.complete
+    assert [total for _, total in calls] == [2000] * 4
+    for point in found.frontier:
+        assert point.configuration.privacy["k"] >= point.requirement.privacy["k"]
+        assert point.at_most_more is None
+
+
+def test_when_the_time_is_up_the_best_so_far_counts(health_table):
+    plan = load_plan(health_table.with_name("plan.yaml"), configurations_needed=False)
+    found = find_configurations(health_table, plan, Requirement({"k": 5}, 0.01), seconds=1e-9)
+    assert not found.interrupted
+    assert not found.complete
+    assert found.configurations[0].privacy["k"] >= 5
+
+
+def test_nothing_is_finer_than_a_default(write):
+    table = write("t.csv", "a,b,y\n" + "1,1,n\n2,2,m\n3,3,n\n" * 2)
+    attributes = "{a: {maskings: {two: {mapping: {1: x, 2: y, 3: x}}}, default: two}, b: {default: drop}}"
+    plan = load_plan(write("plan.yaml", f"label: y\nattributes: {attributes}\n"), configurations_needed=False)
+    found = find_configurations(table, plan, Requirement({"k": 1}), seconds=HOURS)
+    assert found.nodes == 2
+    assert found.configurations[0].maskings == {"a": "two", "b": "drop"}
+
+
+def test_a_default_that_is_left_to_chance_cannot_limit_a_search(write):
+    attribute = "{type: string, maskings: {r: {randomised_response: {keep: 0.8}}}, default: r}"
+    text = f"seed: 12345678901234567890\nlabel: y\nattributes: {{a: {attribute}}}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    with pytest.raises(PlanError, match="'r' leaves the quasi-identifier 'a' to chance"):
+        find_configurations(write("t.csv", "a,y\n1,n\n1,m\n"), plan, Requirement({"k": 1}))
+
+
+def test_an_attribute_whose_values_are_forbidden_is_masked(write):
+    table = write("t.csv", "a,b,y\n" + "1,1,n\n2,2,m\n3,3,n\n" * 2)
+    masked = "maskings: {two: {mapping: {1: x, 2: y, 3: x}}}, identity: false"
+    text = f"label: y\nquasi_identifiers: [a]\nattributes: {{a: {{{masked}}}, b: {{{masked}}}}}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    found = find_configurations(table, plan, Requirement({"k": 1}), seconds=HOURS)
+    assert found.configurations[0].maskings == {"a": "two", "b": "drop"}
+
+
+def test_choices_with_too_many_values_to_compare_are_named(write, monkeypatch):
+    monkeypatch.setattr(problem_module, "MOST_COLUMNS", 8)
+    records = "".join(f"{n % 5},{n % 4},{n % 7},{'nm'[n % 2]}\n" for n in range(140))
+    attributes = "{a: {type: integer, maskings: {two: {bucketize: {width: 3}}}}, b: {}, c: {}}"
+    text = f"label: y\nquasi_identifiers: [a, b]\nattributes: {attributes}\n"
+    plan = load_plan(write("plan.yaml", text), configurations_needed=False)
+    found = find_configurations(write("t.csv", f"a,b,c,y\n{records}"), plan, Requirement({"k": 1}), seconds=HOURS)
+    assert found.ignored == {"c": ("identity",), "a": ("identity",)}
+    assert found.configurations[0].maskings["a"] == "two"
+
+
+@pytest.mark.parametrize("measure", ["joint_interactions", "g3", "jiont"])
+def test_measures_that_cannot_guide_a_search(write, measure):
+    plan = load_plan(write("plan.yaml", "label: y\nattributes: {a: {}}\n"), configurations_needed=False)
+    with pytest.raises(PlanError, match=f"cannot go by the measure '{measure}'"):
+        find_configurations(write("t.csv", "a,y\n1,n\n1,m\n"), plan, Requirement({"k": 1}), measure=measure)

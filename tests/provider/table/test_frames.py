@@ -200,3 +200,13 @@ def test_a_table_in_memory_is_no_file_and_has_a_name(tmp_path):
 def test_the_memory_limit_holds_for_a_frame():
     with pytest.raises(TableError, match="'x' is not a memory size"), open_table(pa.table({}), memory_limit="x"):
         pass
+
+
+def test_not_a_number_is_missing_in_parquet_too(tmp_path):
+    frame = pa.table({"x": [float("nan") if place % 10 == 0 else place / 7 for place in range(2_000)]})
+    pq.write_table(frame, tmp_path / "t.parquet")
+    for source in (frame, tmp_path / "t.parquet"):
+        with open_table(source) as table:
+            counted = table.combinations(["x"])
+        records = dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))
+        assert (records[""], "nan" in records) == (200, False)

@@ -252,3 +252,31 @@ def test_very_many_configurations_keep_their_order():
     configurations = [{"id": f"c{index}", "maskings": {"age": "drop"}} for index in range(MANY)]
     _, entry = read_entry(json.dumps(changed(("configurations",), configurations)))
     assert [configuration.id for configuration in entry.configurations] == [c["id"] for c in configurations]
+
+
+MEASURED = {"model": "gradient boosting", "auc": 0.634, "low": 0.627, "high": 0.64, "raw_auc": 0.75}
+
+
+@pytest.mark.parametrize("good", [{}, {"auc": 1, "high": 1}, {"low": 0.634, "high": 0.634}, {"raw_auc": 0.0}])
+def test_a_measured_auc_lies_in_its_interval(good):
+    _, entry = read_entry(json.dumps(changed(("configurations", 0, "measured"), MEASURED | good)))
+    assert entry.configurations[0].measured.model_dump() == MEASURED | good
+
+
+@pytest.mark.parametrize(
+    ("bad", "where"),
+    [
+        ({"auc": 1.1, "high": 1.2}, ["/auc", "/high"]),
+        ({"raw_auc": -0.1}, ["/raw_auc"]),
+        ({"auc": 0.62}, [""]),
+        ({"auc": 0.65}, [""]),
+        ({"low": "0.6"}, ["/low"]),
+        ({"low": None}, ["/low"]),
+        ({"raw_auc": True}, ["/raw_auc"]),
+        ({"model": ""}, ["/model"]),
+        ({"share": 0.5}, ["/share"]),
+    ],
+)
+def test_a_measured_auc_that_cannot_be_is_refused(bad, where):
+    found = entry_pointers(changed(("configurations", 0, "measured"), MEASURED | bad))
+    assert found == [f"/configurations/0/measured{each}" for each in where]

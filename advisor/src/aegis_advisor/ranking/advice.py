@@ -9,6 +9,7 @@ import numpy as np
 from aegis_advisor.arrays import BoolArray, Codes, FloatArray, IntArray
 from aegis_advisor.errors import NoConfigurationError, NoEvidenceError
 from aegis_advisor.evidence import AttributeEvidence, PairAssociation, PairCounts
+from aegis_advisor.joint import PublishedTrace
 from aegis_advisor.measures import TIE_BREAK, Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment
@@ -47,6 +48,7 @@ def recommend(
     others: Codes | None = None,
     memory: Memory | None = None,
     associations: Sequence[PairAssociation] = (),
+    published: PublishedTrace | None = None,
 ) -> Recommendation:
     """Pick the configuration that loses the least utility.
 
@@ -62,6 +64,7 @@ def recommend(
         memory: what was measured for other questions about the same evidence and references, and is kept for the next.
         associations: what pairs of the selected attributes tell of the label together; measures of interactions need
             them.
+        published: the adjusted trace of the unmasked table; only if the question is about all attributes of the entry.
 
     Raises:
         UnknownMeasureError: there is no such measure.
@@ -88,7 +91,8 @@ def recommend(
         one.assess(measure, question, counts=weight > 0) for one, weight in zip(selected, question.weights, strict=True)
     ]
     if measure.is_joint and len(weighted) > 1:
-        scores = score_by_joint_measure(selected, assessments, codes, KnownPairs(pairs, associations), others, question)
+        told = KnownPairs(pairs, associations)
+        scores = score_by_joint_measure(selected, assessments, codes, told, others, question, published)
     else:
         scores = score_by_attribute(selected, assessments, blocks, measure, question.weights)
     ranking = _rank(selected, assessments, blocks, scores, question)

@@ -9,6 +9,9 @@ from aegis_advisor.measures import Measure, measure_named
 from aegis_advisor.ranking.deviation import AttributeAssessment
 from aegis_advisor.ranking.sufficiency import RankingBasis
 
+ReferenceSource = Literal["published", "known"]
+"""What the reference of a joint measure is: the published trace of the unmasked table, or what is known to be there."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
@@ -88,18 +91,22 @@ class JointAssessment:
     """What a joint measure says about the attributes together.
 
     Attributes:
-        reference_utility: the highest known utility, possibly an estimate; deviations are measured from it.
+        reference_utility: the utility that deviations are measured from.
         lower_bound: a lower bound of the true utility of the unmasked attributes together; None if nothing is certain.
         dimensions: the dimensions of the best configuration: masked values with records, minus one for each attribute,
             minus those that depend on others.
         interactions: how much of its utility is told only by two attributes together, so that a linear model gains
             nothing from it; None for a measure that does not see interactions.
+        known_utility: the highest known utility, possibly an estimate.
+        reference_source: what the reference utility is.
     """
 
     reference_utility: float
     lower_bound: float | None
     dimensions: int
-    interactions: float | None = None
+    interactions: float | None
+    known_utility: float
+    reference_source: ReferenceSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)

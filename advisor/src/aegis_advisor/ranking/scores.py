@@ -8,16 +8,16 @@ import numpy as np
 
 from aegis_advisor.arrays import Codes, FloatArray, IntArray
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairAssociation, PairCounts
-from aegis_advisor.joint import Estimate, JointScores, score_jointly
+from aegis_advisor.joint import Estimate, PublishedTrace, score_jointly
 from aegis_advisor.measures import Measure
 from aegis_advisor.ranking.blocks import CodeBlocks
 from aegis_advisor.ranking.deviation import AttributeAssessment, assess, masking_table
 from aegis_advisor.ranking.influence import Sample, influences
+from aegis_advisor.ranking.joint_outcome import JointOutcome, reference_of
 from aegis_advisor.ranking.memory import Memory
 from aegis_advisor.ranking.own_reference import assess_own
-from aegis_advisor.ranking.recommendation import JointAssessment, Question
+from aegis_advisor.ranking.recommendation import Question
 from aegis_advisor.ranking.standard_errors import Errors, difference_biases, difference_errors, utility_errors
-from aegis_advisor.ranking.sufficiency import RankingBasis
 from aegis_advisor.reconstruction import Reference
 
 T = TypeVar("T")
@@ -146,28 +146,6 @@ LEAST = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointOutcome:
-    """The result of a joint measure for the configurations.
-
-    Attributes:
-        reference_utility: the utility from which deviations are measured.
-        certain: a lower bound of the true utility, which is certain if the scores are.
-        scores: the scores of the configurations.
-    """
-
-    reference_utility: float
-    certain: float
-    scores: JointScores
-
-    def assessment(self, best: int, basis: RankingBasis) -> JointAssessment:
-        """What the measure says about the attributes, given the best configuration and the basis of the ranking."""
-        bound = self.certain if basis == "exact" else None
-        added = self.scores.interactions
-        interactions = None if added is None else float(added[best])
-        return JointAssessment(self.reference_utility, bound, int(self.scores.dimensions[best]), interactions)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """What configurations lose and keep.
 
@@ -246,11 +224,13 @@ def score_by_joint_measure(
     known: KnownPairs,
     others: Codes | None,
     question: Question,
+    published: PublishedTrace | None = None,
 ) -> Scores:
     """Score configurations by a joint measure of the attributes with weight, which must all have the same weight.
 
-    Deviations are measured from the highest known utility: of any configuration, whether asked about or among `others`,
-    or of a single attribute's reference, which may be an estimate.
+    Deviations are measured from what the unmasked table tells, if its trace is published. Otherwise they are measured
+    from the highest known utility: of any configuration, whether asked about or among `others`, or of a single
+    attribute's reference, which may be an estimate. The order is the same either way.
 
     Raises:
         ValueError: the weights differ.
@@ -270,13 +250,15 @@ def score_by_joint_measure(
         estimate=_estimates([selected[place] for place in places]),
     )
     single = [assessments[place] for place in places]
-    reference = max([joint.best_known, *(one.reference_utility for one in single)])
+    best = max([joint.best_known, *(one.reference_utility for one in single)])
     certain = max([joint.best_known, *(one.lower_bound for one in single if one.lower_bound is not None)])
+    whole = published if measure.is_corrected and len(places) == len(selected) else None
+    reference, source = reference_of(best, whole, interactions=measure.sees_interactions)
     return Scores(
         deviations=reference - joint.utility,
         utilities=lambda rows: joint.utility[rows],
-        tolerance=TIE_TOLERANCE * max(abs(reference), LEAST),
-        joint=JointOutcome(reference, certain, joint),
+        tolerance=TIE_TOLERANCE * max(abs(best), LEAST),
+        joint=JointOutcome(reference, best, certain, joint, source),
     )
 
 

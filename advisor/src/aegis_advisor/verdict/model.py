@@ -73,17 +73,19 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Releases:
-    """The configurations with the number of records that each suppresses.
+    """The configurations with the numbers of records and of single cells that each suppresses.
 
     Attributes:
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute, the ids of the maskings that codes stand for.
         suppressed: (configurations,) the number of records; None where it is not published.
+        cells: (configurations,) the number of cells, likewise; empty if no cell is suppressed.
     """
 
     codes: IntArray
     options: Sequence[Sequence[str]]
     suppressed: Sequence[int | None]
+    cells: Sequence[int | None] = ()
 
 
 @dataclass(frozen=True, eq=False)

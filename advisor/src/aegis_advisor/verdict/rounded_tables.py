@@ -99,10 +99,10 @@ def _base(perturbation: Perturbation) -> int | None:
 
 
 def _finest(place: int, evidence: AttributeEvidence) -> RoundedTable | None:
-    """Return the finest table of the counts that were rounded once: coarser ones add up its counts."""
+    """Return the unmasked counts, or else the finest that were rounded once: coarser ones add up its counts."""
     base, path = evidence.rounded_once, ("attributes", place)
     if evidence.joint is not None:
-        return _table((*path, "joint"), base, evidence.joint, np.arange(evidence.values))
+        return _table((*path, "joint"), base or 1, evidence.joint, np.arange(evidence.values))
     tables = [
         _table((*path, "maskings", index, "joint"), base, one.joint, one.mapping)
         for index, one in enumerate(evidence.maskings)

@@ -21,6 +21,8 @@ def find_shown(published: PublishedCounts) -> Iterator[Finding]:
         yield from _shown(path, int(0 < left_out <= SMALL))
     if published.rounded_once is None:
         yield from _suppressed(published)
+        for place, cells in enumerate(published.releases.cells):
+            yield from _shown(("configurations", place, "suppressed_cells"), int(0 < (cells or 0) <= SMALL))
 
 
 def _shown(path: Path, cells: int) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason
 from aegis_advisor.verdict.rounded import known_cells, knows_small
 from aegis_advisor.verdict.rounded_tables import RoundedTable, Sums, tables_of, tables_of_pairs
+
+_CELLS_PER_RECORD: Final = 8
+"""Cells of a sum with fewer cells for each record are not looked at: in trials, none of them was known to be small."""
 
 
 def find_likely(published: PublishedCounts) -> Iterator[Finding]:
@@ -69,6 +73,7 @@ def _distinct(mappings: Iterator[IntArray]) -> list[IntArray]:
 
 
 def _candidates(sums: Sequence[Sums]) -> IntArray:
-    """Return the groups whose sum may be small."""
+    """Return the groups whose sum may be small, or so small for its many cells that each of these hardly exceeds 1."""
     least = np.max([each.least for each in sums], axis=0)
-    return np.asarray(np.flatnonzero(least <= SMALL))
+    cells = np.max([np.bincount(each.group_of.ravel(), minlength=each.groups) for each in sums], axis=0)
+    return np.asarray(np.flatnonzero(least <= np.maximum(SMALL, cells // _CELLS_PER_RECORD)))

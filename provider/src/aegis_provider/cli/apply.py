@@ -7,11 +7,12 @@ import typer
 from aegis_provider.cli.options import DelimiterOption, MaskedTableOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.reading import load_plan
+from aegis_provider.privacy import CRITERIA, certain_values_warning, promises_nothing
 from aegis_provider.release.apply import Applied
 from aegis_provider.release.apply import apply as write_masked
 from aegis_provider.table import table_name
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import print_result, progress_bar, say, warn
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 
 
 def apply(
@@ -28,7 +29,8 @@ def apply(
     """Write the table as a configuration masks it.
 
     The masked table has the label and the attributes of the plan that the configuration does not drop, and its records
-    in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out.
+    in a random order, since their order can tell who is who. Records that the plan declares suppressed are left out,
+    and cells that it declares suppressed become `*`.
     The privacy that the plan promises is measured in the masked table. A table that breaks the promise is not written.
     """
     intended = load_plan(plan)
@@ -48,28 +50,36 @@ def apply(
         )
     for fault in applied.faults:
         warn(fault)
+    if certain := certain_values_warning(applied.reached, intended):
+        warn(certain)
     result = {"output": str(output), "configuration": configuration, **_result(applied)}
     print_result(result, _report(output, applied), as_json=as_json)
 
 
 def _report(output: Path, applied: Applied) -> Iterator[str]:
     left_out = f", {applied.suppressed} left out" if applied.suppressed else ""
-    yield f"{output}: {applied.records} records{left_out}"
-    if applied.reached:
-        promised = applied.promised
-        numbers = (
-            f"{name} = {value:g}" + (f" (promised {promised[name]:g})" if name in promised else "")
-            for name, value in applied.reached.items()
-        )
-        yield f"privacy, measured in it: {', '.join(numbers)}"
+    cells = f", {applied.suppressed_cells} cells suppressed (*)" if applied.suppressed_cells else ""
+    yield f"{output}: {applied.records} records{left_out}{cells}"
+    if rows := list(_measured(applied)):
+        yield "privacy, measured in it:"
+        yield from aligned(("criterion", "reached", "promised", "in the worst class"), rows)
     if applied.unchecked:
         yield f"promised, but not measurable in a table: {', '.join(applied.unchecked)}"
+
+
+def _measured(applied: Applied) -> Iterator[tuple[str, str, str, str]]:
+    """The criteria that say anything, with what they mean: a number that every table reaches is no promise."""
+    promises = {name: f"{number:g}" for name, number in applied.promised.items() if not promises_nothing(name, number)}
+    for name, reached in applied.reached.items():
+        if name in promises or not promises_nothing(name, reached):
+            yield name, f"{reached:.4g}", promises.get(name, ""), CRITERIA[name].consequence(reached)
 
 
 def _result(applied: Applied) -> dict[str, Any]:
     return {
         "records": applied.records,
         "suppressed": applied.suppressed,
+        "suppressed_cells": applied.suppressed_cells,
         "promised": dict(applied.promised),
         "reached": dict(applied.reached),
         "unchecked": list(applied.unchecked),

@@ -6,15 +6,30 @@ SECTION = CommandSection(
     title="Commands on the provider's machine",
     commands=(
         Command(
+            "aegis_provider.cli.release:release",
+            "Mask a table so that it can be shared and stays useful.",
+            "aegis release health.csv --label health --require k=5 --output release",
+        ),
+        Command(
+            "aegis_provider.cli.start:start",
+            "Profile a table and draft a plan for it.",
+            "aegis start health.csv --label health --output plan.yaml",
+        ),
+        Command(
             "aegis_provider.cli.risk:risk",
             "Measure the privacy of a table and of its releases.",
             "aegis risk health.csv --plan plan.yaml --html risk.html",
         ),
         Command(
             "aegis_provider.cli.configurations:configurations",
-            "Find the configurations that meet the requirements.",
+            "Find the configurations that meet the requirements and keep most.",
             "aegis configurations health.csv --plan plan.yaml --require k=5 --require l=2 "
             "--suppress-at-most 0.01 --most 1000 --output found.yaml",
+        ),
+        Command(
+            "aegis_provider.cli.cells:cells",
+            "Suppress single cells instead of whole records.",
+            "aegis cells health.csv --plan found.yaml --output cells.yaml",
         ),
         Command(
             "aegis_provider.cli.independence:independence",
@@ -36,6 +51,11 @@ SECTION = CommandSection(
             "aegis_provider.cli.plot:plot",
             "Draw utility against privacy, costs, and the lattice.",
             "aegis plot entry.json --advice advice.json --output plot.html",
+        ),
+        Command(
+            "aegis_provider.cli.check:check",
+            "Train models on releases to see if the advice held.",
+            "aegis check health.csv --plan plan.yaml --configurations c32,c30",
         ),
         Command(
             "aegis_provider.cli.apply:apply",

@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -6,12 +7,14 @@ import typer
 
 from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
 from aegis_provider.output import refuse_overwriting
+from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
-from aegis_provider.search import Requirement, SearchResult, find_configurations
+from aegis_provider.search import FrontierPoint, Requirement, SearchResult, find_configurations
 from aegis_provider.table import table_name
-from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
-from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
+from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import JsonOption, requirements_of
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
 
 _SHOWN = 10
 
@@ -20,39 +23,80 @@ def configurations(
     table: TableArgument,
     plan: PlanOption,
     output: Annotated[Path, typer.Option(help="A copy of the plan, with the configurations found.")],
-    require: RequireOption = None,
-    suppress_at_most: Annotated[
-        float,
+    require: Annotated[
+        list[str] | None,
         typer.Option(
-            metavar="SHARE", help="Suppress at most this share of records: those in classes that break a requirement."
+            metavar="NAME=NUMBERS",
+            help="Required privacy, for example k=5; repeatable. With several numbers, k=2,5,10, each is a requirement "
+            "of its own.",
         ),
-    ] = 0.0,
-    most: Annotated[
-        int, typer.Option(min=1, help="How many configurations to keep, the most informative first.")
-    ] = 1000,
+    ] = None,
+    suppress_at_most: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARES",
+            help="Suppress at most this share of records: those in classes that break a requirement. Several shares, "
+            "0,0.01,0.05, are tried with each requirement.",
+        ),
+    ] = "0",
+    measure: Annotated[
+        str, typer.Option(help="The measure of utility to search and rank by, as for `aegis advise`.")
+    ] = "joint",
+    most: Annotated[int, typer.Option(min=1, help="How many configurations to keep, the most useful first.")] = 1000,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="How long to search; Ctrl-C ends it earlier and keeps the best so far.")
+    ] = 60.0,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Find the configurations that meet the requirements. None of them masks more than necessary."""
+    """Find the configurations that meet the requirements and keep most.
+
+    What they keep is their utility: what the masked table tells about the label.
+    """
     intended = load_plan(plan, configurations_needed=False)
     refuse_overwriting(output, table, *intended.files)
-    requirement = Requirement(requirements_of(require), suppress_at_most)
+    requirements = _requirements(require or [], suppress_at_most)
     say(f"reading {table_name(table)} ...")
-    with progress_bar("searching the combinations of maskings") as progress:
+    with progress_bar("searching the combinations of maskings; Ctrl-C keeps the best so far") as progress:
         result = find_configurations(
             table,
             intended,
-            requirement,
+            requirements,
+            measure=measure,
             most=most,
+            seconds=seconds,
             delimiter=delimiter,
             memory_limit=memory_limit,
             progress=progress,
         )
-    write_plan(plan, intended, result.configurations, output, _remark(result, requirement.described()))
+    if result.interrupted:
+        warn("Ctrl-C ended the search; the best configurations until then are kept")
+    write_plan(plan, intended, result.configurations, output, _remark(result))
     fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
     document = {"output": str(output), "not_searched": fixed, **_document(result)}
-    print_result(document, [*_report(output, result), *_not_searched(fixed)], as_json=as_json)
+    print_result(document, [*_report(output, intended, result), *_not_searched(fixed)], as_json=as_json)
+
+
+def _requirements(texts: Sequence[str], shares: str) -> list[Requirement]:
+    """Return a requirement for each combination of one number of each text and one share.
+
+    Raises:
+        InputError: A text is not NAME=NUMBERS, a name has several texts, or a share is no number.
+    """
+    choices = []
+    for text in texts:
+        name, equals, numbers = text.partition("=")
+        choices.append([f"{name}{equals}{number.strip()}" for number in numbers.split(",")])
+    required = [requirements_of(list(each)) for each in product(*choices)]
+    return [Requirement(each, share) for each in required for share in map(_share_of, shares.split(","))]
+
+
+def _share_of(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--suppress-at-most must be a share such as 0.01, or several, 0,0.01, not {text!r}") from None
 
 
 def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
@@ -63,54 +107,105 @@ def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
         yield f"not quasi-identifiers, so the same in every configuration (`default` in the plan): {chosen}"
 
 
-def _remark(result: SearchResult, required: str) -> str:
-    return f"Found by `aegis configurations`, {required}: {_extent(result)}."
-
-
-def _extent(result: SearchResult) -> str:
-    kept = len(result.configurations)
-    if not result.complete:
-        return f"{_counted(kept)}, found at random; there may be more"
-    if kept < result.minimal:
-        return f"{kept:,} of {_counted(result.minimal)}"
-    return f"all {_counted(kept)}" if kept > 1 else "the only minimal one"
-
-
-def _counted(minimal: int) -> str:
-    return f"{minimal:,} minimal one{'s' * (minimal != 1)}"
+def _remark(result: SearchResult) -> str:
+    required = "; ".join(each.requirement.described() for each in result.frontier)
+    return f"Found by `aegis configurations`, {required}, the most useful first by {result.measure}."
 
 
 def _document(result: SearchResult) -> dict[str, Any]:
-    pairs = zip(result.configurations, result.information, strict=True)
+    each = zip(result.configurations, result.utilities, result.shares, strict=True)
     return {
         "records": result.records,
         "combinations": result.nodes,
         "evaluated": result.evaluated,
-        "minimal": result.minimal,
         "complete": result.complete,
+        "interrupted": result.interrupted,
+        "measure": result.measure,
+        "unmasked_utility": result.unmasked,
+        "ignored": {name: list(choices) for name, choices in result.ignored.items()},
+        "frontier": [_point(point) for point in result.frontier],
         "configurations": [
             {
-                "id": each.id,
-                "maskings": dict(each.maskings),
-                "privacy": dict(each.privacy),
-                "suppressed": each.suppressed or 0,
-                "information": information,
+                "id": one.id,
+                "maskings": dict(one.maskings),
+                "privacy": dict(one.privacy),
+                "suppressed": one.suppressed or 0,
+                "utility": utility,
+                "share": share,
             }
-            for each, information in pairs
+            for one, utility, share in each
         ],
     }
 
 
-def _report(output: Path, result: SearchResult) -> Iterator[str]:
-    yield f"{output}: {_extent(result)}"
-    combinations = f"{result.nodes:,} combinations of maskings, {result.evaluated:,} of them evaluated"
-    yield f"{combinations}; {result.records:,} records"
-    names = list(result.configurations[0].privacy)
-    rows = [
-        (each.id, *(each.privacy[name] for name in names), each.suppressed or 0, f"{information:.1%}")
-        for each, information in list(zip(result.configurations, result.information, strict=True))[:_SHOWN]
-    ]
+def _point(point: FrontierPoint) -> dict[str, Any]:
+    best = point.configuration
+    return {
+        "require": dict(point.requirement.privacy),
+        "suppress_at_most": point.requirement.suppress_at_most,
+        "configuration": None if best is None else best.id,
+        "privacy": None if best is None else dict(best.privacy),
+        "suppressed": None if best is None else best.suppressed or 0,
+        "utility": None if best is None else point.utility,
+        "share": None if best is None else point.share,
+        "minimal": point.minimal,
+        "complete": point.complete,
+        "at_most_more": point.at_most_more,
+    }
+
+
+def _report(output: Path, plan: Plan, result: SearchResult) -> Iterator[str]:
+    kept = len(result.configurations)
+    yield f"{output}: {kept:,} configuration{'s' * (kept != 1)}"
+    evaluations = f"{result.nodes:,} combinations of maskings, {result.evaluated:,} evaluations"
+    yield f"{evaluations}; {result.records:,} records"
+    yield (
+        f"utility: {result.measure}, as a share of what the unmasked attributes tell about {plan.label} "
+        "(rare values merged, as an entry lists them)"
+    )
+    for name, choices in result.ignored.items():
+        yield f"not compared, because of too many masked values: {name} as {', '.join(choices)}"
     yield ""
-    yield from aligned(("configuration", *names, "suppressed", "information kept"), rows)
+    if len(result.frontier) > 1:
+        yield from _frontier(result)
+    else:
+        yield from _ranking(result)
+        yield ""
+        yield f"{_proof(result.frontier[0])[0].upper()}{_proof(result.frontier[0])[1:]}."
+
+
+def _ranking(result: SearchResult) -> Iterator[str]:
+    names = list(result.configurations[0].privacy)
+    shown = zip(result.configurations[:_SHOWN], result.shares, strict=False)
+    rows = [(each.id, *_reached(each, names), f"{share:.1%}") for each, share in shown]
+    yield from aligned(("configuration", *names, "suppressed", "utility"), rows)
     if len(result.configurations) > _SHOWN:
         yield f"  and {len(result.configurations) - _SHOWN:,} more"
+
+
+def _frontier(result: SearchResult) -> Iterator[str]:
+    names = list(result.configurations[0].privacy)
+    rows = []
+    for point in result.frontier:
+        required = ", ".join(f"{name}={number:g}" for name, number in point.requirement.privacy.items())
+        best = point.configuration
+        reached = (
+            ("none", *("" for _ in names), "", "")
+            if best is None
+            else (best.id, *map(str, _reached(best, names)), f"{point.share:.1%}")
+        )
+        rows.append((required, f"{point.requirement.suppress_at_most:.4g}", *reached, _proof(point)))
+    yield from aligned(("required", "suppressed at most", "best", *names, "suppressed", "utility", ""), rows)
+
+
+def _reached(configuration: Configuration, names: Sequence[str]) -> tuple[int | float, ...]:
+    return (*(configuration.privacy[name] for name in names), configuration.suppressed or 0)
+
+
+def _proof(point: FrontierPoint) -> str:
+    """Say how far the best configuration found is known to be the best."""
+    if point.complete:
+        return "no combination meets it" if point.configuration is None else "no combination keeps more"
+    if point.at_most_more is None:
+        return "the best found"
+    return f"the best found; no combination keeps over {point.at_most_more:.1%} more"

@@ -11,6 +11,7 @@ from aegis_provider.counting.merged_table import MergedMasking
 from aegis_provider.counting.pair_cells import LabelSums
 from aegis_provider.counting.pair_tables import PairName
 from aegis_provider.errors import ProviderError
+from aegis_provider.plan.model import Configuration
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import EntryDocument
 
@@ -44,7 +45,7 @@ class Changes:
         tables: Everything left out, in words.
         rounded: Tables that were rounded because their small counts could not be merged, in words.
         privacy: The names of the criteria that a configuration no longer guarantees, by its id.
-        recount: Configurations whose `suppressed` must be counted again; the entry omits it.
+        recount: Configurations whose suppressed records and cells must be counted again; the entry omits them.
         noise: Tables with noise.
     """
 
@@ -139,8 +140,8 @@ class Control(ABC):
         return None
 
     @abstractmethod
-    def suppressed(self, records: int) -> int | None:
-        """Return the number of suppressed records to publish for this exact number; `None` to publish none."""
+    def suppressed(self, number: int) -> int | None:
+        """Return the number of suppressed records, or cells, to publish for this exact one; `None` to publish none."""
 
     def caveats(self) -> Iterator[str]:
         """Yield sentences on what the control does not protect."""
@@ -152,13 +153,13 @@ class Controlled:
     """An entry after its disclosure controls.
 
     Attributes:
-        suppressed: The recounted number of suppressed records of each configuration in `changes.recount`, by its id.
+        recounted: The configurations in `changes.recount` by id, with their suppressed records and cells recounted.
     """
 
     entry: EntryDocument
     controls: tuple[Control, ...]
     changes: Changes
-    suppressed: Mapping[str, int] = field(default_factory=dict)
+    recounted: Mapping[str, Configuration] = field(default_factory=dict)
 
     def declared(self) -> dict[str, Any]:
         """Return the entry's `disclosure_control`, which is empty without controls."""

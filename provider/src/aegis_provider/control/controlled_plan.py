@@ -1,21 +1,24 @@
 """The plan that goes with a controlled entry: with it, `aegis apply` releases the records that the entry counts."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
 
-from aegis_provider.control.control import Changes, ControlError, Controlled
+from aegis_provider.control.control import Changes, Control, ControlError, Controlled
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.merged_table import MergedMasking
 from aegis_provider.masking import Mapped
 from aegis_provider.plan.model import Attribute, Configuration, Masking, Plan
 from aegis_provider.plan.writing import write_plan
-from aegis_provider.privacy import PrivacyTable, breaks
+from aegis_provider.privacy import PrivacyTable
 from aegis_provider.table import Source, open_table
 from aegis_provider.yaml_file import parsed
+from aegis_sdk import wire
+from aegis_sdk.wire import SUPPRESSED
 
 _BREAKS = re.compile(r"[\n\r\x85\u2028\u2029]")
 
@@ -40,20 +43,16 @@ _TextDumper.add_representer(str, _represented)
 def controlled_plan(plan: Plan, controlled: Controlled) -> Plan:
     """Return the plan with merged maskings as mappings, and with the entry's promises."""
     attributes = tuple(_attribute(each, controlled.changes) for each in plan.attributes)
-    # The plan has the exact number even where the entry must not publish it.
-    suppressed: dict[str, int | None] = {each.id: each.suppressed for each in plan.configurations}
-    suppressed |= {**dict.fromkeys(controlled.changes.recount), **controlled.suppressed}
-    promised = {each.id: each.privacy for each in plan.configurations}  # keeps the plan's number types: 5, not 5.0
-    configurations = tuple(
-        Configuration(
-            each.id,
-            each.maskings,
-            {name: number for name, number in promised[each.id].items() if name in (each.privacy or {})},
-            suppressed[each.id],
-        )
-        for each in controlled.entry.configurations or []
-    )
+    # The plan has the exact numbers even where the entry must not publish them, and keeps their types: 5, not 5.0.
+    intended = {each.id: each for each in plan.configurations} | {**controlled.recounted}
+    configurations = tuple(_vouching(intended[each.id], each) for each in controlled.entry.configurations or [])
     return replace(plan, attributes=attributes, configurations=configurations)
+
+
+def _vouching(intended: Configuration, published: wire.Configuration) -> Configuration:
+    """Return the configuration with only the promises that the entry still makes."""
+    kept = {name: number for name, number in intended.privacy.items() if name in (published.privacy or {})}
+    return replace(intended, privacy=kept)
 
 
 def with_suppressed(
@@ -65,7 +64,7 @@ def with_suppressed(
     delimiter: str = ",",
     memory_limit: str = "1GB",
 ) -> Controlled:
-    """Return the entry with the suppressed records of each configuration, counted again where classes have merged.
+    """Return the entry with what each configuration suppresses, counted again where classes have merged.
 
     The controls apply to these counts too. None may be below a minimum cell count, and rounding rounds them. The plan
     keeps all of them as they are.
@@ -82,23 +81,37 @@ def with_suppressed(
     counted = _recounted(controlled, table, plan, delimiter, memory_limit) if controlled.changes.recount else {}
     configurations, left_out = [], []
     for each in controlled.entry.configurations or []:
-        records = max(0, counted[each.id] - hidden) if each.id in counted else each.suppressed
-        known = records is not None
-        for control in controlled.controls:
-            records = None if records is None else control.suppressed(records)
-        if known and records is None:
-            left_out.append(f"suppressed of {each.id}")
-        configurations.append(each.model_copy(update={"suppressed": records}))
+        known = _numbers(counted[each.id], hidden) if each.id in counted else _numbers(each, 0)
+        published = {name: _published(number, controlled.controls) for name, number in known.items()}
+        left_out += [f"{name} of {each.id}" for name, number in published.items() if number is None]
+        configurations.append(each.model_copy(update=published))
     changes = replace(controlled.changes, tables=(*controlled.changes.tables, *left_out))
     entry = controlled.entry.model_copy(update={"configurations": configurations})
-    return replace(controlled, entry=entry, changes=changes, suppressed=counted)
+    return replace(controlled, entry=entry, changes=changes, recounted=counted)
 
 
-def _recounted(controlled: Controlled, table: Source, plan: Plan, delimiter: str, memory_limit: str) -> dict[str, int]:
+def _numbers(configuration: Configuration | wire.Configuration, hidden: int) -> dict[str, int]:
+    """Return how many records, of those that are not hidden, and how many cells it says that it suppresses."""
+    stated = {name: getattr(configuration, name) for name in SUPPRESSED}
+    less = {"suppressed": hidden}
+    return {name: max(0, number - less.get(name, 0)) for name, number in stated.items() if number is not None}
+
+
+def _published(number: int, controls: Iterable[Control]) -> int | None:
+    """Return the number as the controls let it be published; `None` if it must not be."""
+    published: int | None = number
+    for control in controls:
+        published = None if published is None else control.suppressed(published)
+    return published
+
+
+def _recounted(
+    controlled: Controlled, table: Source, plan: Plan, delimiter: str, memory_limit: str
+) -> dict[str, Configuration]:
     intended = controlled_plan(plan, controlled)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         privacy = PrivacyTable.of(CountedTable.of(opened, intended), intended)
-    return {name: _suppressed(privacy, intended.configuration(name)) for name in controlled.changes.recount}
+    return {name: _suppressing(privacy, intended.configuration(name)) for name in controlled.changes.recount}
 
 
 def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, output: Path) -> None:
@@ -121,14 +134,20 @@ def write_controlled_plan(source: Path, plan: Plan, controlled: Controlled, outp
     write_plan(source, intended, intended.configurations, output, remark, text)
 
 
-def _suppressed(privacy: PrivacyTable, configuration: Configuration) -> int:
+def _suppressing(privacy: PrivacyTable, configuration: Configuration) -> Configuration:
+    """Return the configuration with what it suppresses, as counted.
+
+    Raises:
+        ControlError: One of its maskings is random.
+    """
     if chance := privacy.left_to_chance(configuration):
         raise ControlError(
             f"{configuration.id} suppresses records and masks {', '.join(chance)} at random, so the number of records "
             "suppressed after merging is unknown; remove the configuration from the plan"
         )
-    classes = privacy.masked(configuration)
-    return int(classes.sizes[breaks(classes, configuration.privacy)].sum())
+    suppressed = privacy.suppressed(configuration)
+    cells = None if configuration.suppressed_cells is None else suppressed.cells
+    return replace(configuration, suppressed=suppressed.records, suppressed_cells=cells)
 
 
 def _attribute(attribute: Attribute, changes: Changes) -> Attribute:

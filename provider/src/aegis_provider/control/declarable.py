@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from aegis_provider.control.control import ControlError
 from aegis_provider.control.noisy_association import named
-from aegis_sdk.wire import DROP, IDENTITY, Attribute, EntryDocument, Masking, MaskingFunction, Pair
+from aegis_sdk.wire import DROP, IDENTITY, SUPPRESSED, Attribute, EntryDocument, Masking, MaskingFunction, Pair
 
 Declared: TypeAlias = tuple[list[list[int]], dict[str, Any]]
 """The counts of a table, and the fields that declare how they were changed."""
@@ -19,15 +19,16 @@ _UNMASKED = "unmasked"
 def only_declarable(entry: EntryDocument) -> tuple[EntryDocument, tuple[str, ...]]:
     """Return the entry without the tables that cannot declare inexact counts, and what was left out, in words.
 
-    Histograms and the numbers of suppressed records are left out. The unmasked joint counts of an attribute become
-    those of an extra masking that changes nothing and that no configuration uses, so that they remain available.
+    Histograms and the numbers of suppressed records and cells are left out. The unmasked joint counts of an attribute
+    become those of an extra masking that changes nothing and that no configuration uses, so that they remain available.
     """
     configurations = entry.configurations or []
     tables = [f"histogram of {each.name}" for each in entry.attributes if each.histogram is not None]
-    tables += [f"suppressed of {each.id}" for each in configurations if each.suppressed is not None]
+    stated = ((each, name) for each in configurations for name in SUPPRESSED if getattr(each, name) is not None)
+    tables += [f"{name} of {each.id}" for each, name in stated]
     changed = {
         "attributes": [_declarable(each) for each in entry.attributes],
-        "configurations": [each.model_copy(update={"suppressed": None}) for each in configurations],
+        "configurations": [each.model_copy(update=dict.fromkeys(SUPPRESSED)) for each in configurations],
     }
     return entry.model_copy(update=changed), tuple(tables)
 

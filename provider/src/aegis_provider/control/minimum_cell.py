@@ -12,6 +12,7 @@ from aegis_provider.control.dependent_rounding import RandomBytes, rounded_up
 from aegis_provider.control.promises import Roles, still_vouched
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import rounded_pairs
+from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.control.rounding import RandomRounding
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.merged_table import Merging
@@ -86,7 +87,8 @@ class MinimumCell(Control):
         rounded = [] if known.rounds else list(self._unmerged(entry))
         attributes = [self._attribute(each, rounded) for each in entry.attributes]
         _refuse_small(attributes, self.least)
-        held = entry.model_copy(update={"attributes": attributes, "configurations": list(vouched.configurations)})
+        changed = {"attributes": attributes, "configurations": list(vouched.configurations), **rounded_trace(entry)}
+        held = entry.model_copy(update=changed)
         changes = Changes(
             merged=known.merged,
             label=known.label,
@@ -97,9 +99,9 @@ class MinimumCell(Control):
         held, later = self._pairs(held)
         return held, changes.followed_by(later)
 
-    def suppressed(self, records: int) -> int | None:
+    def suppressed(self, number: int) -> int | None:
         """Return the number if it is 0 or at least the minimum."""
-        return None if 0 < records < self.least else records
+        return None if 0 < number < self.least else number
 
     def _unmerged(self, entry: EntryDocument) -> Iterator[tuple[str, str]]:
         """Yield the maskings, with their attributes, that have small counts and no mapping by which to merge them."""

@@ -97,11 +97,12 @@ class LaplaceNoise(Control):
         """
         _refuse_chance(entry)
         pairs, lost = without_untold(entry.pairs, self.sums)
-        told = {"pairs": pairs} if lost else {}
+        told = {"joint_trace": None} | ({"pairs": pairs} if lost else {})
         declarable, left_out = only_declarable(without_unshared(entry.model_copy(update=told)))
         tables = noisy_tables(declarable, self.epsilon, self.split)
         noisy = with_tables(declarable, _noisy(declarable, tables, progress))
         untold = (f"what {lost} pairs tell of the label together (with_label)",) * bool(lost)
+        untold += ("what the unmasked table tells (joint_trace)",) * (entry.joint_trace is not None)
         return self._told(noisy, tables), Changes(tables=(*left_out, *untold), noise=tuple(tables))
 
     def _told(self, entry: EntryDocument, tables: Sequence[NoisyTable]) -> EntryDocument:
@@ -120,8 +121,8 @@ class LaplaceNoise(Control):
         ]
         return entry.model_copy(update={"pairs": pairs}) if pairs else entry
 
-    def suppressed(self, records: int) -> None:  # noqa: ARG002 - the signature of every control
-        """Return nothing: epsilon does not cover an exact number of records."""
+    def suppressed(self, number: int) -> None:  # noqa: ARG002 - the signature of every control
+        """Return nothing: epsilon does not cover an exact number of records or cells."""
         return
 
     def caveats(self) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from aegis_provider.privacy import CRITERIA
-from aegis_sdk.wire import Configuration
+from aegis_sdk.wire import SUPPRESSED, Configuration
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Vouched:
     Attributes:
         configurations: The configurations with the guarantees left.
         lost: The names of the guarantees that no longer hold, by id.
-        recount: The ids of the configurations whose suppressed records may have changed.
+        recount: The ids of the configurations whose suppressed records or cells may have changed.
     """
 
     configurations: tuple[Configuration, ...]
@@ -48,10 +48,11 @@ def still_vouched(configurations: Sequence[Configuration], merged: _Merged, role
         if names:
             lost[each.id] = names
         reclassed = bool(coarser.intersection((*roles.quasi_identifiers, *roles.sensitive)))
-        recounted = reclassed and each.suppressed is not None
+        suppresses = any(getattr(each, name) is not None for name in SUPPRESSED)
+        recounted = dict.fromkeys(SUPPRESSED) if reclassed and suppresses else {}
         if recounted:
             recount.append(each.id)
-        kept.append(each.model_copy(update={"privacy": left or None, **({"suppressed": None} if recounted else {})}))
+        kept.append(each.model_copy(update={"privacy": left or None, **recounted}))
     return Vouched(tuple(kept), lost, tuple(recount))
 
 

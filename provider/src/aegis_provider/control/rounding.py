@@ -13,6 +13,7 @@ from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once,
 from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
+from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
@@ -85,6 +86,7 @@ class RandomRounding(Control):
             "records": int(histogram.sum()),
             "label": entry.label.model_copy(update={"histogram": histogram.tolist()}),
             "attributes": [self._attribute(each, up, labels) for each in entry.attributes],
+            **rounded_trace(entry),
         }
         if entry.configurations is not None:
             changed["configurations"] = [self._configuration(each) for each in entry.configurations]
@@ -95,14 +97,14 @@ class RandomRounding(Control):
             ]
         return entry.model_copy(update=changed), Changes(tables=left_out)
 
-    def suppressed(self, records: int) -> int:
-        """Return the rounded number of suppressed records.
+    def suppressed(self, number: int) -> int:
+        """Return the rounded number of suppressed records or cells.
 
         It is rounded up where its remainder exceeds a threshold, which is drawn once. Configurations that suppress the
         same records would otherwise round their number anew each, and the mean would tell it.
         """
-        remainder = records % self.base
-        return records - remainder + self.base * (remainder > self._threshold)
+        remainder = number % self.base
+        return number - remainder + self.base * (remainder > self._threshold)
 
     def _configuration(self, configuration: Configuration) -> Configuration:
         """Return the configuration with a `k` that is rounded down, at least 1: it may be the size of a class."""

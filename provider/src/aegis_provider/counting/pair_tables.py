@@ -28,10 +28,12 @@ class PairsTold:
     Attributes:
         pairs: The entry's `pairs` as JSON values.
         sums: By pair, what its chi-square with the label follows from. An entry does not have these.
+        trace: What the unmasked table tells; `None` if pairs were not counted.
     """
 
     pairs: Sequence[dict[str, Any]] = ()
     sums: Mapping[PairName, LabelSums] = field(default_factory=dict)
+    trace: float | None = None
 
 
 def pair_tables(

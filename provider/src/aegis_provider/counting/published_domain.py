@@ -65,13 +65,8 @@ class PublishedDomain:
         """
         domain, histogram = counted.domain, counted.counts.histogram()
         values = Values.of(domain, binned=binned)
-        atoms = common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
-        listed = atoms
-        if unmasked:
-            listed = merged_values(
-                domain, histogram, atoms, least_records(int(histogram.sum())), ordered=values.ordered
-            )
-        listed = Partition.of(listed.groups)
+        atoms = _atoms(domain, shared)
+        listed = listed_values(domain, histogram, shared, binned=binned) if unmasked else Partition.of(atoms.groups)
         view = View(listed, counted.counts.fold(listed.groups, listed.size))
         listed = merged_within(view, atoms, least, values).partition
         members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
@@ -83,6 +78,25 @@ class PublishedDomain:
         sums = np.zeros((self.partition.size, transition.shape[1]))
         np.add.at(sums, self.partition.groups, transition)
         return sums / np.bincount(self.partition.groups)[:, np.newaxis]
+
+
+def listed_values(domain: Domain, histogram: Counts, shared: Sequence[Partition], *, binned: bool) -> Partition:
+    """Return the groups that are listed, by default, of an attribute that is shared unmasked.
+
+    Args:
+        domain: Its values.
+        histogram: (values,) the records of each.
+        shared: The partitions of its values by the maskings that configurations use.
+        binned: Whether the values are bins.
+    """
+    ordered = Values.of(domain, binned=binned).ordered
+    least = least_records(int(histogram.sum()))
+    return Partition.of(merged_values(domain, histogram, _atoms(domain, shared), least, ordered=ordered).groups)
+
+
+def _atoms(domain: Domain, shared: Sequence[Partition]) -> Partition:
+    """Return the groups of values that no shared masking tells apart."""
+    return common_refinement([Partition(np.zeros(len(domain), dtype=np.intp), 1), *shared])
 
 
 def least_records(records: int) -> int:

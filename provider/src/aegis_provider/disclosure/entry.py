@@ -6,8 +6,7 @@ from time import monotonic
 
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.errors import AdvisorError
-from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, with_declared_rounding
-from aegis_advisor.evidence.checks import find_faults
+from aegis_advisor.evidence import AttributeEvidence, with_declared_rounding
 from aegis_provider.disclosure.comparison import Truth, compare, refuse_other_counts, true_counts
 from aegis_provider.disclosure.model import AttributeDisclosure, Disclosure, Judged
 from aegis_provider.disclosure.tables import (
@@ -18,12 +17,13 @@ from aegis_provider.disclosure.tables import (
     rounding_of,
 )
 from aegis_provider.disclosure.verdict import judged, refuse_false_declarations
+from aegis_provider.entry_evidence import evidence_of
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source
 from aegis_sdk.reading import shown, verdict_in_words
-from aegis_sdk.wire import Attribute, EntryDocument, pointer_of
+from aegis_sdk.wire import Attribute, EntryDocument
 
 _PARTS = 1000
 """The number of steps that the progress of an attribute is divided into."""
@@ -66,7 +66,7 @@ def disclose(
         raise PlanError("table and plan go together, because the plan says what the entry counts; give both")
     refuse_false_declarations(entry)
     chosen, rounding = _chosen(entry, attributes), rounding_of(entry)
-    published = [_evidence(entry, each) for each in chosen]
+    published = [evidence_of(entry, each) for each in chosen]
     evidence = [with_declared_rounding(each) for each in published]
     truths: Sequence[Truth | None] = [None] * len(chosen)
     if table is not None and plan is not None:
@@ -113,7 +113,7 @@ def verdict_on(entry: EntryDocument, seconds: float) -> Judged:
         EntryError: The entry is not what its controls say, or its counts contradict each other.
     """
     refuse_false_declarations(entry)
-    return judged(entry, [_evidence(entry, each) for each in entry.attributes], {}, _within(seconds))
+    return judged(entry, [evidence_of(entry, each) for each in entry.attributes], {}, _within(seconds))
 
 
 def refuse_small_counts(disclosure: Disclosure, source: str) -> None:
@@ -145,16 +145,6 @@ def _chosen(entry: EntryDocument, names: Sequence[str] | None) -> list[Attribute
         if name not in known:
             raise EntryError(f"no attribute {name!r}; {nearest(name, [*known])}")
     return [each for each in entry.attributes if not names or each.name in names]
-
-
-def _evidence(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
-    """Return what the advisor knows of the attribute, after checking that its counts are consistent."""
-    control = None if entry.disclosure_control is None else entry.disclosure_control.model_dump()
-    evidence = attribute_evidence(attribute.model_dump(), entry.label.model_dump(), control)
-    for fault in find_faults(evidence):
-        place = entry.attributes.index(attribute)
-        raise EntryError(f"{pointer_of(('attributes', place, *fault.path))}: {fault.detail}")
-    return evidence
 
 
 def _within(seconds: float) -> Callable[[], bool]:

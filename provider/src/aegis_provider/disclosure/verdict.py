@@ -4,17 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from math import floor, log10
 from typing import Final
 
-import numpy as np
-
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
-from aegis_advisor.evidence import AttributeEvidence, pair_counts
-from aegis_advisor.evidence.checks import find_pair_faults
-from aegis_advisor.verdict import ENOUGH, PublishedCounts, Releases, judge, spent_epsilon
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.verdict import ENOUGH, PublishedCounts, judge, spent_epsilon
 from aegis_advisor.verdict.model import Path
 from aegis_provider.disclosure.model import Judged
+from aegis_provider.entry_evidence import pair_counts_of, releases_of
 from aegis_provider.entry_warnings import tables_in
 from aegis_provider.errors import EntryError
-from aegis_sdk.wire import IDENTITY, EntryDocument, Verdict, VerdictFinding, pointer_of
+from aegis_sdk.wire import EntryDocument, Verdict, VerdictFinding, pointer_of
 
 _SMALLEST: Final = 5
 """The smallest count that is not small."""
@@ -56,10 +54,7 @@ def judged(
     Raises:
         EntryError: Its pair counts contradict the rest.
     """
-    published = _published(entry, evidence)
-    for fault in find_pair_faults(evidence, list(published.pairs.values())):
-        place = list(published.pairs)[int(fault.path[0])]
-        raise EntryError(f"{pointer_of(('pairs', place, *fault.path[1:]))}: {fault.detail}")
+    published = PublishedCounts(evidence, pair_counts_of(entry, evidence), releases_of(entry))
 
     def bound(one: AttributeEvidence) -> CellBounds:
         known = bounds.get(one.name) if any(one is each for each in evidence) else None
@@ -86,33 +81,27 @@ def _in_words(entry: EntryDocument, path: Path) -> str:
         case ("pairs", int(place), *_):
             pair = entry.pairs[place]
             return " x ".join(map(": ".join, zip(pair.attributes, pair.maskings, strict=True)))
-        case ("configurations", int(place), *_):
-            return f"suppressed records of {(entry.configurations or [])[place].id}"
+        case ("configurations", int(place), kind):
+            what = "cells" if kind == "suppressed_cells" else "records"
+            return f"suppressed {what} of {(entry.configurations or [])[place].id}"
         case _:
             return f"{entry.label.name}, histogram"
-
-
-def _published(entry: EntryDocument, evidence: Sequence[AttributeEvidence]) -> PublishedCounts:
-    places = {each.name: place for place, each in enumerate(entry.attributes)}
-    pairs = {
-        number: pair_counts(pair.model_dump(), (places[pair.attributes[0]], places[pair.attributes[1]]))
-        for number, pair in enumerate(entry.pairs)
-        if pair.joint is not None
-    }
-    return PublishedCounts(evidence, pairs, _releases(entry))
 
 
 def _mending_options(entry: EntryDocument, published: PublishedCounts) -> str:
     """Return the options of `aegis summarize` with which an entry that fails is published more safely.
 
-    Exact counts, and counts rounded table by table, are mended by the default, which needs no option.
+    Exact counts, and counts rounded table by table, are mended by the default, which needs no option. The default is
+    mended by a minimum, which leaves out pairs that tell too much, and a minimum by noise that is always enough.
     """
     control, pairs = entry.disclosure_control, " --pairs" if entry.pairs else ""
     if control is not None and control.epsilon is not None:
         split = f" --split {control.split}" if control.split else ""
         return f"--epsilon {_at_most(control.epsilon * ENOUGH / spent_epsilon(published))}{split}{pairs}"
+    if control is not None and control.min_cell is not None:
+        return f"--epsilon {_at_most(ENOUGH)}{pairs}"
     if control is not None and control.rounding is not None:
-        return f"--min-cell {_SMALLEST} --round-to {max(_SMALLEST, control.rounded_to or 0)}{pairs}"
+        return f"--min-cell {_SMALLEST}{pairs}"
     return pairs.strip()
 
 
@@ -120,19 +109,3 @@ def _at_most(epsilon: float) -> str:
     """Round down to two significant digits."""
     unit = 10.0 ** (floor(log10(epsilon)) - 1)
     return f"{floor(epsilon / unit) * unit:.6g}"
-
-
-def _releases(entry: EntryDocument) -> Releases:
-    table, rows = entry.configuration_table, entry.configurations or []
-    suppressed: list[int | None] = [row.suppressed for row in rows]
-    masked = {
-        each.name: [row.maskings[each.name] for row in rows] if table is None else list(table.maskings[each.name])
-        for each in entry.attributes
-    }
-    options = [tuple(dict.fromkeys((IDENTITY, *masked[each.name]))) for each in entry.attributes]
-    columns = [
-        [own.index(masking) for masking in masked[each.name]]
-        for each, own in zip(entry.attributes, options, strict=True)
-    ]
-    codes = np.array(columns, dtype=np.int64).T
-    return Releases(codes, options, suppressed or [None] * len(codes))

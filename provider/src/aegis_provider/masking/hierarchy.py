@@ -207,8 +207,9 @@ class DateHierarchy(Hierarchy, MaskingFunction):
 class TreeHierarchy(Hierarchy, MaskingFunction):
     """Level 1 of a value is the group that contains it, level 2 the group that contains that group, and so on.
 
-    A value with fewer groups above it than others keeps the highest of them. No group name and no value appears twice,
-    so each level is a function of the level below.
+    A value with fewer groups above it than others keeps the highest of them. No value appears twice, nor does a group
+    name, except for a group that stays as it is: `{other: {other: [...]}}`. So each level is a function of the level
+    below.
     """
 
     tree: Tree

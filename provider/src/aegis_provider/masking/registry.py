@@ -10,6 +10,7 @@ from aegis_provider.masking.function import Function
 from aegis_provider.masking.hierarchy import Hierarchy
 from aegis_provider.masking.lookup import Mapped
 from aegis_provider.masking.masked_table import MaskedTable
+from aegis_provider.masking.microaggregate import Microaggregate
 from aegis_provider.masking.noise import Noise
 from aegis_provider.masking.numbers import Round, TopBottom
 from aegis_provider.masking.randomisation import Pram, RandomisedResponse, Shuffle
@@ -37,6 +38,7 @@ FUNCTIONS = by_name(
         Blur,
         Round,
         TopBottom,
+        Microaggregate,
         Suppress,
         Mapped,
         Token,

@@ -43,12 +43,12 @@ def paths_of(tree: Tree, above: tuple[str, ...] = ()) -> Iterator[tuple[str, tup
 
 
 def names_of(tree: Tree) -> tuple[list[str], list[str]]:
-    """Return the names of all groups, and all values."""
+    """Return the names of all groups, and all values. A group that contains only one of its own name is named once."""
     groups, values = list(tree), []
-    for within in tree.values():
+    for name, within in tree.items():
         if isinstance(within, Mapping):
             inner = names_of(within)
-            groups += inner[0]
+            groups += inner[0][1:] if list(within) == [name] else inner[0]
             values += inner[1]
         else:
             values += within

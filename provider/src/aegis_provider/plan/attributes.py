@@ -30,19 +30,30 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
         attribute.checked_name(name)
         if name == label:
             attribute.fail("the label cannot be an attribute too")
-        fields = attribute.fields(optional=("type", "discretize", "hierarchy", "maskings", "default"))
+        optional = ("type", "discretize", "hierarchy", "maskings", "default", "identity", "fitted_to")
+        fields = attribute.fields(optional=optional)
         levels = list(_levels(fields["hierarchy"], name)) if "hierarchy" in fields else []
         maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
         for masking_id in {each.id for each in levels} & {each.id for each in maskings}:
             fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
         value_type = _value_type(fields.get("type"))
         discretization = _discretization(fields["discretize"], value_type) if "discretize" in fields else None
+        identity = "identity" not in fields or fields["identity"].one_of("true", "false") == "true"
         default = _default(fields.get("default"), (*levels, *maskings))
-        yield Attribute(name, value_type, (*levels, *maskings), discretization, default)
+        if default == IDENTITY and "default" in fields and not identity:
+            fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
+        is_fitted = "fitted_to" in fields and _is_fitted(fields["fitted_to"])
+        yield Attribute(name, value_type, (*levels, *maskings), discretization, default, identity, is_fitted)
 
 
 def _default(element: Element | None, maskings: Sequence[Masking]) -> str:
     return IDENTITY if element is None else read_choice(element, choices_of(maskings))
+
+
+def _is_fitted(element: Element) -> bool:
+    if element.text() != "label":
+        element.fail(f"maskings can only be fitted to `label`, not to {element.value!r}")
+    return True
 
 
 def choices_of(maskings: Sequence[Masking]) -> list[str]:

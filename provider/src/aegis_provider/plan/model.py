@@ -48,7 +48,9 @@ class Attribute:
     """A column to summarise. Without `value_type` the type is inferred from the values.
 
     `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
-    not binned. `default`: the choice of every configuration that does not name the attribute.
+    not binned. `default`: the choice of every configuration that does not name the attribute. `identity`: whether
+    configurations may leave it unmasked. `fitted_to_label`: whether its maskings merge values that tell the same about
+    the label; for other records they must be fitted anew.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Attribute:
     maskings: tuple[Masking, ...]
     discretization: Rule | None = None
     default: str = IDENTITY
+    identity: bool = True
+    fitted_to_label: bool = False
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with that id, or `None` for `identity` and `drop`."""
@@ -63,9 +67,13 @@ class Attribute:
 
     @property
     def kept_as(self) -> str:
-        """Its choice if only other attributes are searched: the default, or a token instead of raw values."""
+        """Its choice if only other attributes are searched: the default, and instead of forbidden raw values a token or
+        nothing.
+        """
+        if self.default != IDENTITY:
+            return self.default
         tokens = [masking.id for masking in self.maskings if masking.is_secret]
-        return tokens[0] if tokens and self.default == IDENTITY else self.default
+        return next(iter(tokens), IDENTITY if self.identity else DROP)
 
     @property
     def is_secret(self) -> bool:
@@ -79,13 +87,20 @@ class Configuration:
 
     `maskings`: for every attribute of the plan a masking id, `identity` or `drop`. `privacy`: what the provider vouches
     for, numbers by name (`k`, `l`, `t`, ...). `suppressed`: how many records are left out, namely those of the classes
-    that break this promise; `None` if none are.
+    that break this promise; `None` if none are. `suppressed_cells`: how many single cells of these records become `*`
+    instead; `suppressed` then counts only the records that no suppressed cell saves. `None` if no cell is suppressed.
     """
 
     id: str
     maskings: Mapping[str, str]
     privacy: Mapping[str, int | float]
     suppressed: int | None = None
+    suppressed_cells: int | None = None
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether it suppresses the records that break its promise, wholly or in part."""
+        return self.suppressed is not None or self.suppressed_cells is not None
 
 
 @dataclass(frozen=True)
@@ -94,8 +109,8 @@ class Plan:
 
     `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (perhaps the label)
     whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
-    person. `seed`: the seed of the random maskings. `files`: the plan file and the files that it names; comparisons
-    ignore where a plan is kept.
+    person. `seed`: the seed of the random maskings. `left_out`: columns of the table that are never shared, each with
+    the reason. `files`: the plan file and the files that it names; comparisons ignore where a plan is kept.
     """
 
     source: str
@@ -106,6 +121,7 @@ class Plan:
     sensitive: tuple[str, ...] = ()
     quasi_identifiers: tuple[str, ...] = ()
     seed: int = 0
+    left_out: Mapping[str, str] = field(default_factory=dict)
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property

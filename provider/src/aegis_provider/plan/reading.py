@@ -8,12 +8,12 @@ from typing import Any, Final
 from aegis_provider.errors import nearest
 from aegis_provider.masking import names_file
 from aegis_provider.plan.attributes import choices_of, read_attributes, read_choice
-from aegis_provider.plan.model import Attribute, Configuration, Plan
+from aegis_provider.plan.model import IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.yaml_file import Element, parsed
-from aegis_sdk.wire import PRIVACY_CRITERIA
+from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED
 
 _ABOUT: Final = ("title", "description", "license")
-_OPTIONAL: Final = ("privacy", "suppressed", "sensitive", "quasi_identifiers", "seed", "keywords")
+_OPTIONAL: Final = ("privacy", *SUPPRESSED, "sensitive", "quasi_identifiers", "seed", "keywords", "left_out")
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
@@ -37,8 +37,20 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
     _refuse_strays(fields, configurations)
     sensitive, quasi_identifiers = _roles(fields, label, attributes)
     seed = _seed(root, fields, attributes)
+    left_out = _left_out(fields, [label, *(each.name for each in attributes)])
     files = (path, *_files_named(root.value, path.parent))
-    return Plan(path.name, label, attributes, configurations, _about(fields), sensitive, quasi_identifiers, seed, files)
+    return Plan(
+        path.name,
+        label,
+        attributes,
+        configurations,
+        _about(fields),
+        sensitive,
+        quasi_identifiers,
+        seed,
+        left_out,
+        files,
+    )
 
 
 def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attribute, ...]) -> int:
@@ -52,18 +64,20 @@ def _seed(root: Element, fields: Mapping[str, Element], attributes: tuple[Attrib
 
 @dataclass(frozen=True)
 class _Vouched:
-    """The privacy vouched for and the number of records left out, by configuration id."""
+    """The privacy vouched for and the numbers of records left out and of cells suppressed, by configuration id."""
 
     privacy: Mapping[str, dict[str, int | float]]
     suppressed: Mapping[str, int]
+    cells: Mapping[str, int]
 
     @classmethod
     def of(cls, fields: Mapping[str, Element]) -> "_Vouched":
         privacy = fields["privacy"].items() if "privacy" in fields else ()
-        suppressed = fields["suppressed"].items() if "suppressed" in fields else ()
+        records, cells = (dict(fields[name].items()) if name in fields else {} for name in SUPPRESSED)
         return cls(
             {configuration_id: _privacy(each) for configuration_id, each in privacy},
-            {configuration_id: records.integer(at_least=0) for configuration_id, records in suppressed},
+            {configuration_id: number.integer(at_least=0) for configuration_id, number in records.items()},
+            {configuration_id: number.integer(at_least=0) for configuration_id, number in cells.items()},
         )
 
 
@@ -76,8 +90,12 @@ def _configurations(element: Element, attributes: tuple[Attribute, ...], promise
         configuration.checked_name(configuration_id)
         chosen = configuration.fields(optional=tuple(known))
         maskings = defaults | {name: read_choice(choice, known[name]) for name, choice in chosen.items()}
+        for each in attributes:
+            if maskings[each.name] == IDENTITY and not each.identity:
+                configuration.fail(f"leaves {each.name!r} unmasked, which its `identity: false` forbids")
         privacy = promises.privacy.get(configuration_id, {})
-        yield Configuration(configuration_id, maskings, privacy, promises.suppressed.get(configuration_id))
+        suppressed = (counts.get(configuration_id) for counts in (promises.suppressed, promises.cells))
+        yield Configuration(configuration_id, maskings, privacy, *suppressed)
 
 
 def _privacy(element: Element) -> dict[str, int | float]:
@@ -93,7 +111,7 @@ def _vouched(element: Element) -> int | float:
 
 def _refuse_strays(fields: dict[str, Element], configurations: tuple[Configuration, ...]) -> None:
     known = {configuration.id: configuration for configuration in configurations}
-    for promise in (fields[key] for key in ("privacy", "suppressed") if key in fields):
+    for promise in (fields[key] for key in ("privacy", *SUPPRESSED) if key in fields):
         for configuration_id in dict(promise.items()):
             if configuration_id not in known:
                 promise.fail(f"unknown configuration {configuration_id!r}; {nearest(configuration_id, list(known))}")
@@ -123,6 +141,16 @@ def _roles(
         if name in sensitive:
             fields["quasi_identifiers"].fail(f"{name!r} is sensitive, so it cannot be a quasi-identifier too")
     return sensitive, quasi_identifiers
+
+
+def _left_out(fields: Mapping[str, Element], shared: Sequence[str]) -> dict[str, str]:
+    """Read the columns that are left out, each with its reason."""
+    left_out = {}
+    for name, reason in fields["left_out"].items() if "left_out" in fields else ():
+        if name in shared:
+            reason.fail("the column is shared, so it cannot be left out too")
+        left_out[name] = reason.text()
+    return left_out
 
 
 def _names(element: Element, known: list[str]) -> tuple[str, ...]:

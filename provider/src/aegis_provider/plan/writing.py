@@ -14,11 +14,12 @@ from aegis_provider.masking import names_file
 from aegis_provider.output import refuse_overwriting, written_whole
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
+from aegis_sdk.wire import SUPPRESSED
 
 Edit: TypeAlias = tuple[int, int, str]
 """The start and the end of a stretch of text, and its replacement."""
 
-_REPLACED: Final = ("configurations", "privacy", "suppressed")
+_REPLACED: Final = ("configurations", "privacy", *SUPPRESSED)
 
 
 def write_plan(
@@ -97,15 +98,15 @@ def _edited(text: str, folder: Path, target: Path) -> str:
 def _removals(root: yaml.Node | None, text: str) -> Iterator[Edit]:
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         if key.value in _REPLACED:
-            line_end = text.find("\n", _end(value))
+            line_end = text.find("\n", end_of(value))
             yield key.start_mark.index, len(text) if line_end < 0 else line_end + 1, ""
 
 
-def _end(node: yaml.Node) -> int:
+def end_of(node: yaml.Node) -> int:
     """Return where the last value in a node ends, because a block itself extends over comments to the next key."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
-        return _end(last[1] if isinstance(last, tuple) else last)
+        return end_of(last[1] if isinstance(last, tuple) else last)
     return int(node.end_mark.index)
 
 
@@ -115,7 +116,7 @@ def _paths(node: yaml.Node | None, under: str, folder: Path, target: Path) -> It
             if isinstance(value, yaml.ScalarNode) and names_file(under, str(key.value)):
                 moved = _moved(value.value, folder, target)
                 if moved != value.value:
-                    yield value.start_mark.index, value.end_mark.index, _scalar(moved)
+                    yield value.start_mark.index, value.end_mark.index, scalar(moved)
             else:
                 yield from _paths(value, key.value if isinstance(key.value, str) else "", folder, target)
 
@@ -139,22 +140,30 @@ def _lines(plan: Plan, configurations: Sequence[Configuration]) -> Iterator[str]
     defaults = {each.name: each.default for each in plan.attributes}
     yield "configurations:"
     for each in configurations:
-        yield f"  {_scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
+        yield f"  {scalar(each.id)}: {_flow({k: v for k, v in each.maskings.items() if v != defaults[k]})}"
     yield "privacy:"
     for each in configurations:
-        yield f"  {_scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"
-    suppressed = [each for each in configurations if each.suppressed is not None]
-    if suppressed:
-        yield "suppressed:"
-        yield from (f"  {_scalar(each.id)}: {each.suppressed}" for each in suppressed)
+        yield f"  {scalar(each.id)}: {{{', '.join(f'{name}: {value}' for name, value in each.privacy.items())}}}"
+    yield from _numbers("suppressed", {each.id: each.suppressed for each in configurations})
+    yield from _numbers("suppressed_cells", {each.id: each.suppressed_cells for each in configurations})
+
+
+def _numbers(key: str, numbers: Mapping[str, int | None]) -> Iterator[str]:
+    stated = {name: number for name, number in numbers.items() if number is not None}
+    if stated:
+        yield f"{key}:"
+        yield from (f"  {scalar(name)}: {number}" for name, number in stated.items())
 
 
 def _flow(mapping: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{_scalar(key)}: {_scalar(value)}" for key, value in mapping.items()) + "}"
+    return "{" + ", ".join(f"{scalar(key)}: {scalar(value)}" for key, value in mapping.items()) + "}"
 
 
 @cache
-def _scalar(text: str) -> str:
-    """Return the text as YAML writes it in a list; `yaml.BaseLoader` reads it as text."""
-    written: str = yaml.safe_dump([text], default_flow_style=True, allow_unicode=True, width=1 << 30)
+def scalar(text: str) -> str:
+    """Return a text as YAML writes it in a list, on one line; `yaml.BaseLoader` reads it as text."""
+    style = None if text.isprintable() else '"'
+    written: str = yaml.safe_dump(
+        [text], default_flow_style=True, default_style=style, allow_unicode=True, width=1 << 30
+    )
     return written.strip()[1:-1]

@@ -10,6 +10,7 @@
 """
 
 from aegis_provider.privacy.assessment import IN_BINS, Assessment, ReleasePrivacy, Verdict, assess
+from aegis_provider.privacy.certain_values import certain_values_warning, promises_nothing
 from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
 from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
 from aegis_provider.privacy.criteria import CRITERIA
@@ -34,6 +35,7 @@ __all__ = [
     "Verdict",
     "assess",
     "breaks",
+    "certain_values_warning",
     "class_of_each",
     "classes_of",
     "columns_of",
@@ -42,5 +44,6 @@ __all__ = [
     "measure_privacy",
     "measured_names",
     "plan_of_roles",
+    "promises_nothing",
     "roles_of",
 ]

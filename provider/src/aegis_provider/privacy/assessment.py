@@ -1,12 +1,13 @@
 """The privacy and the risk of a table and of every release that its plan describes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.privacy.certain_values import certain_values_warning, promises_nothing, values_are_certain
 from aegis_provider.privacy.classes import Classes
 from aegis_provider.privacy.columns import Column, columns_of
 from aegis_provider.privacy.criteria import CRITERIA
@@ -15,6 +16,10 @@ from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import ClassSizes, Risk
 from aegis_provider.progress import Progress
 from aegis_provider.table import Source, open_table
+from aegis_sdk.reading import some
+from aegis_sdk.wire import SUPPRESSED
+
+_MOST_NAMES = 5
 
 IN_BINS: Final = ", numbers in the plan's bins"
 """Added to the name of an unmasked table whose numbers the plan discretises."""
@@ -33,7 +38,7 @@ class Verdict:
         """Whether the release is known to break the promise."""
         if self.reached is None:
             return False
-        if self.name == "suppressed":
+        if self.name in SUPPRESSED:
             return self.reached != self.promised
         return not holds(self.name, self.reached, self.promised)
 
@@ -48,7 +53,8 @@ class ReleasePrivacy:
         privacy: The privacy it reaches by name, after suppression.
         sizes: The sizes of its equivalence classes after suppression; `None` if nothing could be measured.
         suppressed: How many records are left out.
-        declared: How many records are left out according to the plan.
+        suppressed_cells: How many single cells are suppressed.
+        declared: The numbers of suppressed records and cells according to the plan, by name.
         left_to_chance, masked_elsewhere: The attributes because of which nothing could be measured.
     """
 
@@ -57,7 +63,8 @@ class ReleasePrivacy:
     privacy: Mapping[str, float]
     sizes: ClassSizes | None
     suppressed: int = 0
-    declared: int | None = None
+    suppressed_cells: int = 0
+    declared: Mapping[str, int] = field(default_factory=dict)
     left_to_chance: tuple[str, ...] = ()
     masked_elsewhere: tuple[str, ...] = ()
 
@@ -68,10 +75,10 @@ class ReleasePrivacy:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Every promise, and the number of suppressed records if the plan declares one."""
+        """Every promise, and the numbers of suppressed records and cells if the plan declares them."""
         verdicts = [Verdict(name, promised, self.privacy.get(name)) for name, promised in self.promise.items()]
-        if self.declared is not None and self.sizes is not None:
-            verdicts.append(Verdict("suppressed", self.declared, self.suppressed))
+        if self.sizes is not None:
+            verdicts += [Verdict(name, number, getattr(self, name)) for name, number in self.declared.items()]
         return tuple(verdicts)
 
     @property
@@ -109,7 +116,11 @@ class ReleasePrivacy:
             return f"BROKEN: {'; '.join(breaches)}"
         if self.risk is None:
             return "no record is left"
-        held = [f"{each.name} {each.promised:.6g}" for each in self.verdicts if each.reached is not None]
+        held = [
+            f"{each.name} {each.promised:.6g}"
+            for each in self.verdicts
+            if each.reached is not None and not promises_nothing(each.name, each.promised)
+        ]
         parts = [f"holds {', '.join(held)}"] if held else []
         parts += [f"{', '.join(self.unmeasured)} not measured"] if self.unmeasured else []
         return "; ".join(parts) or "promises nothing"
@@ -133,6 +144,17 @@ class Assessment:
     def check_failures(self) -> tuple[ReleasePrivacy, ...]:
         """The failures among the table as it is and the releases."""
         return tuple(each for each in (self.as_it_is, *self.releases) if each.fails_check)
+
+    @property
+    def certain_values(self) -> str | None:
+        """A warning if a release, or the table if there is none, leaves no doubt about some sensitive values."""
+        certain = [each for each in self.releases or (self.as_it_is,) if values_are_certain(each.privacy)]
+        if not certain:
+            return None
+        warning = certain_values_warning(certain[0].privacy, self.plan)
+        if len(self.releases) < 2:  # noqa: PLR2004 - of one, there is nothing to list
+            return warning
+        return f"{warning}, as {some([each.id for each in certain], _MOST_NAMES)} mask{'s' * (len(certain) == 1)} it"
 
     @property
     def neither(self) -> tuple[str, ...]:
@@ -216,10 +238,15 @@ def _release(table: PrivacyTable, configuration: Configuration, require: Mapping
         return ReleasePrivacy(
             configuration.id, promise, {}, None, left_to_chance=tuple(chance), masked_elsewhere=tuple(elsewhere)
         )
-    classes = table.released(configuration)
-    suppressed = int(table.records.counts.sum()) - classes.records
+    if not configuration.suppresses:
+        return _measured(configuration.id, promise, table.masked(configuration))
+    suppressed = table.suppressed(configuration)
+    declared = {name: getattr(configuration, name) for name in SUPPRESSED}
     return replace(
-        _measured(configuration.id, promise, classes), suppressed=suppressed, declared=configuration.suppressed
+        _measured(configuration.id, promise, suppressed.released),
+        suppressed=suppressed.records,
+        suppressed_cells=suppressed.cells,
+        declared={name: number for name, number in declared.items() if number is not None},
     )
 
 

@@ -1,7 +1,7 @@
 """Equivalence classes: records that nobody can tell apart by their masked quasi-identifiers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,11 @@ class Classes:
         """The number of records in all classes."""
         return int(self.sizes.sum())
 
+    def compared_with(self, before: "Classes") -> "Classes":
+        """Return the same classes, compared with the whole table that `before` was counted in."""
+        whole = {name: each.whole for name, each in before.sensitive.items()}
+        return Classes(self.sizes, {name: replace(each, whole=whole[name]) for name, each in self.sensitive.items()})
+
     def without(self, broken: NDArray[np.bool_]) -> "Classes":
         """Return the classes that remain when those marked in `broken`, (classes,), are suppressed.
 
@@ -79,6 +84,13 @@ def classes_of(
             one class.
     """
     groups, size = class_of_each(records, mappings, quasi_identifiers)
+    return classes_in(records, mappings, groups, size, sensitive)
+
+
+def classes_in(
+    records: DistinctRecords, mappings: Mapping[str, Places], groups: Places, size: int, sensitive: Sequence[str]
+) -> Classes:
+    """Return the classes of records that are grouped already: `groups`, (combinations,), each below `size`."""
     sizes = np.bincount(groups, records.counts, size).astype(np.int64)
     columns = {name: _column(records, mappings, name) for name in sensitive}
     return Classes(sizes, {name: _counted(groups, size, records.counts, *each) for name, each in columns.items()})

@@ -102,6 +102,17 @@ def _delta_disclosure(classes: Classes, counts: SensitiveCounts) -> Numbers:
     return _largest_of(classes, counts, np.abs(np.log(q / p)))
 
 
+_NO_LIMIT = 100
+"""A value that can become so many times as likely is rare, and the number limits nothing that matters."""
+
+
+def _times(times: float, how: str, when: str = "") -> str:
+    """Say how many times as likely a value can become."""
+    if times > _NO_LIMIT:
+        return f"no useful limit: {when}a value can be more than {_NO_LIMIT} times {how}"
+    return f"{when}a value can be {times:.3g} times {how}"
+
+
 #: Rounding may raise the entropy l-diversity of a single value up to this.
 _MORE_THAN_ONE = 1 + 1e-9
 
@@ -196,9 +207,7 @@ _CRITERIA = (
         meaning="by how much a sensitive value can become more likely once the class is known: 0 means not at all, 1 "
         "twice as likely, 2 three times. Less is better. (Cao and Karras 2012)",
         axis="beta: largest relative gain in confidence in a sensitive value",
-        consequence=lambda reached: (
-            f"once the class is known, a value can be {1 + reached:.3g} times as likely as in the whole table"
-        ),
+        consequence=lambda reached: _times(1 + reached, "as likely as in the whole table", "once the class is known, "),
         of_values=_beta,
         compares=True,
         survives_merged_classes=True,
@@ -210,9 +219,7 @@ _CRITERIA = (
         meaning="how much more or less likely a sensitive value of a class is in that class than in the whole table, "
         "as a natural logarithm: 0.7 is a factor of two. Less is better. (Brickell and Shmatikov 2008)",
         axis="delta: largest log ratio of a sensitive value's share in a class to the table's",
-        consequence=lambda reached: (
-            f"a value can be {exp(reached):.3g} times more or less likely in a class than in the whole table"
-        ),
+        consequence=lambda reached: _times(exp(reached), "more or less likely in a class than in the whole table"),
         of_values=_delta_disclosure,
         compares=True,
     ),

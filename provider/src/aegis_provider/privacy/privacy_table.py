@@ -9,8 +9,8 @@ from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
+from aegis_provider.privacy.cells import MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.privacy.classes import Classes, classes_of
-from aegis_provider.privacy.measuring import breaks
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +22,13 @@ class PrivacyTable:
         records: The distinct records.
         mappings: By attribute and masking id, (values,) the place of each value's masked value. A random
             masking, or one that was made elsewhere, has none.
+        costs: What a suppressed cell of each attribute costs, by configuration id (`costs_of`).
     """
 
     plan: Plan
     records: DistinctRecords
     mappings: Mapping[tuple[str, str], Places]
+    costs: Mapping[str, Mapping[str, float]]
 
     @classmethod
     def of(cls, counted: CountedTable, plan: Plan) -> "PrivacyTable":
@@ -46,7 +48,7 @@ class PrivacyTable:
             for masking, domain in counted.masked_domains(each).items()
         }
         records = DistinctRecords.of(counted, columns)
-        return cls(plan, records, mappings)
+        return cls(plan, records, mappings, {each.id: costs_of(counted, each) for each in plan.configurations})
 
     def unmasked(self) -> Classes:
         """Return the classes of the table as it is."""
@@ -74,17 +76,16 @@ class PrivacyTable:
         Raises:
             PlanError: A masking is random or was made elsewhere.
         """
-        chance, elsewhere = self.left_to_chance(configuration), self.masked_elsewhere(configuration)
-        if chance or elsewhere:
-            why = f"masks {', '.join(chance)} at random" if chance else f"has {', '.join(elsewhere)} masked elsewhere"
-            raise PlanError(
-                f"{self.plan.source}: {configuration.id} {why}; "
-                "measure the masked table with --quasi-identifiers and --sensitive"
-            )
-        shared = self.shared(configuration)
-        quasi_identifiers = [name for name in shared if name in self.plan.quasi_identifiers]
-        sensitive = [name for name in shared if name in self.plan.sensitive]
-        return classes_of(self.records, self.mappings_of(configuration), quasi_identifiers, sensitive)
+        masked = self._masked_records(configuration)
+        return masked.classes(*masked.groups())
+
+    def suppressed(self, configuration: Configuration) -> Suppressed:
+        """Return the records that the configuration suppresses, wholly or in part, if it suppresses any.
+
+        Raises:
+            PlanError: A masking is random or was made elsewhere.
+        """
+        return suppress(self._masked_records(configuration), configuration.privacy, self.costs[configuration.id])
 
     def mappings_of(self, configuration: Configuration) -> dict[str, Places]:
         """Return the mapping of each column that the configuration masks by value."""
@@ -94,16 +95,18 @@ class PrivacyTable:
         """Return the columns that the configuration does not drop."""
         return [name for name in self.records.columns if configuration.maskings.get(name) != DROP]
 
-    def released(self, configuration: Configuration) -> Classes:
-        """Return the classes of the release. If it leaves records out, those that break its promise are missing.
-
-        Raises:
-            PlanError: As for `masked`.
-        """
-        classes = self.masked(configuration)
-        if configuration.suppressed is None:
-            return classes
-        return classes.without(breaks(classes, configuration.privacy))
+    def _masked_records(self, configuration: Configuration) -> MaskedRecords:
+        chance, elsewhere = self.left_to_chance(configuration), self.masked_elsewhere(configuration)
+        if chance or elsewhere:
+            why = f"masks {', '.join(chance)} at random" if chance else f"has {', '.join(elsewhere)} masked elsewhere"
+            raise PlanError(
+                f"{self.plan.source}: {configuration.id} {why}; "
+                "measure the masked table with --quasi-identifiers and --sensitive"
+            )
+        shared = self.shared(configuration)
+        quasi_identifiers = tuple(name for name in shared if name in self.plan.quasi_identifiers)
+        sensitive = tuple(name for name in shared if name in self.plan.sensitive)
+        return MaskedRecords(self.records, self.mappings_of(configuration), quasi_identifiers, sensitive)
 
     def _unmapped(self, configuration: Configuration) -> list[str]:
         return [name for name, choice in self._masked(configuration).items() if (name, choice) not in self.mappings]

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.plan.model import Plan
-from aegis_provider.privacy.classes import class_of_each
-from aegis_provider.privacy.measuring import breaks
 from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.table import Table
 from aegis_provider.table.values import MISSING, Domain
@@ -26,7 +24,7 @@ def shown_records(counted: CountedTable, plan: Plan) -> CountedTable:
     Raises:
         TableError: The table cannot be read.
     """
-    leave_out = all(each.suppressed for each in plan.configurations)
+    leave_out = all(each.suppresses for each in plan.configurations)
     if not leave_out or any(not masking.is_by_value for each in plan.attributes for masking in each.maskings):
         return counted
     privacy = PrivacyTable.of(counted, plan)
@@ -43,10 +41,10 @@ def _hidden_in_all(privacy: PrivacyTable, plan: Plan) -> NDArray[np.bool_]:
     """(combinations,) Which of the distinct records no release shows."""
     hidden = np.ones(len(privacy.records.counts), dtype=np.bool_)
     for configuration in plan.configurations:
-        chosen = privacy.mappings_of(configuration)
-        shared = [name for name in plan.quasi_identifiers if name in privacy.shared(configuration)]
-        group, _ = class_of_each(privacy.records, chosen, shared)
-        hidden &= breaks(privacy.masked(configuration), configuration.privacy)[group]
+        suppressed = privacy.suppressed(configuration)
+        left_out = np.zeros_like(hidden)
+        left_out[suppressed.places] = suppressed.left_out
+        hidden &= left_out
         if not hidden.any():
             break
     return hidden

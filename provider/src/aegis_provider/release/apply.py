@@ -26,7 +26,8 @@ class Applied:
 
     Attributes:
         records: The number of records written.
-        suppressed: The number of records suppressed.
+        suppressed: The number of records left out.
+        suppressed_cells: The number of single cells that became `*`.
         promised: The privacy that the configuration promises, by name.
         reached: The privacy of the written table; empty if none is promised.
         faults: A sentence for each fault of the written table; empty unless it was written by force.
@@ -34,6 +35,7 @@ class Applied:
 
     records: int
     suppressed: int
+    suppressed_cells: int
     promised: Mapping[str, int | float]
     reached: Mapping[str, int | float]
     faults: tuple[str, ...] = ()
@@ -61,9 +63,9 @@ def apply(
     The columns are the label and the plan's attributes that are not dropped, in the table's order. No other column is
     published. Records get a random order, since the order of a table can tell who is who. Unmasked values keep their
     text in CSV; in Parquet they keep their type if Parquet supports it without loss. A missing value is a blank. If the
-    plan declares suppressed records, the records of the equivalence classes that break the configuration's promise are
-    suppressed, which takes another reading of the table. The written file is then read again and must reach the
-    promised privacy. The file appears whole or not at all.
+    plan declares suppressed records or cells, the records of the equivalence classes that break the configuration's
+    promise are suppressed, wholly or in part, which takes another reading of the table. The written file is then read
+    again and must reach the promised privacy. The file appears whole or not at all.
 
     Args:
         table: Anything that `open_table` accepts.
@@ -80,10 +82,10 @@ def apply(
         PlanError: The configuration is unknown, or one of its maskings was done elsewhere.
         TableError: The table cannot be read or does not fit the plan.
         OutputError: The output cannot be written.
-        PromiseError: A promise is broken, or the records to suppress differ from those declared, and `force` is off.
+        PromiseError: A promise is broken, or what must be suppressed differs from what is declared, and `force` is off.
     """
     chosen = plan.configuration(configuration)
-    _refuse_masked_elsewhere(plan, chosen)
+    refuse_masked_elsewhere(plan, chosen)
     refuse_overwriting(output, table, *plan.files)
     with (
         written_whole(output) as part,
@@ -98,15 +100,20 @@ def apply(
         blocks = _blocks(release, suppression, progress)
         if not keep_order:
             blocks = shuffled(blocks, release.counted.records, block_schema(len(release.names)), part.parent)
-        _write(part, output, release, blocks, separator)
+        _write(part, output, release if suppression is None else suppression.release, blocks, separator)
         reached = _reached(part, promise, suppression, separator, memory_limit)
         faults += promise.broken(reached)
         _refuse(plan, faults, force=force)
-    left_out = 0 if suppression is None else suppression.records
-    return Applied(release.counted.records - left_out, left_out, chosen.privacy, reached, tuple(faults))
+    left_out, cells = (0, 0) if suppression is None else (suppression.suppressed.records, suppression.suppressed.cells)
+    return Applied(release.counted.records - left_out, left_out, cells, chosen.privacy, reached, tuple(faults))
 
 
-def _refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
+def refuse_masked_elsewhere(plan: Plan, chosen: Configuration) -> None:
+    """Reject a configuration with a masking that is known only from a table masked elsewhere.
+
+    Raises:
+        PlanError: It has such a masking.
+    """
     for attribute in plan.attributes:
         masking = attribute.masking(chosen.maskings[attribute.name])
         if masking is not None and masking.is_elsewhere:
@@ -120,17 +127,17 @@ def _refuse(plan: Plan, faults: Sequence[str], *, force: bool) -> None:
 
 
 def _suppression(promise: Promise, progress: Progress) -> Suppression | None:
-    """Return the records to suppress, or `None` if the plan declares none.
+    """Return what to suppress, or `None` if the plan declares nothing.
 
     Raises:
         PromiseError: Every record would be suppressed.
     """
     configuration = promise.configuration
-    if configuration.suppressed is None:
+    if not configuration.suppresses:
         return None
     records = promise.release.counted.records
     suppression = promise.suppression(_counted(promise.judged.blocks(), progress, 0, 2 * records))
-    if suppression.records == records:
+    if suppression.suppressed.records == records:
         raise PromiseError(f"{configuration.id}: every record breaks its promise; there is nothing to write")
     return suppression
 
@@ -139,7 +146,7 @@ def _blocks(release: Release, suppression: Suppression | None, progress: Progres
     records = release.counted.records
     if suppression is None:
         return _counted(release.blocks(), progress, 0, records)
-    return suppression.kept(_counted(release.blocks(), progress, records, 2 * records))
+    return suppression.applied(_counted(release.blocks(), progress, records, 2 * records))
 
 
 def _counted(blocks: Iterable[pa.RecordBatch], progress: Progress, done: int, total: int) -> Iterator[pa.RecordBatch]:
@@ -163,4 +170,4 @@ def _reached(
     if not promise.configuration.privacy:
         return {}
     with open_table(part, delimiter=delimiter, memory_limit=memory_limit) as written:
-        return promise.reached(written, None if suppression is None else suppression.before)
+        return promise.reached(written, suppression)

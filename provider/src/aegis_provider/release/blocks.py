@@ -14,6 +14,7 @@ from aegis_provider.counting.counts import Counts, Places
 from aegis_provider.errors import TableError
 from aegis_provider.masking import Draw, random_for
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
+from aegis_provider.privacy.cells import STAR
 from aegis_provider.table.values import Domain, ValueType
 
 RECORDS = 1 << 16
@@ -165,6 +166,10 @@ class Release:
         """Return the same release restricted to these columns."""
         return replace(self, columns=tuple(column for column in self.columns if column.name in names))
 
+    def with_stars(self, names: Collection[str]) -> "Release":
+        """Return the same release with `*` in the domains of these columns, where single cells are suppressed."""
+        return replace(self, columns=tuple(_with_star(each) if each.name in names else each for each in self.columns))
+
     def blocks(self) -> Iterator[pa.RecordBatch]:
         """Yield the masked texts of all records in the table's order, the same each time and for any other columns.
 
@@ -204,6 +209,12 @@ def _column(counted: CountedTable, plan: Plan, name: str, choice: str) -> Releas
     urns = partial(_urns, draw, plan.seed, name, masking.id)
     domains = attribute.domain, counted.label
     return ReleasedColumn(name, _domain_of(draw.texts), lambda: _drawn(*domains, draw.texts, urns()))
+
+
+def _with_star(column: ReleasedColumn) -> ReleasedColumn:
+    domain = column.domain
+    texts, places = (*domain.texts, STAR), {**domain.places, STAR: len(domain)}
+    return replace(column, domain=Domain(ValueType.STRING, texts, tuple(text or None for text in texts), places))
 
 
 def _domain_of(texts: Sequence[str]) -> Domain:

@@ -1,25 +1,19 @@
-"""The privacy that a configuration promises: the records that break it, and what the written table reaches."""
+"""The privacy that a configuration promises: what is suppressed to keep it, and what the written table reaches."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from aegis_provider.counting.counted_table import DistinctRecords
 from aegis_provider.counting.counts import Places
 from aegis_provider.errors import OutputError, UnmaskableValueError
 from aegis_provider.plan.model import Configuration, Plan
-from aegis_provider.privacy import (
-    CRITERIA,
-    Classes,
-    breaks,
-    class_of_each,
-    classes_of,
-    holds,
-    measure_privacy,
-)
+from aegis_provider.privacy import CRITERIA, classes_of, holds, measure_privacy
+from aegis_provider.privacy.cells import STAR, MaskedRecords, Suppressed, costs_of, suppress
 from aegis_provider.release.blocks import Release, places_of
 from aegis_provider.table import Table
 from aegis_provider.table.values import Domain, Key, key_of
@@ -27,39 +21,67 @@ from aegis_provider.table.values import Domain, Key, key_of
 
 @dataclass(frozen=True, eq=False)
 class Suppression:
-    """The records that a release suppresses: those of the equivalence classes that break its promise.
+    """What a release does with the equivalence classes that break its promise.
 
     Attributes:
-        release: The release.
+        release: The release; its domains have `*` where cells become it.
         quasi_identifiers: The quasi-identifiers that it shares.
-        records: The number of suppressed records.
-        broken: The keys of the classes that break the promise.
-        before: All classes, including the suppressed records.
+        suppressed: How many records and cells are suppressed, and the classes before.
+        broken: (broken,) the keys of the classes that break the promise.
+        stars: (broken + 1, quasi-identifiers) which cells of each become `*`; none in the last row, for other classes.
+        left_out: (broken + 1,) which of them are left out; not the last.
     """
 
     release: Release
     quasi_identifiers: tuple[str, ...]
-    records: int
+    suppressed: Suppressed
     broken: pa.FixedSizeBinaryArray
-    before: Classes
+    stars: NDArray[np.bool_]
+    left_out: NDArray[np.bool_]
 
-    def kept(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the blocks of the release without the suppressed records.
+    @classmethod
+    def of(
+        cls, release: Release, quasi_identifiers: tuple[str, ...], records: DistinctRecords, suppressed: Suppressed
+    ) -> "Suppression":
+        """Return the suppression in a release of these distinct records, whose first columns identify people."""
+        _, firsts = np.unique(suppressed.classes, return_index=True)
+        codes = records.codes[suppressed.places[firsts], : len(quasi_identifiers)]
+        stars = np.pad(suppressed.stars[firsts], ((0, 1), (0, 0)))
+        starred = [name for name, cells in zip(quasi_identifiers, stars.T, strict=True) if cells.any()]
+        left_out = np.pad(suppressed.left_out[firsts], (0, 1))
+        return cls(release.with_stars(starred), quasi_identifiers, suppressed, _keys(codes), stars, left_out)
+
+    def applied(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the blocks of the release with suppressed cells and without the records that are left out.
 
         Raises:
             TableError: The number of records left is not as counted; a database may return records in another order.
         """
-        names, domains = self.release.names, self.release.domains
-        places = [names.index(name) for name in self.quasi_identifiers]
-        mine = [domains[name] for name in self.quasi_identifiers]
-        expected = self.release.counted.records - self.records
+        expected = self.release.counted.records - self.suppressed.records
         for block in blocks:
-            breaking = pc.is_in(_keys(codes_of(block, places, mine)), value_set=self.broken)
-            left = block.filter(pc.invert(breaking))
+            starred, left_out = self.marked(block)
+            left = starred.filter(pc.invert(left_out))
             expected -= left.num_rows
             yield left
         if expected:
             raise self.release.changed()
+
+    def marked(self, block: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.BooleanArray]:
+        """Return a block of the release with suppressed cells, and (records,) whether each record is left out."""
+        names, domains = self.release.names, self.release.domains
+        places = [names.index(name) for name in self.quasi_identifiers]
+        mine = [domains[name] for name in self.quasi_identifiers]
+        found = pc.index_in(_keys(codes_of(block, places, mine)), value_set=self.broken)
+        classes = found.fill_null(len(self.broken)).to_numpy()
+        return self._starred(block, places, classes), pa.array(self.left_out[classes])
+
+    def _starred(self, block: pa.RecordBatch, places: Sequence[int], classes: Places) -> pa.RecordBatch:
+        """Return the block with `*` in the cells to suppress; `classes`: (records,) rows of `stars`."""
+        columns = block.columns
+        for place, stars in zip(places, self.stars.T, strict=True):
+            if stars.any():
+                columns[place] = pc.if_else(pa.array(stars[classes]), STAR, columns[place])
+        return pa.record_batch(columns, schema=block.schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,43 +114,43 @@ class Promise:
         return self.release.only(self._columns)
 
     def suppression(self, blocks: Iterable[pa.RecordBatch]) -> Suppression:
-        """Return the records in the blocks of `judged` that break the promise.
+        """Return what becomes of the records in the blocks of `judged` that break the promise.
 
         Memory holds only the distinct combinations of values, never the records.
         """
         records = records_of(blocks, self.judged.names, self.release.domains, self._columns)
-        classes = self._classes(records)
-        broken = breaks(classes, self.configuration.privacy)
-        group, _ = class_of_each(records, {}, self.quasi_identifiers)
-        codes = records.codes[broken[group], : len(self.quasi_identifiers)]
-        left_out = int(classes.sizes[broken].sum())
-        return Suppression(self.release, self.quasi_identifiers, left_out, _keys(codes).unique(), classes)
+        masked = MaskedRecords(records, {}, self.quasi_identifiers, self.sensitive)
+        costs = costs_of(self.release.counted, self.configuration)
+        suppressed = suppress(masked, self.configuration.privacy, costs)
+        return Suppression.of(self.release, self.quasi_identifiers, records, suppressed)
 
-    def reached(self, written: Table, before: Classes | None) -> dict[str, int | float]:
-        """Return the privacy that the written table reaches, by name.
+    def reached(self, written: Table, suppression: Suppression | None) -> dict[str, int | float]:
+        """Return the privacy that the written table reaches, by name; a suppressed cell is a value of its own.
 
         Its classes are compared with the whole table, including the suppressed records.
 
         Args:
             written: The written table.
-            before: The classes with the suppressed records; `None` if no record was suppressed.
+            suppression: What was suppressed in it, if anything.
 
         Raises:
             OutputError: The table differs from what was written.
             TableError: The table cannot be read.
         """
-        classes = self._classes(records_in(written, self.release.domains, self._columns))
-        if before is not None:
-            whole = {name: each.whole for name, each in before.sensitive.items()}
-            counts = {name: replace(each, whole=whole[name]) for name, each in classes.sensitive.items()}
-            classes = Classes(classes.sizes, counts)
-        return measure_privacy(classes)
+        release = self.release if suppression is None else suppression.release
+        records = records_in(written, release.domains, self._columns)
+        classes = classes_of(records, {}, self.quasi_identifiers, self.sensitive)
+        return measure_privacy(classes if suppression is None else classes.compared_with(suppression.suppressed.before))
 
     def declared_otherwise(self, suppression: Suppression) -> Iterator[str]:
-        """Yield a sentence if the number of records that break the promise differs from the plan's declaration."""
-        name, declared = self.configuration.id, self.configuration.suppressed
-        if suppression.records != declared:
-            yield f"{name} declares {declared} records suppressed, but {suppression.records} break its promise"
+        """Yield a sentence for each number of suppressed records or cells that differs from the plan's declaration."""
+        name, suppressed = self.configuration.id, suppression.suppressed
+        records, cells = self.configuration.suppressed or 0, self.configuration.suppressed_cells
+        if suppressed.records != records:
+            why = "break its promise" if cells is None else "break its promise whatever cells are suppressed"
+            yield f"{name} declares {records} records suppressed, but {suppressed.records} {why}"
+        if suppressed.cells != (cells or 0):
+            yield f"{name} declares {cells} cells suppressed, but its promise needs {suppressed.cells}"
 
     def broken(self, reached: Mapping[str, int | float]) -> Iterator[str]:
         """Yield a sentence for each promise that is not reached or that has no attribute to be measured on."""
@@ -142,9 +164,6 @@ class Promise:
     @property
     def _columns(self) -> tuple[str, ...]:
         return (*self.quasi_identifiers, *self.sensitive) or (self.release.label,)
-
-    def _classes(self, records: DistinctRecords) -> Classes:
-        return classes_of(records, {}, self.quasi_identifiers, self.sensitive)
 
 
 def _keys(codes: Places) -> pa.FixedSizeBinaryArray:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from aegis_provider.release.blocks import Texts, block_schema, places_of
-from aegis_provider.table.duckdb_engine import quoted
+from aegis_provider.table.duckdb_engine import hide_progress, quoted
 from aegis_provider.table.values import MISSING, Domain, Key, ValueType
 
 
@@ -31,7 +31,7 @@ def write_csv(path: Path, names: Sequence[str], blocks: Iterable[pa.RecordBatch]
     stream = _Stream(len(names), blocks)
     copy = f"COPY (SELECT {columns} FROM masked) TO {quoted(str(path))} {_csv_options(names, delimiter)}"  # noqa: S608 - our own names
     with duckdb.connect() as connection:
-        connection.execute("SET enable_progress_bar = false")
+        hide_progress(connection)
         connection.register("masked", stream.reader())
         try:
             connection.execute(copy)

@@ -233,7 +233,11 @@ def _truth(disclosure: Disclosure) -> Iterator[Part]:
         )
         for name, known in compared
     ]
-    yield TextTable((*header, ""), rows, "total variation distance from the true joint counts: 0 is the truth")
+    yield TextTable(
+        (*header, ""),
+        rows,
+        "the share of the records that would have to move to give the true joint counts: 0% is the truth",
+    )
 
 
 def _worst(disclosure: Disclosure, exposure: Callable[[AttributeDisclosure], float]) -> Sequence[AttributeDisclosure]:

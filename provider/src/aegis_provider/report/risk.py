@@ -11,6 +11,7 @@ from aegis_provider.privacy import (
     ReleasePrivacy,
     Risk,
     maskings_in_short,
+    promises_nothing,
     roles_of,
 )
 from aegis_provider.report.model import BAD, GOOD, OTHER, Bars, Curve, Curves, Part, Report, Section, TextTable
@@ -62,6 +63,8 @@ def _summary(assessment: Assessment) -> Iterator[str]:
         yield _tally(assessment)
     else:
         yield _verdict(assessment)
+    if assessment.certain_values:
+        yield f"Warning: {assessment.certain_values}."
     before = assessment.as_it_is.risk
     if before is not None:
         yield (
@@ -74,6 +77,7 @@ def _summary(assessment: Assessment) -> Iterator[str]:
 def _verdict(assessment: Assessment) -> str:
     [release] = assessment.releases or [assessment.as_it_is]
     left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
+    left_out += f" {release.suppressed_cells:,} single cells are suppressed." if release.suppressed_cells else ""
     risk = f" The highest risk of re-identification is {Share(release.risk.highest)}." if release.risk else ""
     return f"{release.id or f'the {assessment.unmasked_name}'}: {release.in_words()}.{risk}{left_out}"
 
@@ -143,10 +147,17 @@ def _in_detail(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Sect
 def _criteria(assessment: Assessment, release: ReleasePrivacy) -> Iterator[Part]:
     broken = {each.name for each in release.broken}
     promised = {
-        name: f"{promise:g}, {'BROKEN' if name in broken else 'held'}" for name, promise in release.promise.items()
+        name: f"{promise:g}, {'BROKEN' if name in broken else 'held'}"
+        for name, promise in release.promise.items()
+        if not promises_nothing(name, promise)
     }
     rows = [
-        (f"{name}: {CRITERIA[name].word}", reached, promised.get(name, ""), CRITERIA[name].consequence(reached))
+        (
+            f"{name}: {CRITERIA[name].word}",
+            f"{reached:.4g}",
+            promised.get(name, ""),
+            CRITERIA[name].consequence(reached),
+        )
         for name, reached in release.privacy.items()
     ]
     header = ("criterion", "reached", "promised", "in the worst class")
@@ -273,6 +284,7 @@ def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, An
         "left_to_chance": list(release.left_to_chance),
         "masked_elsewhere": list(release.masked_elsewhere),
         "suppressed": release.suppressed if measured else None,
+        "suppressed_cells": release.suppressed_cells if measured else None,
         "privacy": dict(release.privacy),
         "risk": _risk_document(release.risk),
         "suppression": _suppression_document(release.sizes),

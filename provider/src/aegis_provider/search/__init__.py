@@ -1,8 +1,11 @@
-"""Search of the lattice of a plan's maskings, with monotone pruning, for configurations that meet a requirement.
+"""Search of the lattice of a plan's maskings for the configurations that meet requirements and keep most utility.
 
 result = find_configurations(Path("health.csv"), plan, Requirement({"k": 5, "l": 2}, suppress_at_most=0.01))
+result.frontier[0].configuration  # the best
 """
 
-from aegis_provider.search.configurations import Requirement, SearchResult, find_configurations
+from aegis_provider.search.configurations import find_configurations
+from aegis_provider.search.requirement import Requirement
+from aegis_provider.search.result import FrontierPoint, SearchResult
 
-__all__ = ["Requirement", "SearchResult", "find_configurations"]
+__all__ = ["FrontierPoint", "Requirement", "SearchResult", "find_configurations"]

@@ -1,205 +1,245 @@
-"""Search for the configurations of a plan that meet a requirement on a table."""
+"""Search for the configurations of a plan that meet requirements on a table, by utility."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from math import ceil, floor
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords
-from aegis_provider.counting.counts import Partition, Places
-from aegis_provider.errors import NothingHoldsError, PlanError, nearest
-from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
-from aegis_provider.privacy import CRITERIA, breaks, measure_privacy, measured_names
+from aegis_advisor.ranking.blocks import CodeBlocks
+from aegis_advisor.ranking.order import rank
+from aegis_advisor.ranking.scores import LEAST, TIE_TOLERANCE
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Places
+from aegis_provider.errors import NothingHoldsError, PlanError
+from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.privacy import CRITERIA, breaks, measure_privacy
 from aegis_provider.progress import Progress
-from aegis_provider.search.evaluation import Evaluation, Minimal, minimal_nodes
-from aegis_provider.search.lattice import Choices, Lattice, Node
-from aegis_provider.search.preference import information_kept, preferred, scores
+from aegis_provider.search.ceiling import lower_ceiling
+from aegis_provider.search.clock import Clock, TimeIsUpError
+from aegis_provider.search.evaluation import Evaluation, is_decidable
+from aegis_provider.search.exhaustive import explore_all
+from aegis_provider.search.exploration import Exploration, explore_nearby, refined
+from aegis_provider.search.lattice import Node
+from aegis_provider.search.preference import preferred
+from aegis_provider.search.problem import Problem
+from aegis_provider.search.requirement import Requirement
+from aegis_provider.search.result import FrontierPoint, SearchResult
+from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, open_table
 
 _DECIMALS = 10**6
 
-
-@dataclass(frozen=True)
-class Requirement:
-    """The requirement that every configuration found must meet.
-
-    Attributes:
-        privacy: The required numbers, by the names of criteria.
-        suppress_at_most: The share of records, from 0 to below 1, that may be suppressed because their equivalence
-            class breaks the requirement.
-    """
-
-    privacy: Mapping[str, float]
-    suppress_at_most: float = 0.0
-
-    def check(self, plan: Plan) -> None:
-        """Reject an invalid requirement.
-
-        Raises:
-            PlanError: The requirement is invalid, or invalid for this plan.
-        """
-        if not self.privacy:
-            raise PlanError("nothing is required; require k=5, for example")
-        for name in self.privacy:
-            if name not in measured_names():
-                raise PlanError(f"{name!r} cannot be required of a table; {nearest(name, list(measured_names()))}")
-            if CRITERIA[name].needs_sensitive and not plan.sensitive:
-                raise PlanError(f"{plan.source}: sensitive: names no attribute, but {name} needs one")
-        if not 0 <= self.suppress_at_most < 1:
-            raise PlanError(f"the share to suppress must be at least 0 and below 1, not {self.suppress_at_most}")
-        if not plan.quasi_identifiers:
-            raise PlanError(f"{plan.source}: no attribute is a quasi-identifier, so there is nothing to mask")
-
-    def described(self) -> str:
-        """Return the requirement in words: `k=5, l=2, at most 0.01 of the records suppressed`."""
-        parts = [f"{name}={number:g}" for name, number in self.privacy.items()]
-        return ", ".join([*parts, f"at most {self.suppress_at_most:.4g} of the records suppressed"])
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The result of a search.
-
-    Attributes:
-        configurations: The configurations kept, the best first.
-        information: For each configuration, the share of mutual information with the label that it keeps, as a mean
-            over the quasi-identifiers.
-        nodes: The number of combinations of choices.
-        evaluated: The number of combinations evaluated.
-        minimal: The number of minimal combinations found: they meet the requirement, and none that is finer by one step
-            does. The preferred ones are kept.
-        complete: Whether all minimal combinations were found.
-        records: The number of records in the table.
-    """
-
-    configurations: tuple[Configuration, ...]
-    information: tuple[float, ...]
-    nodes: int
-    evaluated: int
-    minimal: int
-    complete: bool
-    records: int
+# Larger lattices are searched nearby first, so that there is something good if the time ends.
+_QUICKLY_DECIDED = 100_000
 
 
 def find_configurations(
     table: Source,
     plan: Plan,
-    requirement: Requirement,
+    requirements: Requirement | Sequence[Requirement],
     *,
+    measure: str = "joint",
     most: int = 1000,
+    seconds: float = 60.0,
     delimiter: str = ",",
     memory_limit: str = "1GB",
-    progress: Progress = lambda _done, _nodes: None,
+    progress: Progress = lambda _done, _all: None,
 ) -> SearchResult:
-    """Return the minimal configurations that meet the requirement: no masking can be made finer by a step.
+    """Return the configurations that keep most utility, for each of some requirements.
 
-    The choices for each quasi-identifier are `identity`, its maskings in the plan that are not random, and `drop`. All
-    other attributes follow their `kept_as`. If there are more than `most` configurations, those that `preferred`
-    chooses are kept. The `privacy` of each is what its release reaches after `suppressed` records are left out.
+    The choices for each quasi-identifier are `identity` unless the plan forbids it, its maskings in the plan that are
+    not random, and `drop`; of these, only the default and what is coarser if the plan has a default other than
+    `identity`. All other attributes follow their `kept_as`. For each requirement, the best configuration is kept, and
+    then those that `preferred` chooses among the minimal ones: no masking of these can be made finer by a step. The
+    `privacy` of each is what its release reaches after `suppressed` records are left out.
+
+    Ctrl-C ends the search, and the best configurations until then are returned. Unless it or the time ends the search,
+    equal arguments give equal results.
+
+    Args:
+        table: The table.
+        plan: Its plan.
+        requirements: What is required; the frontier has a point for each.
+        measure: The measure of utility, from the exact counts of the whole table: `joint`, or one of single attributes
+            of which the mean counts. It is corrected for chance where advice does that by default.
+        most: How many configurations to keep; at least one for each requirement is.
+        seconds: How long to search; the requirements share it.
+        delimiter: Separator of the fields of a CSV table.
+        memory_limit: Memory that reading may use.
+        progress: Called with (done, all).
 
     Raises:
-        PlanError: The requirement is invalid or takes too long to decide.
+        PlanError: A requirement is invalid or takes too long to decide, or a measure is unknown.
         TableError: As in `summarize`.
-        NothingHoldsError: No configuration meets the requirement.
+        NothingHoldsError: No configuration meets any requirement.
     """
-    requirement.check(plan)
+    required = [requirements] if isinstance(requirements, Requirement) else list(requirements)
+    if not required:
+        raise PlanError("nothing is required; require k=5, for example")
+    for each in required:
+        each.check(plan)
+    by, clock = measure_of_search(measure), Clock(seconds, len(required), progress)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
-        evaluation = evaluation_of(counted, plan, requirement)
-    minimal = minimal_nodes(evaluation, plan.source, most, progress)
-    if not len(minimal.nodes):
-        raise NothingHoldsError(_nearest(evaluation, requirement, plan, counted.records))
-    shares = information_kept(counted, evaluation.lattice.choices)
-    kept = preferred(minimal.nodes, shares, most)
-    return _result(evaluation, plan, minimal, kept, tuple(scores(kept, shares).tolist()))
+        problem = Problem.of(counted, plan, required, by)
+    explorations = [Exploration(each, problem.utility, clock) for each in problem.evaluations]
+    with threadpool_limits(1):  # the matrices are small, so threads would mostly wait for each other
+        interrupted = _explore_each(explorations, plan.source)
+    if not any(each.utilities for each in explorations):
+        raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
+    return _Found(problem, plan, required, explorations, most).result(measure, interrupted=interrupted)
 
 
-def evaluation_of(counted: CountedTable, plan: Plan, requirement: Requirement) -> Evaluation:
-    """Return the evaluation of the requirement on the counted table and the lattice of the plan's maskings.
+def _explore_each(explorations: Sequence[Exploration], source: str) -> bool:
+    """Explore every requirement; return whether Ctrl-C ended it.
 
     Raises:
-        TableError: As in `CountedTable.of`.
+        PlanError: A requirement takes too long to decide.
     """
-    lattice = _lattice(counted, plan)
-    names = [each.attribute for each in lattice.choices]
-    masked = dict(_masked_always(counted, plan))
-    dropped = {each.name for each in plan.attributes if each.kept_as == DROP}
-    sensitive = tuple(name for name in plan.sensitive if name not in dropped)
-    records = DistinctRecords.of(counted, [*names, *sensitive])
-    suppressed = floor(Decimal(str(requirement.suppress_at_most)) * counted.records)
-    return Evaluation(lattice, records, sensitive, requirement.privacy, suppressed, masked)
+    interrupted = False
+    try:
+        for place, each in enumerate(explorations):
+            seeds = [node for other in explorations[:place] for node in _best(other)]
+            _explore(each, source, [node for node in seeds if each.holds(node)])
+            each.clock.next()
+    except KeyboardInterrupt:
+        interrupted = True
+    _share(explorations)
+    return interrupted
 
 
-def _masked_always(counted: CountedTable, plan: Plan) -> Iterator[tuple[str, Places]]:
-    """Yield each sensitive attribute that every release masks, with the place of each value's masked value."""
-    for each in counted.attributes:
-        default = each.attribute.kept_as
-        if each.attribute.name not in plan.sensitive or default in {IDENTITY, DROP}:
-            continue
-        domains = counted.masked_domains(each)
-        if default not in domains:
-            name, masking = each.attribute.name, each.attribute.masking(default)
-            to = "another table" if masking is not None and masking.is_elsewhere else "chance"
-            raise PlanError(
-                f"{plan.source}: {default!r} leaves the sensitive attribute {name!r} to {to}, which the search cannot "
-                "evaluate; choose another default"
+def _explore(exploration: Exploration, source: str, seeds: Sequence[Node]) -> None:
+    """Explore one requirement until it is decided or its time is up.
+
+    Raises:
+        PlanError: The requirement takes too long to decide.
+    """
+    evaluation = exploration.evaluation
+    decidable = is_decidable(evaluation.lattice)
+    try:
+        if evaluation.is_monotone and not exploration.holds(evaluation.lattice.top):
+            exploration.ceiling = -np.inf
+            return
+        if evaluation.is_monotone:
+            refined(exploration, evaluation.lattice.top, None)
+        if evaluation.is_monotone and evaluation.lattice.nodes > _QUICKLY_DECIDED:
+            explore_nearby(exploration, seeds)
+        if decidable or not evaluation.is_monotone:
+            explore_all(exploration, source)
+        else:
+            lower_ceiling(exploration)
+    except TimeIsUpError:
+        pass
+
+
+def _best(exploration: Exploration) -> list[Node]:
+    return sorted(exploration.nodes, key=lambda node: (-exploration.utilities[node], node))[:1]
+
+
+def _share(explorations: Sequence[Exploration]) -> None:
+    """Let every requirement that is not decided have the best nodes of the others, and the coarsest."""
+    best = [node for each in explorations for node in _best(each)]
+    for each in explorations:
+        if not each.complete:
+            nodes = [node for node in (*best, each.evaluation.lattice.top) if each.holds(node)]
+            each.add(nodes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a search found, on the way to its result."""
+
+    problem: Problem
+    plan: Plan
+    required: Sequence[Requirement]
+    explorations: Sequence[Exploration]
+    most: int
+
+    def result(self, measure: str, *, interrupted: bool) -> SearchResult:
+        """Return the result, the best configuration first."""
+        kept = [self._kept(each) for each in self.explorations]
+        order = self._order([node for each in kept for node in each])
+        described: dict[tuple[object, ...], tuple[Configuration, float]] = {}
+        of_requirement: list[Configuration | None] = [None] * len(kept)
+        for node in order:
+            for place, exploration in enumerate(self.explorations):
+                if node in kept[place]:
+                    configuration = self._configuration(exploration, node, f"c{len(described) + 1:04}")
+                    key = (node, *configuration.privacy.items(), configuration.suppressed)
+                    configuration, _ = described.setdefault(key, (configuration, exploration.utilities[node]))
+                    of_requirement[place] = of_requirement[place] or configuration
+        configurations, utilities = zip(*described.values(), strict=True)
+        unmasked = max(self.problem.unmasked, *utilities)
+        return SearchResult(
+            configurations=configurations,
+            utilities=utilities,
+            shares=tuple(_share_of(each, unmasked) for each in utilities),
+            frontier=tuple(self._points(of_requirement, unmasked)),
+            measure=measure,
+            unmasked=unmasked,
+            nodes=self.problem.nodes,
+            evaluated=self.problem.evaluated + sum(each.evaluated for each in self.explorations),
+            interrupted=interrupted,
+            ignored=self.problem.ignored,
+            records=int(self.explorations[0].evaluation.records.counts.sum()),
+        )
+
+    def _kept(self, exploration: Exploration) -> set[Node]:
+        nodes = exploration.nodes
+        if not nodes:
+            return set()
+        utilities = np.array([exploration.utilities[node] for node in nodes])
+        quota = max(1, self.most // len(self.explorations))
+        return set(map(tuple, preferred(np.array(nodes, dtype=np.intp), utilities, quota).tolist()))
+
+    def _order(self, nodes: Iterable[Node]) -> list[Node]:
+        """Order nodes as the advisor orders configurations: by utility, equal ones by mutual information."""
+        distinct = sorted(set(nodes))
+        codes: Places = np.array(distinct, dtype=np.int64)
+        utilities, _ = self.problem.utility.score(codes)
+        best = float(utilities.max())
+        ranking = rank(
+            CodeBlocks.of(codes, self.explorations[0].evaluation.lattice.shape),
+            deviations=best - utilities,
+            tie_utilities=self.problem.information.by_choice,
+            tolerance=TIE_TOLERANCE * max(abs(best), LEAST),
+        )
+        return [distinct[place] for place in ranking.order.tolist()]
+
+    def _points(self, best: Sequence[Configuration | None], unmasked: float) -> Iterator[FrontierPoint]:
+        for requirement, each, configuration in zip(self.required, self.explorations, best, strict=True):
+            utility = each.best if configuration else np.nan
+            more = None if np.isinf(each.ceiling) or utility <= 0 else max(0.0, each.ceiling / utility - 1)
+            yield FrontierPoint(
+                requirement,
+                configuration,
+                utility,
+                _share_of(utility, unmasked),
+                each.minimal,
+                each.complete,
+                0.0 if each.complete else more,
             )
-        yield each.attribute.name, domains[default].partition().groups
+
+    def _configuration(self, exploration: Exploration, node: Node, name: str) -> Configuration:
+        evaluation = exploration.evaluation
+        chosen = {each.attribute: each.ids[place] for each, place in zip(evaluation.lattice.choices, node, strict=True)}
+        maskings = {each.name: chosen.get(each.name, each.kept_as) for each in self.plan.attributes}
+        classes = evaluation.classes(node)
+        broken = breaks(classes, evaluation.require)
+        reached = measure_privacy(classes.without(broken), _reported(self.required))
+        privacy = {each: _outward(each, value, evaluation.require.get(each)) for each, value in reached.items()}
+        return Configuration(name, maskings, privacy, int(classes.sizes[broken].sum()) or None)
 
 
-def _lattice(counted: CountedTable, plan: Plan) -> Lattice:
-    """Return the choices for every quasi-identifier, chains first, since these are faster to search."""
-    attributes = {each.attribute.name: each for each in counted.attributes}
-    choices = [_choices(counted, name, attributes.get(name)) for name in plan.quasi_identifiers]
-    return Lattice(tuple(sorted(choices, key=lambda each: not each.is_chain)))
+def _share_of(utility: float, unmasked: float) -> float:
+    return utility / unmasked if unmasked > 0 else 1.0
 
 
-def _choices(counted: CountedTable, name: str, attribute: CountedAttribute | None) -> Choices:
-    """Return the choices for an attribute, or, without one, for the label, which nothing masks.
-
-    An attribute with a secret masking, such as tokens, does not get the choice `identity`, because it must not be
-    shared unmasked.
-    """
-    if attribute is None:
-        return Choices.of(name, {IDENTITY: Partition.identity(len(counted.label))})
-    values = len(attribute.domain)
-    masked = {masking: domain.partition() for masking, domain in counted.masked_domains(attribute).items()}
-    dropped = Partition(np.zeros(values, dtype=np.intp), 1)
-    unmasked = {} if attribute.attribute.is_secret else {IDENTITY: Partition.identity(values)}
-    return Choices.of(name, {**unmasked, **masked, DROP: dropped})
-
-
-def _result(
-    evaluation: Evaluation, plan: Plan, minimal: Minimal, kept: Places, information: tuple[float, ...]
-) -> SearchResult:
-    nodes = [tuple(node) for node in kept.tolist()]
-    configurations = tuple(_configuration(evaluation, plan, number, node) for number, node in enumerate(nodes, start=1))
-    return SearchResult(
-        configurations=configurations,
-        information=information,
-        nodes=evaluation.lattice.nodes,
-        evaluated=minimal.evaluated,
-        minimal=len(minimal.nodes),
-        complete=minimal.complete,
-        records=int(evaluation.records.counts.sum()),
-    )
-
-
-def _configuration(evaluation: Evaluation, plan: Plan, number: int, node: Node) -> Configuration:
-    chosen = {each.attribute: each.ids[place] for each, place in zip(evaluation.lattice.choices, node, strict=True)}
-    maskings = {each.name: chosen.get(each.name, each.kept_as) for each in plan.attributes}
-    classes = evaluation.classes(node)
-    broken = breaks(classes, evaluation.require)
-    reached = measure_privacy(classes.without(broken), _reported(evaluation))
-    privacy = {name: _outward(name, value, evaluation.require.get(name)) for name, value in reached.items()}
-    return Configuration(f"c{number:04}", maskings, privacy, int(classes.sizes[broken].sum()) or None)
-
-
-def _reported(evaluation: Evaluation) -> tuple[str, ...]:
+def _reported(required: Iterable[Requirement]) -> tuple[str, ...]:
     """Return `k`, `l` and the required criteria."""
-    return tuple(dict.fromkeys(("k", "l", *evaluation.require)))
+    return tuple(dict.fromkeys(("k", "l", *(name for each in required for name in each.privacy))))
 
 
 def _outward(name: str, value: float, required: float | None) -> int | float:
@@ -214,13 +254,14 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
     return rounded if required is None else stricter(rounded, required)
 
 
-def _nearest(evaluation: Evaluation, requirement: Requirement, plan: Plan, records: int) -> str:
-    """Return the message that nothing meets the requirement, with what the coarsest combination reaches."""
+def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:
+    """Return the message that nothing meets a requirement, with what the coarsest combination reaches."""
     classes = evaluation.classes(evaluation.lattice.top)
-    reached = measure_privacy(classes, _reported(evaluation))
+    reached = measure_privacy(classes, _reported(required))
     broken = int(classes.sizes[breaks(classes, evaluation.require)].sum())
     values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
+    others = f", nor any of the {len(required) - 1} other requirements" if len(required) > 1 else ""
     return (
-        f"{plan.source}: no configuration meets {requirement.described()}; with the coarsest masking of every "
+        f"{plan.source}: no configuration meets {required[0].described()}{others}; with the coarsest masking of every "
         f"attribute, {values}, and {broken} of {records} records would be suppressed"
     )

@@ -1,4 +1,4 @@
-"""Whether the release of a combination of choices meets the requirement, and which combinations are minimal."""
+"""Whether the release of a combination of choices meets the requirement."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from aegis_provider.privacy import CRITERIA, Classes, breaks, classes_of
 from aegis_provider.progress import Progress
 from aegis_provider.search.class_counter import ClassCounter
 from aegis_provider.search.lattice import Lattice, Node
-from aegis_provider.search.monotone import descend, search
+from aegis_provider.search.monotone import Decision, search
 
 _COUNTED: Final = frozenset({"k", "l"})
 _LARGEST_LATTICE = 30_000_000
@@ -85,43 +85,26 @@ class Evaluation:
         return ClassCounter.of(self.lattice, self.records, sensitive, self.masked)
 
 
-@dataclass(frozen=True, eq=False)
-class Minimal:
-    """The minimal nodes of a lattice.
-
-    Attributes:
-        nodes: (minimal, attributes) The nodes that meet the requirement while none that is finer by a step does.
-        evaluated: The number of nodes evaluated.
-        complete: Whether these are all minimal nodes.
-    """
-
-    nodes: Places
-    evaluated: int
-    complete: bool
+def is_decidable(lattice: Lattice) -> bool:
+    """Return whether a lattice is small enough to decide every node."""
+    return lattice.nodes <= _LARGEST_LATTICE
 
 
-def minimal_nodes(evaluation: Evaluation, source: str, most: int, progress: Progress) -> Minimal:
-    """Return all minimal nodes, or, for a lattice of more than 30 million nodes, at most `most` random ones.
+def decided(evaluation: Evaluation, source: str, progress: Progress) -> Decision:
+    """Decide every node of a lattice of up to 30 million.
 
     A requirement that is not monotone is checked for each node that meets its `k` and `l`, which are monotone.
 
     Raises:
-        PlanError: There are too many such nodes; the message begins with `source`.
+        PlanError: There are too many such nodes, or the lattice is too large; the message begins with `source`.
     """
-    lattice = evaluation.lattice
-    if evaluation.is_monotone and not evaluation.holds(lattice.top):
-        return Minimal(np.empty((0, len(lattice.choices)), dtype=np.intp), 1, complete=True)
-    if lattice.nodes > _LARGEST_LATTICE:
-        if not evaluation.is_monotone:
-            raise PlanError(_too_many(evaluation, source, f"{lattice.nodes:,}"))
-        nodes, evaluated = descend(lattice, evaluation.holds, most, progress)
-        return Minimal(np.array(sorted(nodes), dtype=np.intp), evaluated, complete=False)
-    verdict = search(lattice, evaluation.holds if evaluation.is_monotone else evaluation.holds_counts, progress)
-    holds, evaluated = verdict.holds, verdict.evaluated
-    if not evaluation.is_monotone:
-        evaluated += int(np.count_nonzero(holds))
-        holds = _one_by_one(evaluation, source, holds, progress)
-    return Minimal(lattice.minimal(holds), evaluated, complete=True)
+    if not is_decidable(evaluation.lattice):
+        raise PlanError(_too_many(evaluation, source, f"{evaluation.lattice.nodes:,}"))
+    if evaluation.is_monotone:
+        return search(evaluation.lattice, evaluation.holds, progress)
+    decision = search(evaluation.lattice, evaluation.holds_counts, progress)
+    holds = _one_by_one(evaluation, source, decision.holds, progress)
+    return Decision(holds, decision.evaluated + int(np.count_nonzero(decision.holds)))
 
 
 def _one_by_one(

@@ -27,25 +27,35 @@ class Choices:
         attribute: The name of the attribute.
         ids: The masking id of each choice, including `identity` and `drop`.
         partitions: The groups of each choice.
+        listed: The groups of each choice that an entry lists: of `identity`, rare values are merged.
     """
 
     attribute: str
     ids: tuple[str, ...]
     partitions: tuple[Partition, ...]
+    listed: tuple[Partition, ...]
 
     @classmethod
-    def of(cls, attribute: str, partitions: Mapping[str, Partition]) -> "Choices":
+    def of(
+        cls, attribute: str, partitions: Mapping[str, Partition], listed: Mapping[str, Partition] | None = None
+    ) -> "Choices":
         """Return the choices; of several ids that group the values alike, only the first is kept.
 
         A masking that only renames values thus gives way to `identity`, and `drop`, which comes last, to a masking with
         a single masked value.
+
+        Args:
+            attribute: The name of the attribute.
+            partitions: The groups of each choice, by its id.
+            listed: The groups that an entry lists instead, by the ids of choices for which they differ.
         """
         kept: dict[str, Partition] = {}
         for name, partition in partitions.items():
             if not any(_same(partition, other) for other in kept.values()):
                 kept[name] = partition
         ordered = sorted(kept.items(), key=lambda item: -item[1].size)
-        return cls(attribute, tuple(name for name, _ in ordered), tuple(partition for _, partition in ordered))
+        ids, groups = tuple(name for name, _ in ordered), tuple(partition for _, partition in ordered)
+        return cls(attribute, ids, groups, tuple((listed or {}).get(name, partition) for name, partition in ordered))
 
     def __len__(self) -> int:
         return len(self.ids)

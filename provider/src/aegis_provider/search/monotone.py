@@ -1,7 +1,6 @@
 """Search for the nodes of a lattice at which a monotone predicate holds, with as few evaluations as possible.
 
-`search` decides every node of a lattice that fits into memory, at a byte per node. `descend` finds some minimal nodes
-of any lattice.
+Every node of a lattice that fits into memory is decided, at a byte per node.
 """
 
 import math
@@ -19,7 +18,6 @@ from aegis_provider.progress import Progress
 from aegis_provider.search.lattice import Lattice, Node
 
 _SEED = 0
-_DESCENTS_PER_NODE = 4
 
 UNKNOWN: Final = 0
 HOLDS: Final = 1
@@ -113,7 +111,7 @@ def _box(chosen: Sequence[NDArray[np.bool_]]) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Decision:
     """The decision for every node.
 
     Attributes:
@@ -125,7 +123,9 @@ class Verdict:
     evaluated: int
 
 
-def search(lattice: Lattice, holds: Callable[[Node], bool], progress: Progress = lambda _done, _nodes: None) -> Verdict:
+def search(
+    lattice: Lattice, holds: Callable[[Node], bool], progress: Progress = lambda _done, _nodes: None
+) -> Decision:
     """Decide `holds` for every node; it must be monotone, so if it is true of a node, it is true of all coarser ones.
 
     From the first unknown node, a path leads up step by step through other unknown nodes. A binary search finds where
@@ -145,7 +145,7 @@ def search(lattice: Lattice, holds: Callable[[Node], bool], progress: Progress =
         evaluated += _bisect(tags, path, holds)
         progress(place, lattice.nodes)
         place = tags.next_unknown(place)
-    return Verdict(tags.holding(), evaluated)
+    return Decision(tags.holding(), evaluated)
 
 
 def _path(tags: Tags, node: Node, random: Random) -> list[Node]:
@@ -177,51 +177,3 @@ def _bisect(tags: Tags, path: list[Node], holds: Callable[[Node], bool]) -> int:
         evaluated += 1
         low, high = (low, middle) if does else (middle + 1, high)
     return evaluated
-
-
-def descend(
-    lattice: Lattice, holds: Callable[[Node], bool], most: int, progress: Progress = lambda _done, _most: None
-) -> tuple[set[Node], int]:
-    """Return at most `most` minimal nodes, each from a random descent from the top, and the number of evaluations.
-
-    `holds` must be monotone and true at the top. The descents do not find all minimal nodes, and the probability of
-    finding a given node is unknown. The search ends after `4 * most` descents, even if they found fewer nodes.
-    """
-    random = Random(_SEED)  # noqa: S311 - a reproducible choice, no secret
-    minimal: set[Node] = set()
-    known: dict[Node, bool] = {lattice.top: True}
-    for _ in range(_DESCENTS_PER_NODE * most):
-        minimal.add(_descent(lattice, lambda node: _remembered(known, node, holds), random))
-        progress(len(minimal), most)
-        if len(minimal) == most:
-            break
-    return minimal, len(known) - 1
-
-
-def _descent(lattice: Lattice, holds: Callable[[Node], bool], random: Random) -> Node:
-    """Return a minimal node.
-
-    A step is an attribute and the choice to which it leads. A step that failed once on the way down is not tried again:
-    it fails from then on, since all later nodes are finer.
-    """
-    node = lattice.top
-    failed: set[tuple[int, int]] = set()
-    while steps := [each for each in _steps(lattice, node) if each not in failed]:
-        axis, place = random.choice(steps)
-        finer = (*node[:axis], place, *node[axis + 1 :])
-        if holds(finer):
-            node = finer
-        else:
-            failed.add((axis, place))
-    return node
-
-
-def _steps(lattice: Lattice, node: Node) -> list[tuple[int, int]]:
-    pairs = enumerate(zip(lattice.choices, node, strict=True))
-    return [(axis, step) for axis, (each, place) in pairs for step in each.finer[place]]
-
-
-def _remembered(known: dict[Node, bool], node: Node, holds: Callable[[Node], bool]) -> bool:
-    if node not in known:
-        known[node] = holds(node)
-    return known[node]

@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -40,10 +40,17 @@ def bounded(backend: Any, memory_limit: str) -> Iterator[None]:  # noqa: ANN401 
 def _bound(connection: duckdb.DuckDBPyConnection, memory_limit: str, spill: str) -> None:
     _limit_memory(connection, memory_limit)
     connection.execute("SET temp_directory = $1", [spill])
-    # Ibis switches the bar on, and it would appear among the results on stdout.
-    connection.execute("SET enable_progress_bar = false")
+    hide_progress(connection)
+    # The least and the greatest number in a Parquet file leave out NaN, and DuckDB 2.0 concludes that there is none.
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
     # Every thread of the CSV reader holds buffers of its own.
     connection.execute("SET threads = $1", [min(_THREADS, os.cpu_count() or 1)])
+
+
+def hide_progress(connection: duckdb.DuckDBPyConnection) -> None:
+    """Switch the progress bar off, which Ibis switches on: it would appear among the results on stdout."""
+    with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets there is none
+        connection.execute("SET enable_progress_bar = false")
 
 
 def _limit_memory(connection: duckdb.DuckDBPyConnection, memory_limit: str) -> None:

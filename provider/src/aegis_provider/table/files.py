@@ -65,7 +65,9 @@ class _Files:
 
 
 @contextmanager
-def open_files(name: str, paths: Sequence[Path], delimiter: str, memory_limit: str) -> Iterator[Table]:
+def open_files(
+    name: str, paths: Sequence[Path], delimiter: str, memory_limit: str, most_columns: int | None = None
+) -> Iterator[Table]:
     """Open these files as a table: as Parquet if the first file is Parquet, otherwise as CSV in UTF-8 with a header.
 
     Args:
@@ -73,14 +75,16 @@ def open_files(name: str, paths: Sequence[Path], delimiter: str, memory_limit: s
         paths: The files.
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB.
+        most_columns: The most columns that the files may have; DuckDB takes minutes to open 100,000.
 
     Raises:
-        TableError: A file cannot be read, or the delimiter or a header is invalid.
+        TableError: A file cannot be read, has too many columns, or the delimiter or a header is invalid.
     """
     is_parquet = _first_bytes(paths[0], len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
     backend = ibis.duckdb.connect()
     with bounded(backend, memory_limit):
         files = _parquet_files(paths) if is_parquet else _csv_files(paths, delimiter)
+        refuse_more_columns(name, files.columns, most_columns)
         yield files.table(duckdb_engine(name, backend, several=len(paths) > 1))
 
 
@@ -149,10 +153,26 @@ class _LongLineError(csv.Error):
 
 
 def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Return the names in the first line, which must be unique.
+    """Return the names in the header, which must be unique.
 
     Raises:
-        TableError: The line is blank, too long or not CSV in UTF-8, or a column has no name or the name of another one.
+        TableError: As for `fields_of_header`, or the header is blank, or a column has no name or the name of another.
+    """
+    columns = fields_of_header(path, delimiter)
+    for place, name in enumerate(columns):
+        if not name:
+            raise TableError(f"{path}: line 1: column {place + 1} has no name")
+    refuse_repeated(columns, f"{path}: line 1")
+    if not columns:
+        raise TableError(f"{path}: line 1 is blank; a header is needed")
+    return columns
+
+
+def fields_of_header(path: Path, delimiter: str) -> tuple[str, ...]:
+    """Return the fields of the first record.
+
+    Raises:
+        TableError: It is too long or not CSV in UTF-8.
     """
     # Decoding reads beyond the header, but faults further down are left to DuckDB, which reports their line.
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
@@ -162,14 +182,21 @@ def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
         except _LongLineError as error:
             raise TableError(f"{path}: line 1: longer than 2 MB; is it a text file with line breaks?") from error
         except (csv.Error, UnicodeEncodeError) as error:
-            raise TableError(f"{path}: line 1: not a CSV header in UTF-8") from error
-    for place, name in enumerate(columns):
-        if not name:
-            raise TableError(f"{path}: line 1: column {place + 1} has no name")
-    refuse_repeated(columns, f"{path}: line 1")
-    if not columns:
-        raise TableError(f"{path}: line 1 is blank; a header is needed")
+            raise TableError(f"{path}: line 1: not a CSV header in UTF-8; convert the file first") from error
     return columns
+
+
+def refuse_more_columns(table: str, columns: Sequence[str], most: int | None) -> None:
+    """Reject a table with more columns than `most`, if that is given.
+
+    Raises:
+        TableError: It has more.
+    """
+    if most is not None and len(columns) > most:
+        raise TableError(
+            f"{table}: has {len(columns):,} columns, more than {most:,}; keep those that you want to share in a table "
+            "of their own"
+        )
 
 
 def refuse_repeated(columns: Sequence[str], where: str) -> None:

@@ -12,15 +12,17 @@ from aegis_provider.errors import TableError
 from aegis_provider.table.address import Address, is_url, without_secrets
 from aegis_provider.table.databases import engine_of, open_database
 from aegis_provider.table.duckdb_engine import duckdb_engine
-from aegis_provider.table.files import open_files
+from aegis_provider.table.files import fields_of_header, open_files
 from aegis_provider.table.frames import ArrowTable, LazyFrame, frame_name, open_frame
-from aegis_provider.table.table import Table
+from aegis_provider.table.table import DELIMITERS, Table
 
 Source: TypeAlias = str | Path | ibis.Table | ArrowTable | LazyFrame
 """Anything that is accepted as a table; see `open_table`."""
 
 
-def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB") -> AbstractContextManager[Table]:
+def open_table(
+    table: Source, *, delimiter: str = ",", memory_limit: str = "1GB", most_columns: int | None = None
+) -> AbstractContextManager[Table]:
     """Open a table, which is closed when the context ends.
 
     Args:
@@ -35,6 +37,7 @@ def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB"
         delimiter: The delimiter of CSV files.
         memory_limit: The memory limit of DuckDB; the rest spills to a temporary directory, which is removed. Other
             databases manage their own memory.
+        most_columns: The most columns that files may have.
 
     Raises:
         TableError: On entering, if there is no such table or it cannot be read.
@@ -42,7 +45,7 @@ def open_table(table: Source, *, delimiter: str = ",", memory_limit: str = "1GB"
     if isinstance(table, str) and is_url(table):
         return open_database(table, memory_limit)
     if isinstance(table, str | Path):
-        return _open_paths(table, delimiter, memory_limit)
+        return _open_paths(table, delimiter, memory_limit, most_columns)
     if isinstance(table, ibis.Table):
         return _open_expression(table)
     return open_frame(table, memory_limit)
@@ -73,6 +76,33 @@ def files_of(table: Source) -> list[Path]:
     return sorted(map(Path, glob(str(table), recursive=True))) or [path]  # noqa: PTH207 - the pattern may be absolute
 
 
+def delimiter_in(table: Source, column: str) -> str:
+    """Return the usual delimiter with which the header of a CSV table has this column, and the most columns.
+
+    If the header has it with none, the one with the most columns is returned. For other tables it is a comma.
+    """
+    if not isinstance(table, str | Path) or (isinstance(table, str) and is_url(table)):
+        return ","
+    headers = {mark: header for mark in DELIMITERS if (header := _header(files_of(table)[0], mark))}
+    return max(headers, key=lambda mark: (column in headers[mark], len(headers[mark])), default=",")
+
+
+def described(table: Table) -> str:
+    """Return the name of a table and, if it is CSV, how it is written."""
+    if table.delimiter is None:
+        return table.name
+    word = DELIMITERS[table.delimiter][0] if table.delimiter in DELIMITERS else repr(table.delimiter)
+    return f"{table.name}, CSV in UTF-8 separated by {word}"
+
+
+def _header(path: Path, delimiter: str) -> tuple[str, ...]:
+    """Return the fields of the header, or none if it is not CSV with this delimiter."""
+    try:
+        return fields_of_header(path, delimiter)
+    except (TableError, OSError):
+        return ()
+
+
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
@@ -81,11 +111,11 @@ def _is_there(path: Path) -> bool:
 
 
 @contextmanager
-def _open_paths(table: str | Path, delimiter: str, memory_limit: str) -> Iterator[Table]:
+def _open_paths(table: str | Path, delimiter: str, memory_limit: str, most_columns: int | None) -> Iterator[Table]:
     paths = files_of(table)
     if paths == [Path(table)] and not _is_there(paths[0]) and has_magic(str(table)):
         raise TableError(f"{table}: no file matches this pattern")
-    with open_files(str(table), paths, delimiter, memory_limit) as opened:
+    with open_files(str(table), paths, delimiter, memory_limit, most_columns) as opened:
         yield opened
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Final, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +12,7 @@ from aegis_provider.table.engine import Engine, Expression, counts_of_sets
 from aegis_provider.table.reading import Reading, reading_of
 
 _RECORDS_PER_BATCH = 1 << 16
-_DELIMITERS = {
+DELIMITERS: Final = {
     ";": ("semicolons", "';'"),
     ",": ("commas", "','"),
     "\t": ("tabs", "tab"),
@@ -189,7 +189,7 @@ class Table:
     def _lacking(self, name: str, names: Sequence[str]) -> str:
         """Return the message on a missing column, one of `names`; the delimiter may be wrong."""
         if mark := self._likely_delimiter(name):
-            word, option = _DELIMITERS[mark]
+            word, option = DELIMITERS[mark]
             return f"{self.name}: looks separated by {word}; add --delimiter {option}"
         if (
             self.delimiter is not None
@@ -203,7 +203,7 @@ class Table:
 
     def _likely_delimiter(self, name: str) -> str | None:
         """Return a delimiter that splits the header into several columns instead of one, or yields one of this name."""
-        others = [mark for mark in _DELIMITERS if mark != self.delimiter] if self.delimiter is not None else []
+        others = [mark for mark in DELIMITERS if mark != self.delimiter] if self.delimiter is not None else []
         for mark in others:
             cut = [part.strip(' "') for column in self.columns for part in column.split(mark)]
             if len(cut) > len(self.columns) and (len(self.columns) == 1 or name in cut):

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 import typer
 
 from aegis_sdk._client import Client
-from aegis_sdk.cli.coarse_report import coarse_report
+from aegis_sdk.cli.coarse_report import coarse_report, measured_column
 from aegis_sdk.cli.options import (
     EntryIdArgument,
     JsonOption,
@@ -14,8 +14,17 @@ from aegis_sdk.cli.options import (
     weights_of,
 )
 from aegis_sdk.cli.terminal import aligned, say
-from aegis_sdk.reading import maskings_of, promises_of, reference_known, shown, utility_bounds
-from aegis_sdk.wire import Advice, AdviceHead, AttributeAdvice, CoarseAdvice
+from aegis_sdk.reading import (
+    headline,
+    kept_by_best,
+    maskings_of,
+    promises_of,
+    reference_known,
+    shown,
+    some,
+    utility_bounds,
+)
+from aegis_sdk.wire import SUPPRESSED, Advice, AdviceHead, AttributeAdvice, CoarseAdvice
 
 _MOST_NAMES = 3
 _CONFIDENCE = 1.96
@@ -92,16 +101,20 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
 
     `schema` is the entry's.
     """
-    yield from _outcome(advice)
+    yield headline(advice, schema)
+    yield from _outcome(advice, schema)
     yield from _full_report(advice, schema) if isinstance(advice, Advice) else coarse_report(advice, schema)
+    yield from _certain_label(advice, schema)
 
 
-def _outcome(advice: AdviceHead) -> Iterator[str]:
-    """The lines that say which configuration is the best, and how certain that is."""
-    measure = advice.request.get("measure")
-    unit = f", in {advice.unit}" if advice.unit else ""
+def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """The lines that say by what the configuration is the best, and how certain that is."""
     better = f" ({advice.better} utility is better)" if advice.better else ""
-    yield f"{advice.configuration} is the best of {advice.considered} by {measure}{unit}{better}"
+    by = f"by {advice.request.get('measure')}{_unit(advice, schema)}{better}"
+    yield f"it is the best of {advice.considered} {by}"
+    kept = kept_by_best(advice)
+    if kept is not None and not (kept.of_all or kept.is_coarse):
+        yield "the share is of what is known to be there: the table may tell more"
     yield f"the ranking is {advice.ranking_basis}"
     if advice.policy:
         wanted = ", ".join(f"{name}={limit:g}" for name, limit in advice.policy.items())
@@ -116,10 +129,19 @@ def _outcome(advice: AdviceHead) -> Iterator[str]:
         yield f"indistinguishable from the best, by the sample (95 %): {others or 'no'} other{'s' * (others != 1)}"
 
 
+def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
+    """What utilities and deviations are measured in."""
+    if isinstance(advice, Advice) and advice.joint is not None:
+        return f", in squared correlations with the label, at most {len(schema['label']['domain']) - 1} in all"
+    words = {"bit": "in bits", "fraction": "as a fraction from 0 to 1"}
+    return f", {words.get(advice.unit, f'in {advice.unit}')}" if advice.unit else ""
+
+
 def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
     """The lines of a full answer: utilities and deviations."""
     if advice.joint is not None:
-        yield f"utility of all attributes together, as far as known: {advice.joint.reference_utility:.6f}"
+        whole = "the unmasked table has" if advice.joint.reference_source == "published" else "known to be there is"
+        yield f"{whole} a utility of {advice.joint.reference_utility:.6f}, with all attributes together"
         if advice.joint.interactions is not None:
             told = f"{advice.joint.interactions:.6f}"
             yield f"told only by pairs of attributes together: {told} of the utility of {advice.configuration}"
@@ -140,30 +162,55 @@ def _interval(advice: Advice) -> Iterator[str]:
 
 
 def _ranking(advice: Advice, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The ranking, with the first privacy criteria that the entry vouches for, and the suppressed records."""
+    """The ranking, with the first privacy criteria that the entry vouches for, how much is suppressed, and what a model
+    that the provider trained does on each; that does not affect the order.
+    """
     ranking = advice.ranking or []
     if not ranking:
         return
     promises = promises_of(schema, [each.configuration for each in ranking])
-    names = [name for name in promises if name != "suppressed"][:_MOST_NAMES]
-    names += ["suppressed"] if "suppressed" in promises else []
+    names = [name for name in promises if name not in SUPPRESSED][:_MOST_NAMES]
+    names += [name for name in SUPPRESSED if name in promises]
+    measured = measured_column(schema, [each.configuration for each in ranking])
     rows = [
-        (each.configuration, each.deviation, each.utility, *(_promise(promises[name][place]) for name in names))
-        for place, each in enumerate(ranking)
+        (
+            each.configuration,
+            each.deviation,
+            each.utility,
+            *(_promise(name, promises[name][place]) for name in names),
+            *cell,
+        )
+        for place, (each, cell) in enumerate(zip(ranking, measured[1:], strict=True))
     ]
-    yield from ("", *aligned(("configuration", "deviation", "utility", *names), rows))
+    header = ("configuration", *_measured_in(advice, "deviation", "utility"), *names, *measured[0])
+    yield from ("", *aligned(header, rows))
 
 
-def _promise(number: float | None) -> str | float:
-    """The number, as an integer if it is whole; a dash if there is none."""
-    if number is None:
+def _certain_label(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
+    """A warning about the configurations that vouch for a single label value in each class, which is no promise."""
+    listed = [row.configuration for row in advice.ranking or []]
+    vouched = promises_of(schema, listed).get("l", [])
+    certain = [each for each, number in zip(listed, vouched, strict=False) if number is not None and number <= 1]
+    if certain:
+        label = shown(schema["label"]["name"])
+        yield ""
+        yield (
+            "warning: the label of some people may be certain: in some classes all records may have the same "
+            f"{label} (l = 1 in {some(certain, _MOST_NAMES)})"
+        )
+
+
+def _promise(name: str, number: float | None) -> str | float:
+    """The number, as an integer if it is whole; a dash if there is none, or if it promises nothing (`l` of 1)."""
+    if number is None or (name == "l" and number <= 1):
         return "-"
     return int(number) if float(number).is_integer() else number
 
 
 def _costs(advice: Advice, maskings: dict[str, str]) -> Iterator[str]:
     """The cost of each masking, highest first, with bounds on the unmasked utility if they are far apart."""
-    header = ("attribute", "masking", "deviation", "utility", "of", "source", "of (bounds)")
+    numbers = _measured_in(advice, "deviation", "utility", "unmasked")
+    header = ("attribute", "masking", *numbers, "source", "unmasked, proven")
     costs: list[tuple[str | float, ...]] = []
     for attribute in advice.attributes or []:
         masking = maskings.get(attribute.name, "")
@@ -174,6 +221,13 @@ def _costs(advice: Advice, maskings: dict[str, str]) -> Iterator[str]:
     used = len(header) if any(cost[-1] for cost in costs) else len(header) - 1
     dearest_first = sorted(costs, key=lambda cost: cost[2], reverse=True)
     yield from aligned(header[:used], [cost[:used] for cost in dearest_first])
+    if used == len(header):
+        yield "unmasked is what is known to be there; the attribute tells no less and no more than the proven numbers"
+
+
+def _measured_in(advice: Advice, *names: str) -> tuple[str, ...]:
+    """The names of columns with the measure's unit."""
+    return tuple(f"{name} ({advice.unit})" if advice.unit else name for name in names)
 
 
 def _certain(attribute: AttributeAdvice) -> str:

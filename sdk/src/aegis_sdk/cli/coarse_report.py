@@ -1,10 +1,11 @@
 """What consumers and other tenants read of an answer: ranks, coarse shares, and a word for each masking."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aegis_sdk.cli.terminal import aligned
-from aegis_sdk.reading import maskings_of, shown
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import maskings_of, measured_of, shown
 from aegis_sdk.wire import CoarseAdvice
 
 
@@ -14,13 +15,24 @@ def coarse_report(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[s
         yield "shares are coarse, since exact numbers would reveal the counts; the entry's provider reads these"
     else:
         yield "order only: shares are given by mutual_information without bias correction, for two attributes or more"
-    rows = [(row.configuration, str(row.rank or "-"), _percent(row.utility_share)) for row in advice.ranking or []]
+    ranking = advice.ranking or []
+    rows = [(row.configuration, str(row.rank or "-"), _percent(row.utility_share)) for row in ranking]
     columns = 3 if advice.attributes else 2
     if rows:
-        names = ("configuration", "rank", "utility kept")
-        yield from ("", *aligned(names[:columns], [row[:columns] for row in rows]))
+        header, *measured = measured_column(schema, [row.configuration for row in ranking])
+        names = ("configuration", "rank", "utility kept")[:columns]
+        cells = [(*row[:columns], *cell) for row, cell in zip(rows, measured, strict=True)]
+        yield from ("", *aligned((*names, *header), cells))
     if advice.attributes:
         yield from ("", f"what {advice.configuration} keeps of each attribute:", *_kept(advice, schema))
+
+
+def measured_column(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[tuple[str, ...]]:
+    """The header and the cells of the column `measured`; all are empty if nothing was measured on any of these."""
+    measured = measured_of(schema, configurations)
+    if not any(measured):
+        return [()] * (len(configurations) + 1)
+    return [("measured",), *((each or "-",) for each in measured)]
 
 
 def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
@@ -34,4 +46,4 @@ def _kept(advice: CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
+    return "-" if share is None else str(Share(share))

@@ -13,6 +13,7 @@ from aegis_sdk.wire import DROP, Attribute, EntryDocument
 _BAR = 40
 _LABELS = 12
 _VALUES = 8
+_RATES = 8
 _NAMES = 3
 _LINE = 100
 _KNOWLEDGE = {
@@ -57,7 +58,7 @@ def report(outline: EntryOutline, *, in_full: bool) -> Iterator[str]:
     yield from _head(outline)
     yield from _label(outline)
     for each in outline.attributes:
-        yield from _attribute(each, in_full=in_full)
+        yield from _attribute(each, list(outline.label_histogram), in_full=in_full)
     yield from _configurations(outline)
 
 
@@ -86,7 +87,7 @@ def _label(outline: EntryOutline) -> Iterator[str]:
         yield f"  and {len(histogram) - _LABELS} more"
 
 
-def _attribute(attribute: AttributeOutline, *, in_full: bool) -> Iterator[str]:
+def _attribute(attribute: AttributeOutline, labels: Sequence[str], *, in_full: bool) -> Iterator[str]:
     count = f"{attribute.values} value{'s' * (attribute.values != 1)}"
     yield from ("", f"{shown(attribute.name)}: {attribute.type}, {count}: {some(attribute.domain, _VALUES)}")
     yield f"  known unmasked: {_KNOWLEDGE[attribute.knowledge]} ({attribute.knowledge})"
@@ -94,7 +95,7 @@ def _attribute(attribute: AttributeOutline, *, in_full: bool) -> Iterator[str]:
         yield f"  made discrete by {shown(attribute.discretization, _LINE)}"
     yield from aligned(_COLUMNS, [_masking(each) for each in attribute.maskings])
     for each in attribute.maskings if in_full else ():
-        yield from _masked_values(each)
+        yield from _masked_values(each) if each.joint is None else _label_rates(each, each.joint, labels)
 
 
 def _masking(masking: MaskingOutline) -> tuple[str | float, ...]:
@@ -120,6 +121,25 @@ def _masked_values(masking: MaskingOutline) -> Iterator[str]:
         yield from _filled([*cells, *more])
 
 
+def _label_rates(masking: MaskingOutline, joint: Sequence[Sequence[int]], labels: Sequence[str]) -> Iterator[str]:
+    """The masked values: how many records have each, and which share of these has each label."""
+    yield from ("", f"  {shown(masking.id)}, records and label rates by masked value")
+    rows: list[tuple[str | int, ...]] = [
+        (shown(value), sum(row), *(_rate(records, sum(row)) for records in row[:_RATES]))
+        for value, row in zip(masking.domain, joint, strict=True)
+    ]
+    yield from aligned(("masked value", "records", *map(shown, labels[:_RATES])), rows[: 2 * _VALUES])
+    if len(rows) > 2 * _VALUES:
+        yield f"    and {len(rows) - 2 * _VALUES} more, which --json lists"
+    if len(labels) > _RATES:
+        yield f"    rates of {len(labels) - _RATES} more label values are in --json"
+
+
+def _rate(records: int, of: int) -> str:
+    """The share of records; noise may leave no record, or fewer than none."""
+    return f"{min(1.0, max(0.0, records / of)):6.1%}" if of > 0 else "-"
+
+
 def _filled(words: Sequence[str]) -> Iterator[str]:
     """The words, wrapped into lines."""
     line = ""
@@ -136,6 +156,8 @@ def _configurations(outline: EntryOutline) -> Iterator[str]:
     rows = [_range(name, vouched) for name, vouched in outline.privacy.items()]
     if outline.suppressed is not None:
         rows.append(_range("records suppressed", outline.suppressed))
+    if outline.suppressed_cells is not None:
+        rows.append(_range("cells suppressed", outline.suppressed_cells))
     yield from aligned(("what they vouch for", "configurations", "least", "most"), rows) if rows else ()
     if not outline.privacy:
         yield "  none of them vouches for any privacy"

@@ -6,8 +6,9 @@ Part of the base installation; needs nothing but Python.
 
 from aegis_sdk.printable import one_line, shown, some
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
-from aegis_sdk.reading.configurations import ids_of, maskings_in, maskings_of, promises_of, vouched_for
+from aegis_sdk.reading.configurations import ids_of, maskings_in, maskings_of, measured_of, promises_of, vouched_for
 from aegis_sdk.reading.function_words import in_words, unit_of
+from aegis_sdk.reading.headline import Kept, headline, kept_by_best
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
 from aegis_sdk.reading.verdict import verdict_in_words
@@ -16,16 +17,20 @@ __all__ = [
     "AttributeOutline",
     "Bounds",
     "EntryOutline",
+    "Kept",
     "Lattice",
     "MaskingOutline",
     "Node",
     "Range",
     "deviation_bounds",
+    "headline",
     "ids_of",
     "in_words",
+    "kept_by_best",
     "lattice_of",
     "maskings_in",
     "maskings_of",
+    "measured_of",
     "one_line",
     "outline_of",
     "promises_of",

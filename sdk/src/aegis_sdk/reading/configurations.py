@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aegis_sdk.wire import PRIVACY_CRITERIA, EntryDocument
+from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, EntryDocument
 
 
 def ids_of(entry: EntryDocument) -> Sequence[str]:
@@ -40,6 +40,11 @@ def suppressed_in(entry: EntryDocument) -> list[int]:
     return [each.suppressed for each in entry.configurations or () if each.suppressed is not None]
 
 
+def suppressed_cells_in(entry: EntryDocument) -> list[int]:
+    """The numbers of suppressed cells, of the configurations that state them."""
+    return [each.suppressed_cells for each in entry.configurations or () if each.suppressed_cells is not None]
+
+
 def maskings_in(entry: EntryDocument, configuration: str | None) -> dict[str, str]:
     """The maskings of a configuration by attribute; empty if the entry has no such configuration."""
     table = entry.configuration_table
@@ -64,19 +69,39 @@ def maskings_of(schema: Mapping[str, Any], configuration: str | None) -> dict[st
 
 
 def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dict[str, list[float | None]]:
-    """What these configurations vouch for, by privacy criterion, and their suppressed records as `suppressed`.
+    """What these configurations vouch for, by privacy criterion, and how much they suppress (`SUPPRESSED`).
 
     Each column has a number for each configuration, None where it states none. Columns without numbers are omitted.
     """
     by_id = _by_id(schema, set(configurations))
-    names = (*PRIVACY_CRITERIA, "suppressed")
+    names = (*PRIVACY_CRITERIA, *SUPPRESSED)
     columns = {name: [by_id.get(each, {}).get(name) for each in configurations] for name in names}
     return {name: column for name, column in columns.items() if any(number is not None for number in column)}
 
 
+def measured_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str | None]:
+    """What a trained model does on each of these configurations, in words; None where nothing was measured.
+
+    The entry's owners read `AUC 0.634 of 0.750`, others the share of the distance from chance, such as `54 %`.
+    """
+    listed = {each["id"]: each.get("measured") for each in schema.get("configurations") or []}
+    return [_in_words(listed.get(each)) for each in configurations]
+
+
+def _in_words(measured: Mapping[str, Any] | None) -> str | None:
+    if measured is None:
+        return None
+    if "auc" in measured:
+        return f"AUC {measured['auc']:.3f} of {measured['raw_auc']:.3f}"
+    share = measured.get("share")
+    return None if share is None else f"{share:.0%}".replace("%", " %")
+
+
 def _by_id(schema: Mapping[str, Any], wanted: set[str]) -> dict[str, dict[str, float | None]]:
     listed = [each for each in schema.get("configurations") or [] if each["id"] in wanted]
-    by_id = {each["id"]: {**(each.get("privacy") or {}), "suppressed": each.get("suppressed")} for each in listed}
+    by_id = {
+        each["id"]: {**(each.get("privacy") or {}), **{name: each.get(name) for name in SUPPRESSED}} for each in listed
+    }
     table = schema.get("configuration_table")
     if table is not None:
         columns = table.get("privacy") or {}

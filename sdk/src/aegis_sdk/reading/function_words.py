@@ -129,6 +129,12 @@ def _mapping(parameters: Parameters) -> str | None:
     return f"{len(values)} value{'s' * (len(values) != 1)} mapped one by one ({masked}){other}"
 
 
+def _microaggregate(parameters: Parameters) -> str | None:
+    if "size" not in parameters:
+        return None
+    return f"the mean of a group of at least {_value(parameters['size'])} records with near numbers"
+
+
 def _masked_table(parameters: Parameters) -> str:
     column = f"column {_value(parameters['column'])} of " if "column" in parameters else "those of "
     return f"{column}a table masked elsewhere"
@@ -158,6 +164,7 @@ _WORDS: Mapping[str, Callable[[Parameters], str | None]] = {
     "hierarchy": _hierarchy,
     "mapping": _mapping,
     "masked_table": _masked_table,
+    "microaggregate": _microaggregate,
     "noise": _noise,
     "pram": lambda _: "masked at random: drawn by its transition matrix",
     "randomised_response": _randomised_response,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aegis_sdk.printable import shown
-from aegis_sdk.reading.configurations import ids_of, suppressed_in, uses_of, vouched_for
+from aegis_sdk.reading.configurations import ids_of, suppressed_cells_in, suppressed_in, uses_of, vouched_for
 from aegis_sdk.reading.function_words import as_given, words_of
 from aegis_sdk.reading.lattice import lattice_of
 from aegis_sdk.wire import DROP, IDENTITY, PRIVACY_CRITERIA, Attribute, EntryDocument, Masking, SeenBy
@@ -19,7 +19,8 @@ class MaskingOutline:
 
     `values`: the number of masked values; `known`: what the entry states about it and declares about its counts;
     `follows_from`: the coarsest maskings that it is a function of; `same_as`: maskings that group the values in the
-    same way; `configurations`: how many use it; `records`: how many have each masked value, if counts show it.
+    same way; `configurations`: how many use it; `records`: how many have each masked value, if counts show it;
+    `joint`: (masked values, labels) how many have each masked value and label, if counts show it.
     """
 
     id: str
@@ -31,6 +32,7 @@ class MaskingOutline:
     configurations: int
     domain: tuple[str, ...]
     records: tuple[int, ...] | None
+    joint: tuple[tuple[int, ...], ...] | None
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,11 @@ class Range:
 
 @dataclass(frozen=True)
 class EntryOutline:
-    """The outline of an entry; `privacy`: what its configurations vouch for, `suppressed`: their suppressed records."""
+    """The outline of an entry.
+
+    `privacy`: what its configurations vouch for. `suppressed` and `suppressed_cells`: how many records and cells they
+    suppress.
+    """
 
     name: str
     title: str
@@ -73,6 +79,7 @@ class EntryOutline:
     configurations: int
     privacy: dict[str, Range]
     suppressed: Range | None
+    suppressed_cells: Range | None
 
 
 def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOutline:
@@ -92,6 +99,7 @@ def outline_of(entry: EntryDocument, attributes: Sequence[Attribute]) -> EntryOu
         configurations=len(ids_of(entry)),
         privacy=dict(_privacy(entry)),
         suppressed=_range(suppressed_in(entry)),
+        suppressed_cells=_range(suppressed_cells_in(entry)),
     )
 
 
@@ -134,7 +142,9 @@ def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[Masking
     if uses.get(IDENTITY):
         values = tuple(attribute.domain)
         records = _unmasked(attribute)
-        yield MaskingOutline(IDENTITY, "left as it is", len(values), (), (), (), uses[IDENTITY], values, records)
+        yield MaskingOutline(
+            IDENTITY, "left as it is", len(values), (), (), (), uses[IDENTITY], values, records, _rows(attribute.joint)
+        )
     lattice = lattice_of(attribute)
     for each in attribute.maskings:
         yield MaskingOutline(
@@ -147,9 +157,10 @@ def _maskings(attribute: Attribute, uses: Mapping[str, int]) -> Iterator[Masking
             configurations=uses.get(each.id, 0),
             domain=tuple(each.domain),
             records=_records(each, attribute),
+            joint=_joint(each, attribute),
         )
     if uses.get(DROP):
-        yield MaskingOutline(DROP, "not shared", 0, (), (), (), uses[DROP], (), None)
+        yield MaskingOutline(DROP, "not shared", 0, (), (), (), uses[DROP], (), None, None)
 
 
 def _known(masking: Masking) -> Iterator[str]:
@@ -180,6 +191,22 @@ def _records(masking: Masking, attribute: Attribute) -> tuple[int, ...] | None:
     for place, records in zip(masking.mapping, unmasked, strict=True):
         by_place[place] += records
     return tuple(by_place[place] for place in range(len(masking.domain)))
+
+
+def _joint(masking: Masking, attribute: Attribute) -> tuple[tuple[int, ...], ...] | None:
+    """How many records have each masked value and label, from its joint counts or else from the attribute's."""
+    if masking.joint is not None:
+        return _rows(masking.joint)
+    if masking.mapping is None or attribute.joint is None:
+        return None
+    folded = [[0] * len(attribute.joint[0]) for _ in masking.domain]
+    for place, row in zip(masking.mapping, attribute.joint, strict=True):
+        folded[place] = [one + other for one, other in zip(folded[place], row, strict=True)]
+    return _rows(folded)
+
+
+def _rows(joint: Sequence[Sequence[int]] | None) -> tuple[tuple[int, ...], ...] | None:
+    return None if joint is None else tuple(map(tuple, joint))
 
 
 def _unmasked(attribute: Attribute) -> tuple[int, ...] | None:

@@ -33,7 +33,14 @@ from aegis_sdk.wire.catalogue import (
     PublishedHead,
     SeenBy,
 )
-from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Configuration, ConfigurationTable, Privacy
+from aegis_sdk.wire.configuration import (
+    PRIVACY_CRITERIA,
+    SUPPRESSED,
+    Configuration,
+    ConfigurationTable,
+    Measured,
+    Privacy,
+)
 from aegis_sdk.wire.disclosure_control import DisclosureControl
 from aegis_sdk.wire.entry import EntryDocument, NotJsonError, publishable, read_entry, read_json
 from aegis_sdk.wire.examples import (
@@ -49,6 +56,7 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_PROBLEM,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
+from aegis_sdk.wire.joint_trace import JointTrace
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
@@ -74,6 +82,7 @@ __all__ = [
     "IDENTITY",
     "PRIVACY_CRITERIA",
     "ROWS",
+    "SUPPRESSED",
     "Advice",
     "AdviceAnswer",
     "AdviceHead",
@@ -95,6 +104,7 @@ __all__ = [
     "Head",
     "HeadPage",
     "JointAdvice",
+    "JointTrace",
     "Label",
     "LabelAssociation",
     "Masking",
@@ -102,6 +112,7 @@ __all__ = [
     "MaskingScore",
     "Measure",
     "MeasureList",
+    "Measured",
     "Misfit",
     "Noise",
     "NotJsonError",

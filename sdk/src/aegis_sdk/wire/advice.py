@@ -195,8 +195,14 @@ class AttributeAdvice(Answer):
 class JointAdvice(Answer):
     """The results of a measure that takes the attributes together."""
 
-    reference_utility: float = Field(
-        description="The highest utility that is known or estimated; deviations are measured from it"
+    reference_utility: float = Field(description="The utility that deviations are measured from")
+    reference_source: str = Field(
+        default="known",
+        description="`published`: `reference_utility` is what the unmasked table tells, as its provider published it "
+        "(`joint_trace`); `known`: it is what is known to be there, and the table may tell more",
+    )
+    known_utility: float | None = Field(
+        default=None, description="The highest utility that is known or estimated from counts"
     )
     lower_bound: float | None = Field(
         default=None, description="The true utility of all unmasked attributes is at least this; null: not known"

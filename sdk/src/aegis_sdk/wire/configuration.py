@@ -1,13 +1,13 @@
 """The masking configurations of an entry, as a list or as a table of columns."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from aegis_sdk.wire.bounded import LONG_LIST, LONG_OBJECT
 from aegis_sdk.wire.documents import Request
-from aegis_sdk.wire.faults import Fault, refuse
+from aegis_sdk.wire.faults import Fault, fault, refuse
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Identifiers, Number, repeats
 
 PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
@@ -25,6 +25,9 @@ PRIVACY_CRITERIA: Final[Mapping[str, Literal["higher", "lower"]]] = {
 
 Where higher numbers are better, the provider vouches for at least the number; otherwise for at most the number.
 """
+
+SUPPRESSED: Final = ("suppressed", "suppressed_cells")
+"""The numbers that say how much a configuration suppresses: whole records, and single cells of others."""
 
 _Vouched = TypeVar("_Vouched")
 
@@ -47,6 +50,26 @@ PrivacyColumns = Annotated[
 """Columns by privacy criterion, with a number or null for each configuration."""
 
 
+Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""A number from 0 to 1."""
+
+
+class Measured(Request):
+    """How well a model that the provider trained on the masked table predicts the label. It never affects a ranking."""
+
+    model: Identifier = Field(description="The model, such as `gradient boosting`")
+    auc: Score = Field(description="AUC on records that it was not trained on; 0.5 is chance")
+    low: Score = Field(description="Lower limit of the AUC's 95 % interval")
+    high: Score = Field(description="Upper limit of the AUC's 95 % interval")
+    raw_auc: Score = Field(description="AUC of the same model on the unmasked table")
+
+    @model_validator(mode="after")
+    def _is_in_its_interval(self) -> Self:
+        if not self.low <= self.auc <= self.high:
+            raise fault(f"The AUC, {self.auc}, must lie in its interval, from {self.low} to {self.high}")
+        return self
+
+
 class Configuration(Request):
     """One masking for each attribute. The provider is willing to share the table masked this way."""
 
@@ -56,6 +79,16 @@ class Configuration(Request):
     )
     privacy: Privacy | None = Field(default=None, description="What the provider vouches for")
     suppressed: Count | None = Field(default=None, description="Number of records that this release suppresses")
+    suppressed_cells: Count | None = Field(
+        default=None,
+        description="Number of single cells of other records that this release suppresses: they become `*`. The joint "
+        "counts count the masked values that these cells had",
+    )
+    measured: Measured | None = Field(
+        default=None,
+        description="What the provider measured with a trained model (`aegis check`); others read it as `model` and "
+        "`share`, the part of `raw_auc`'s distance from 0.5 that is kept",
+    )
 
 
 class ConfigurationTable(Request):

@@ -33,8 +33,8 @@ class DisclosureControl(Request):
         default=None,
         description="`once`: the counts of each attribute by its values and the label were rounded once, with the same "
         "sums for every attribute. Every table that declares no `rounded_to` of its own adds up such counts, so these "
-        "tables agree with each other exactly. Numbers of suppressed records were rounded by one threshold. Pair "
-        "counts of a masked value with at most 4 records are all 0. Needs `rounded_to`",
+        "tables agree with each other exactly. Numbers of suppressed records and cells were rounded by one threshold. "
+        "Pair counts of a masked value with at most 4 records are all 0. Needs `rounded_to`",
     )
     epsilon: PositiveNumber | None = Field(
         default=None,

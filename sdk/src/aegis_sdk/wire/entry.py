@@ -20,6 +20,7 @@ from aegis_sdk.wire.disclosure_control import DisclosureControl, control_faults
 from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
 from aegis_sdk.wire.faults import Fault, Location, refuse
+from aegis_sdk.wire.joint_trace import JointTrace, trace_faults
 from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import Pair, pair_faults
 from aegis_sdk.wire.sizes import size_faults
@@ -60,6 +61,11 @@ class EntryDocument(Request):
         default_factory=list,
         description="What is known of pairs of masked attributes, each pair at most once",
     )
+    joint_trace: JointTrace | None = Field(
+        default=None,
+        description="What the unmasked table tells by `joint`, from which its deviations are then measured; shown to "
+        "the entry's provider only. null: deviations are measured from what is known to be there",
+    )
     configurations: Annotated[list[Configuration], Field(min_length=1), LONG_LIST] | None = Field(
         default=None, description="The configurations as a list; give either this or `configuration_table`"
     )
@@ -88,6 +94,8 @@ class EntryDocument(Request):
         for location, detail in pair_faults(self.pairs, self.attributes):
             yield ("pairs", *location), detail
         yield from control_faults(self.disclosure_control, self.label, self.attributes, self.pairs)
+        for location, detail in trace_faults(self.joint_trace, self.disclosure_control):
+            yield ("joint_trace", *location), detail
         yield from self._configuration_faults()
 
     @property

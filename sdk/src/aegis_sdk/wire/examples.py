@@ -61,6 +61,9 @@ EXAMPLE_PAIR: Final[dict[str, Any]] = {
 }
 """The masking `age-2` together with a masking of another attribute, which has three masked values."""
 
+EXAMPLE_JOINT_TRACE: Final[dict[str, Any]] = {"value": 0.221, "rounded_to": 0.001}
+"""What a table with several attributes tells of its label."""
+
 EXAMPLE_ADVICE_REQUEST: Final[dict[str, Any]] = {
     "measure": "mutual_information",
     "attributes": None,

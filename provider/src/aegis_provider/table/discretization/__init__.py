@@ -1,7 +1,14 @@
 """Discretization of continuous attributes: the rules that a plan names, and their bins for a table."""
 
-from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins
-from aegis_provider.table.discretization.rules import Edges, EqualFrequency, EqualWidth, FreedmanDiaconis, Rule
+from aegis_provider.table.discretization.bins import Binned, Bins, CutBins, EvenBins, number_of
+from aegis_provider.table.discretization.rules import (
+    Edges,
+    EqualFrequency,
+    EqualWidth,
+    FreedmanDiaconis,
+    Rule,
+    roundest_above,
+)
 from aegis_provider.table.discretization.survey import discretized
 
 __all__ = [
@@ -15,4 +22,6 @@ __all__ = [
     "FreedmanDiaconis",
     "Rule",
     "discretized",
+    "number_of",
+    "roundest_above",
 ]

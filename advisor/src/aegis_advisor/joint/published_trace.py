@@ -1,0 +1,80 @@
+"""The published trace of the unmasked table, and what its counts say about it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aegis_advisor.arrays import IntArray
+from aegis_advisor.evidence import AttributeEvidence
+from aegis_advisor.evidence.checks import Fault
+from aegis_advisor.measures.association import mean_square_adjustment, mean_square_contingency
+
+SLACK = 1e-9
+"""The provider and the service compute traces from the same counts, in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedTrace:
+    """The adjusted trace of the unmasked table, with all attributes of the entry.
+
+    Attributes:
+        value: the trace, in the unit of `joint` with its default correction.
+        rounded_to: it was rounded to a multiple of this; None if it is exact.
+    """
+
+    value: float
+    rounded_to: float | None = None
+
+    @property
+    def least(self) -> float:
+        """The lowest trace that may have been rounded to this one."""
+        return self.value - (self.rounded_to or 0.0) / 2
+
+    @property
+    def most(self) -> float:
+        """The highest trace that may have been rounded to this one."""
+        return self.value + (self.rounded_to or 0.0) / 2
+
+
+def largest_part(evidence: Sequence[AttributeEvidence]) -> float:
+    """The largest adjusted trace of a single attribute or masking with exact counts; 0 if there are none.
+
+    The adjustment may make a whole smaller than its parts. A published trace is at least as large as each of them.
+    """
+    tables = [table for one in evidence for table in _exact_tables(one)]
+    return max((_adjusted(table) for table in tables), default=0.0)
+
+
+def find_trace_faults(evidence: Sequence[AttributeEvidence], published: PublishedTrace) -> Iterator[Fault]:
+    """Yield a fault if no table with these counts has this trace; its path starts at the trace's object.
+
+    This looks at single attributes only, which takes no time: their exact counts may not tell more than all attributes
+    together, and these no more than the label has to tell.
+    """
+    if published.most < largest_part(evidence) - SLACK:
+        yield Fault(("value",), "Is less than the counts of a single attribute tell by themselves (adjusted trace)")
+    most = min(_classes(one) for one in evidence)
+    if published.least > most + SLACK:
+        yield Fault(("value",), f"Exceeds {most}, the number of label values with records less one")
+
+
+def _exact_tables(evidence: AttributeEvidence) -> Iterator[IntArray]:
+    if evidence.rounded_once is not None:
+        return
+    if evidence.joint is not None:
+        yield evidence.joint
+    for masking in evidence.maskings:
+        if masking.exact and masking.joint is not None:
+            yield masking.joint
+
+
+def _adjusted(counts: IntArray) -> float:
+    table = counts.astype(np.float64)
+    return mean_square_contingency(table) - mean_square_adjustment(table)
+
+
+def _classes(evidence: AttributeEvidence) -> int:
+    """The number of label values that may have records, less one."""
+    certain = evidence.rounded_once is None and evidence.knows_label
+    return int(np.count_nonzero(evidence.label_counts)) - 1 if certain else evidence.labels - 1

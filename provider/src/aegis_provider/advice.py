@@ -1,0 +1,129 @@
+"""Advice on an entry, computed on the provider's machine by the mathematics that the service uses."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+
+from aegis_advisor.errors import AdvisorError
+from aegis_advisor.measures import measure_named
+from aegis_advisor.ranking import AttributeAssessment, Question, recommend
+from aegis_advisor.reconstruction import reconstruct
+from aegis_provider.entry_evidence import associations_of, evidence_of, pair_counts_of, releases_of, trace_of
+from aegis_provider.errors import EntryError
+from aegis_sdk.reading import ids_of, maskings_in
+from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
+
+
+@dataclass(frozen=True)
+class RankedConfiguration:
+    """A configuration with what it keeps.
+
+    Attributes:
+        id: Its id.
+        utility: What it tells about the label, by the measure.
+        error: The standard error of the utility; `None` if it is not known.
+    """
+
+    id: str
+    utility: float
+    error: float | None
+
+
+@dataclass(frozen=True)
+class MaskingCost:
+    """What an attribute, taken by itself, tells about the label as the best configuration masks it."""
+
+    attribute: str
+    masking: str
+    utility: float
+    whole: float
+
+
+@dataclass(frozen=True)
+class EntryAdvice:
+    """The configurations of an entry, the most useful first.
+
+    Attributes:
+        measure: The measure of utility.
+        basis: `exact` if this is provably the order by the true counts, otherwise `estimated`.
+        whole: The utility from which the service measures what configurations lose.
+        ranking: All configurations that were considered, or as many as the service was asked for.
+        costs: What becomes of each attribute in the best configuration.
+    """
+
+    measure: str
+    basis: str
+    whole: float
+    ranking: tuple[RankedConfiguration, ...]
+    costs: tuple[MaskingCost, ...]
+
+    @property
+    def best(self) -> RankedConfiguration:
+        """The configuration to share."""
+        return self.ranking[0]
+
+    @property
+    def runner_up(self) -> RankedConfiguration | None:
+        """The next best configuration, if there is another one."""
+        return self.ranking[1] if len(self.ranking) > 1 else None
+
+    def share_of(self, configuration: RankedConfiguration) -> float | None:
+        """Return the share of the whole that a configuration keeps; `None` if there is nothing to keep."""
+        return min(1.0, configuration.utility / self.whole) if self.whole > 0 else None
+
+
+def advise(entry: EntryDocument, measure: str = "joint") -> EntryAdvice:
+    """Rank all configurations of an entry, as the service does when it is asked without weights.
+
+    Raises:
+        EntryError: Its counts contradict each other, or cannot answer the question.
+    """
+    evidence = [evidence_of(entry, each) for each in entry.attributes]
+    pairs = tuple(pair_counts_of(entry, evidence).values())
+    releases, ids, names = releases_of(entry), ids_of(entry), tuple(each.name for each in entry.attributes)
+    weights = np.full(len(names), 1 / len(names))
+    question = Question(measure, names, weights, bias_correction=measure_named(measure).corrected_by_default)
+    options = [tuple(each) for each in releases.options]
+    try:
+        references = [reconstruct(each) for each in evidence]
+        found = recommend(
+            evidence,
+            references,
+            releases.codes,
+            options,
+            question,
+            pairs,
+            associations=associations_of(entry),
+            published=trace_of(entry),
+        )
+    except AdvisorError as error:
+        raise EntryError(f"{entry.name}: {error}") from error
+    rows = [
+        RankedConfiguration(ids[index], utility, None if isnan(error) else error)
+        for (index, _, utility), error in zip(found.ranking, found.ranking.standard_error.tolist(), strict=True)
+    ]
+    whole = rows[0].utility + found.deviation
+    costs = _costs(found.attributes, maskings_in(entry, rows[0].id))
+    return EntryAdvice(measure, found.ranking_basis, whole, tuple(rows), costs)
+
+
+def of_service(answer: Advice, entry: EntryDocument) -> EntryAdvice:
+    """Return the full answer of the service to a question about this entry, asked without weights."""
+    rows = [RankedConfiguration(row.configuration, row.utility, row.standard_error) for row in answer.ranking or []]
+    whole = rows[0].utility + (answer.deviation or 0.0)
+    costs = _costs(answer.attributes or [], maskings_in(entry, rows[0].id))
+    return EntryAdvice(str(answer.request["measure"]), answer.ranking_basis or "", whole, tuple(rows), costs)
+
+
+def _costs(
+    attributes: Iterable[AttributeAssessment | AttributeAdvice], maskings: Mapping[str, str]
+) -> tuple[MaskingCost, ...]:
+    """Return what becomes of each attribute, the dearest first."""
+    costs = [
+        MaskingCost(each.name, masking, each.maskings[masking].utility, each.reference_utility)
+        for each in attributes
+        if (masking := maskings[each.name]) in each.maskings
+    ]
+    return tuple(sorted(costs, key=lambda cost: cost.utility - cost.whole))

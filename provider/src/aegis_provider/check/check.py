@@ -1,0 +1,156 @@
+"""Training and testing of models on a table and on its releases, within a time limit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aegis_provider.check.estimates import Estimate, accuracy, auc
+from aegis_provider.check.masked_records import CheckedRecords, MaskedRecords, Refit, Refitted, is_fitted
+from aegis_provider.check.result import NOTHING, RAW, CheckResult, Performance
+from aegis_provider.draft import refitted
+from aegis_provider.errors import PlanError
+from aegis_provider.extras import needs_extra
+from aegis_provider.plan.model import Configuration, Plan
+from aegis_provider.progress import Progress
+from aegis_provider.release.apply import refuse_masked_elsewhere
+from aegis_provider.table import Source, open_table
+
+if TYPE_CHECKING:
+    from aegis_provider.check.training import Training
+
+_SEED = 0
+_FEWEST_FOLDS = 2
+
+
+def check(
+    table: Source,
+    plan: Plan,
+    configurations: Sequence[str],
+    *,
+    seconds: float = 45.0,
+    folds: int = 5,
+    refit: Refit = refitted,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    progress: Progress = lambda _done, _fits: None,
+) -> CheckResult:
+    """Train models on a table and on its releases, and test how well they predict the label of other records.
+
+    Logistic regression and gradient boosting are trained on all folds but one and tested on that one, in turns. All
+    tables have the same folds, so their numbers are paired. The table as it is has the plan's attributes unmasked. A
+    release is tested on masked records, too, including those that it leaves out; models are not trained on these. Of
+    more than 50,000 records, that many are drawn. Equal arguments give equal results, unless time is up.
+
+    Args:
+        table: Anything that `open_table` accepts.
+        plan: The plan with the configurations.
+        configurations: The ids of the configurations: first the winner, then others to compare with it.
+        seconds: Once they are over, no further training starts. The result says what is not finished.
+        folds: How many folds.
+        refit: Fits those maskings that are fitted to the label anew to the training records of each fold: as they are,
+            they have seen the label of the records tested.
+        delimiter: The delimiter of a CSV table.
+        memory_limit: The memory limit of DuckDB.
+        progress: Called with the number of trainings done, and of all.
+
+    Raises:
+        AegisError: scikit-learn is not installed.
+        PlanError: A configuration is unknown, named twice, or masked elsewhere, or there are fewer than two folds.
+        TableError: The table cannot be read or does not fit the plan, or its label cannot be predicted.
+    """
+    end = monotonic() + seconds
+    chosen = _chosen(plan, configurations, folds)
+    with needs_extra("check"):
+        from aegis_provider.check.training import Training, folds_of  # noqa: PLC0415 - an extra
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        records = CheckedRecords.read(opened, plan, folds, _SEED)
+        tables = {RAW: records.as_it_is()} | {each.id: records.masked(each) for each in chosen}
+        tables[NOTHING] = MaskedRecords((), np.ones(len(records.labels), dtype=bool))
+    fitted = _fitted(plan, chosen)
+    anew = Refitted(records, chosen, refit) if fitted else None
+    split = folds_of(records.labels, folds, _SEED)
+    training = Training(records.labels, split, tables, anew, end, progress)
+    estimates, unfinished = _estimates(training)
+    return CheckResult(
+        label=plan.label,
+        configurations=tuple(configurations),
+        performances=tuple(_performances(estimates, configurations[0])),
+        unfinished=unfinished,
+        seconds=seconds,
+        folds=folds,
+        records=len(records.labels),
+        of_records=records.counted.records,
+        classes=len(np.unique(records.labels)),
+        rare=records.rare,
+        left_out={each.id: int((~tables[each.id].shown).sum()) for each in chosen},
+        refitted=fitted,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimates:
+    """The AUC and the accuracy of a model on a table."""
+
+    auc: Estimate
+    accuracy: Estimate
+
+
+def _estimates(training: "Training") -> tuple[dict[str, dict[str, _Estimates]], dict[str, tuple[str, ...]]]:
+    """Train the models. Return the estimates of each by table, and the tables that each did not finish."""
+    estimates: dict[str, dict[str, _Estimates]] = {}
+    unfinished: dict[str, tuple[str, ...]] = {}
+    for model, name, probabilities in training.predictions():
+        if probabilities is None:
+            unfinished[model] = (*unfinished.get(model, ()), name)
+        else:
+            both = _Estimates(
+                auc(probabilities, training.labels, training.folds), accuracy(probabilities, training.labels)
+            )
+            estimates.setdefault(model, {})[name] = both
+    return estimates, unfinished
+
+
+def _chosen(plan: Plan, configurations: Sequence[str], folds: int) -> list[Configuration]:
+    """Return the configurations to check.
+
+    Raises:
+        PlanError: As in `check`.
+    """
+    if not configurations:
+        raise PlanError("name a configuration to check")
+    if folds < _FEWEST_FOLDS:
+        raise PlanError(f"there must be at least {_FEWEST_FOLDS} folds, not {folds}")
+    for place, name in enumerate(configurations):
+        if name in configurations[:place]:
+            raise PlanError(f"configuration {name!r} is named twice")
+    chosen = [plan.configuration(each) for each in configurations]
+    for each in chosen:
+        refuse_masked_elsewhere(plan, each)
+    return chosen
+
+
+def _fitted(plan: Plan, chosen: Sequence[Configuration]) -> tuple[str, ...]:
+    """Return the attributes fitted to the label that a configuration masks."""
+    return tuple(
+        each.name
+        for each in plan.attributes
+        if each.fitted_to_label and any(is_fitted(each, configuration) for configuration in chosen)
+    )
+
+
+def _performances(estimates: Mapping[str, Mapping[str, _Estimates]], winner: str) -> Iterator[Performance]:
+    for model, by_table in estimates.items():
+        for table, one in by_table.items():
+            to_raw = by_table.get(RAW) if table != RAW else None
+            to_winner = by_table.get(winner) if table != winner else None
+            yield Performance(
+                table,
+                model,
+                one.auc.interval(0.0),
+                one.accuracy.interval(0.0),
+                None if to_raw is None else (one.auc - to_raw.auc).interval(),
+                None if to_winner is None else (one.auc - to_winner.auc).interval(),
+            )

@@ -1,0 +1,208 @@
+"""The records of a table as they are and as configurations mask them, one row each in the same order."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from aegis_provider.check.features import Feature, masked_numbers, numbers_of
+from aegis_provider.check.folds import Fold, Labels
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
+from aegis_provider.release.blocks import Release, places_of
+from aegis_provider.release.promise import Promise
+from aegis_provider.table import Table, open_table
+from aegis_provider.table.values import Domain
+
+MOST_RECORDS: Final = 50_000
+"""Of a larger table, this many records are drawn at random."""
+
+_FEWEST_CLASSES: Final = 2
+
+
+class Refit(Protocol):
+    """Fits maskings to the label anew."""
+
+    def __call__(self, plan: Plan, records: pa.Table, /) -> Plan:
+        """Return the plan with the attributes that are `fitted_to_label` fitted to these records only.
+
+        Maskings keep their ids, and mask every value that they mask in the plan, even one that no record here has.
+
+        Args:
+            plan: The plan.
+            records: The records: a column of texts for each of the plan's `columns`; a missing value is `""`.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedRecords:
+    """What a configuration makes of the records.
+
+    Attributes:
+        features: The columns of its masked table, but for the label.
+        shown: (records,) Whether the release shows the record, or leaves it out.
+    """
+
+    features: tuple[Feature, ...]
+    shown: NDArray[np.bool_]
+
+    def with_features(self, others: Mapping[str, Feature]) -> "MaskedRecords":
+        """Return the same records with other columns for some attributes."""
+        return replace(self, features=tuple(others.get(each.name, each) for each in self.features))
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRecords:
+    """The records that are checked.
+
+    Attributes:
+        counted: The table, counted as the plan says.
+        plan: The plan.
+        chosen: (records,) The places of the records in the table, ascending.
+        texts: The records: a column of texts for each of the plan's columns.
+        labels: (records,) The class of each record, from 0.
+        rare: How many records each label value has that is left out because it has fewer than there are folds.
+    """
+
+    counted: CountedTable
+    plan: Plan
+    chosen: NDArray[np.intp]
+    texts: pa.Table
+    labels: Labels
+    rare: Mapping[str, int]
+
+    @classmethod
+    def read(cls, table: Table, plan: Plan, folds: int, seed: int) -> "CheckedRecords":
+        """Read at most `MOST_RECORDS` records, without those of label values that are too rare for the folds.
+
+        Raises:
+            TableError: The table cannot be read or does not fit the plan, or only one label value is frequent enough.
+        """
+        counted = CountedTable.of(table, plan)
+        chosen = _drawn(counted.records, seed)
+        texts = pa.table(_rows(table.batches(plan.columns), chosen).columns, names=plan.columns)
+        values, labels = np.unique(places_of(_column(texts, plan.label), counted.label.places), return_inverse=True)
+        sizes = np.bincount(labels)
+        if (sizes >= folds).sum() < _FEWEST_CLASSES:
+            raise TableError(
+                f"{table.name}: the label {shortened(plan.label)} has fewer than two values with {folds} records or "
+                "more, so models cannot be trained and tested on it"
+            )
+        rare = {counted.label.texts[values[each]]: int(sizes[each]) for each in np.flatnonzero(sizes < folds)}
+        kept = sizes[labels] >= folds
+        _, classes = np.unique(labels[kept], return_inverse=True)
+        return cls(counted, plan, chosen[kept], texts.filter(pa.array(kept)), classes, rare)
+
+    def as_it_is(self) -> MaskedRecords:
+        """Return the plan's attributes unmasked and not in bins."""
+        features = []
+        for each in self.plan.attributes:
+            texts = _column(self.texts, each.name)
+            domain = Domain.of(texts.unique().to_pylist(), each.value_type)
+            features.append(Feature(each.name, places_of(texts, domain.places), numbers_of(domain)))
+        return MaskedRecords(tuple(features), np.ones(len(self.chosen), dtype=bool))
+
+    def masked(self, configuration: Configuration) -> MaskedRecords:
+        """Return the records as the configuration masks them.
+
+        Raises:
+            TableError: As in `apply`.
+        """
+        release = Release.of(self.counted, self.plan, configuration)
+        promise = Promise.of(release, self.plan, configuration)
+        blocks: Iterable[pa.RecordBatch] = release.blocks()
+        if not configuration.suppresses:
+            return MaskedRecords(_features(release, _rows(blocks, self.chosen)), np.ones(len(self.chosen), dtype=bool))
+        suppression = promise.suppression(promise.judged.blocks())
+        marked = map(suppression.marked, blocks)
+        rows = _rows((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
+        return MaskedRecords(_features(suppression.release, rows), rows.column("shown").to_numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class Refitted:
+    """The masked records in each fold, with maskings that are fitted to the label of the training records only."""
+
+    records: CheckedRecords
+    configurations: Sequence[Configuration]
+    refit: Refit
+    _by_fold: dict[int, Mapping[str, Mapping[str, Feature]]] = field(default_factory=dict)
+
+    def changes(self, table: str) -> bool:
+        """Return whether the table is a configuration with columns that are refitted."""
+        by_id = {each.id: each for each in self.configurations}
+        return table in by_id and any(is_fitted(each, by_id[table]) for each in self.records.plan.attributes)
+
+    def features(self, configuration: str, place: int, fold: Fold) -> Mapping[str, Feature]:
+        """Return the columns that are refitted, by attribute.
+
+        Args:
+            configuration: The id of the configuration.
+            place: The number of the fold.
+            fold: The fold.
+
+        Raises:
+            TableError: A refitted masking has no masked value for a value.
+        """
+        if place not in self._by_fold:
+            self._by_fold[place] = dict(self._of(fold))
+        return self._by_fold[place][configuration]
+
+    def _of(self, fold: Fold) -> Iterator[tuple[str, Mapping[str, Feature]]]:
+        plan = self.refit(self.records.plan, self.records.texts.take(pa.array(fold.train)))
+        fitted = tuple(each for each in plan.attributes if each.fitted_to_label)
+        names = {each.name for each in fitted}
+        plan = replace(plan, attributes=fitted)
+        with open_table(self.records.texts) as opened:
+            counted = CountedTable.of(opened, plan)
+            for each in self.configurations:
+                maskings = {name: choice for name, choice in each.maskings.items() if name in names}
+                release = Release.of(counted, plan, replace(each, maskings=maskings))
+                rows = pa.Table.from_batches(release.blocks())
+                yield each.id, {feature.name: feature for feature in _features(release, rows)}
+
+
+def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:
+    """Return whether a configuration masks an attribute in a way that depends on the label."""
+    return attribute.fitted_to_label and configuration.maskings[attribute.name] not in {IDENTITY, DROP}
+
+
+def _drawn(records: int, seed: int) -> NDArray[np.intp]:
+    if records <= MOST_RECORDS:
+        return np.arange(records)
+    return np.sort(np.random.default_rng(seed).choice(records, MOST_RECORDS, replace=False))
+
+
+def _rows(batches: Iterable[pa.RecordBatch], chosen: NDArray[np.intp]) -> pa.Table:
+    """Return the chosen records of the batches of a table."""
+    taken, before = [], 0
+    for batch in batches:
+        first, last = np.searchsorted(chosen, (before, before + batch.num_rows))
+        taken.append(batch.take(pa.array(chosen[first:last] - before)))
+        before += batch.num_rows
+    return pa.Table.from_batches(taken)
+
+
+def _column(table: pa.Table, name: str) -> pa.StringArray:
+    return table.column(name).combine_chunks()
+
+
+def _features(release: Release, rows: pa.Table) -> tuple[Feature, ...]:
+    originals = {each.attribute.name: each.domain for each in release.counted.attributes}
+    features = []
+    for place, column in enumerate(release.columns):
+        if column.name in originals:
+            numbers = (
+                numbers_of(column.domain)
+                if column.domain is originals[column.name]
+                else masked_numbers(column.domain.texts, originals[column.name])
+            )
+            places = places_of(rows.column(place).combine_chunks(), column.domain.places)
+            features.append(Feature(column.name, places, numbers))
+    return tuple(features)

@@ -1,0 +1,144 @@
+"""The result of a check: how well models predict the label from the table and from its releases."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+RAW: Final = "(as it is)"
+NOTHING: Final = "(nothing shared)"
+
+#: The AUC of a model that knows nothing.
+CHANCE: Final = 0.5
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A measured number, and the limits of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Performance:
+    """How well a model predicts the label from a table.
+
+    Attributes:
+        table: The id of a configuration, `RAW` or `NOTHING`.
+        model: The name of the model.
+        auc: The area under the ROC curve; with more than two classes, the mean of each against the rest, weighted by
+            the records of the class.
+        accuracy: The share of records whose most probable class is the true one.
+        to_raw: The AUC less that of `RAW`; `None` for `RAW` itself, or if it was not finished.
+        to_winner: The AUC less that of the first configuration; `None` for that itself, or if it was not finished.
+    """
+
+    table: str
+    model: str
+    auc: Interval
+    accuracy: Interval
+    to_raw: Interval | None = None
+    to_winner: Interval | None = None
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The result of `check`.
+
+    Attributes:
+        label: The label.
+        configurations: The ids of the configurations checked; the first is the winner.
+        performances: What was measured, by model, then in the order `RAW`, configurations, `NOTHING`.
+        unfinished: The names of models, each with the tables whose training did not finish in time.
+        seconds: The time limit.
+        folds: The number of folds.
+        records: How many records were used.
+        of_records: How many records the table has.
+        classes: How many label values are predicted.
+        rare: How many records each label value has that has too few of them for the folds; these are not used.
+        left_out: By configuration, how many of the used records its release leaves out. Models are not trained on
+            these, but are tested on them.
+        refitted: The attributes whose maskings were fitted to the label anew in each fold.
+    """
+
+    label: str
+    configurations: tuple[str, ...]
+    performances: tuple[Performance, ...]
+    unfinished: Mapping[str, tuple[str, ...]]
+    seconds: float
+    folds: int
+    records: int
+    of_records: int
+    classes: int
+    rare: Mapping[str, int]
+    left_out: Mapping[str, int]
+    refitted: tuple[str, ...] = ()
+
+    @property
+    def winner(self) -> str:
+        """The first configuration."""
+        return self.configurations[0]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models with a result."""
+        return tuple(dict.fromkeys(each.model for each in self.performances))
+
+    @property
+    def best_model(self) -> str | None:
+        """The model that predicts best from the table as it is; `None` if none was finished on it."""
+        raw = [each for each in self.performances if each.table == RAW]
+        return max(raw, key=lambda each: each.auc.value).model if raw else None
+
+    def of(self, table: str, model: str) -> Performance | None:
+        """Return how well the model does on the table, or `None` if that was not finished."""
+        return next((each for each in self.performances if (each.table, each.model) == (table, model)), None)
+
+    def share(self, table: str) -> float | None:
+        """Return the share of `RAW`'s AUC above chance that is left, by the best model; `None` if it is not known."""
+        model = self.best_model
+        raw, one = (None, None) if model is None else (self.of(RAW, model), self.of(table, model))
+        if raw is None or one is None or raw.auc.value <= CHANCE:
+            return None
+        return (one.auc.value - CHANCE) / (raw.auc.value - CHANCE)
+
+    @property
+    def held(self) -> bool | None:
+        """Whether no configuration has a higher AUC than the winner beyond chance; `None` if that is not known."""
+        return not any(each.difference.low > 0 for each in self._rivals) if self._rivals else None
+
+    @property
+    def verdict(self) -> str:
+        """Whether the advice held, in a sentence."""
+        if len(self.configurations) == 1:
+            return f"only {self.winner} was checked: name other configurations after it to see whether the advice held"
+        if not self._rivals:
+            return f"whether the advice held is not known: the models were not trained within {self.seconds:g} seconds"
+        return self._judged() + (", of what was finished in time" if self.unfinished else "")
+
+    def _judged(self) -> str:
+        beyond_chance = [each for each in self._rivals if each.difference.low > 0]
+        best = max(beyond_chance or self._rivals, key=lambda each: each.difference.value)
+        if best.difference.value <= 0:
+            return f"the advice held: {self.winner} has the highest AUC of the configurations checked"
+        limits = f"{best.difference.low:.4f} to {best.difference.high:.4f}"
+        higher = f"{best.table} has a higher AUC than {self.winner}, by {best.difference.value:.4f} ({limits})"
+        if beyond_chance:
+            return f"the advice did not hold: {higher}, with {best.model}"
+        return f"the advice held: {higher}, with {best.model}, which may be chance"
+
+    @property
+    def _rivals(self) -> list["_Rival"]:
+        """The other configurations that can be compared with the winner, by each model."""
+        rivals = [each for each in self.performances if each.table in self.configurations[1:]]
+        return [_Rival(each.table, each.model, each.to_winner) for each in rivals if each.to_winner is not None]
+
+
+@dataclass(frozen=True)
+class _Rival:
+    """A configuration with the AUC of a model less that of the winner."""
+
+    table: str
+    model: str
+    difference: Interval

@@ -1,0 +1,61 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.output import refuse_overwriting
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.plan.writing import write_plan
+from aegis_provider.privacy.cell_plan import CellPlan, suppress_cells
+from aegis_provider.table import table_name
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
+
+_SHOWN = 10
+
+
+def cells(
+    table: TableArgument,
+    plan: PlanOption,
+    output: Annotated[Path, typer.Option(help="A copy of the plan, with the numbers of suppressed cells.")],
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Suppress single cells instead of whole records.
+
+    Every configuration of the plan that leaves out records keeps its promise by suppressing single cells of these
+    records instead, which become `*`. Only records that no suppressed cell saves are still left out. `aegis apply`
+    and the other commands do what the new plan says.
+    """
+    intended = load_plan(plan)
+    refuse_overwriting(output, table, *intended.files)
+    say(f"reading {table_name(table)} ...")
+    with progress_bar("choosing cells") as progress:
+        found = suppress_cells(table, intended, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
+    write_plan(plan, intended, found.plan.configurations, output, "With suppressed cells, by `aegis cells`.")
+    print_result({"output": str(output), "configurations": _listed(found)}, _report(output, found), as_json=as_json)
+
+
+def _listed(found: CellPlan) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": each.id,
+            "left_out_without": found.left_out[each.id],
+            "suppressed": each.suppressed,
+            "suppressed_cells": each.suppressed_cells,
+        }
+        for each in found.plan.configurations
+        if each.id in found.left_out
+    ]
+
+
+def _report(output: Path, found: CellPlan) -> Iterator[str]:
+    rows = [tuple(each.values()) for each in _listed(found)]
+    yield f"{output}: {len(rows):,} of {len(found.plan.configurations):,} configurations suppress cells"
+    yield ""
+    yield from aligned(("configuration", "left out before", "left out now", "cells suppressed"), rows[:_SHOWN])
+    if len(rows) > _SHOWN:
+        yield f"  and {len(rows) - _SHOWN:,} more"

@@ -1,0 +1,118 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import TypeAdapter
+
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, TableArgument
+from aegis_provider.progress import Progress
+from aegis_provider.workflow import Card, Released
+from aegis_provider.workflow import release as make_release
+from aegis_sdk import Client
+from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import shown
+
+_USUAL = {"k": 5.0}
+
+
+def release(
+    table: TableArgument,
+    label: Annotated[str, typer.Option(help="The column that the others are to predict.")],
+    output: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the release.")],
+    plan: Annotated[
+        Path | None, typer.Option(help="A plan of the table. Without it, one is drafted in the folder.")
+    ] = None,
+    require: RequireOption = None,
+    suppress_at_most: Annotated[
+        float, typer.Option(metavar="SHARE", help="Leave out at most this share of the records.")
+    ] = 0.01,
+    measure: Annotated[str, typer.Option(help="The measure of utility.")] = "joint",
+    seconds: Annotated[
+        float,
+        typer.Option(min=1, help="How long the search may take; the checks may take three quarters of that each."),
+    ] = 60.0,
+    name: Annotated[str | None, typer.Option(help="Name of the entry; by default that of the table.")] = None,
+    publish: Annotated[  # noqa: FBT002 - a flag
+        bool, typer.Option("--publish", help="Publish the entry, and ask the service which configuration is best.")
+    ] = False,
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Mask a table so that it can be shared and stays useful.
+
+    Drafts a plan, searches the maskings that have the required privacy (k=5 unless you say otherwise), counts what
+    they share, ranks them, masks the table by the best one, and measures privacy and utility in the result. All of it
+    is in one folder, with a card that explains it. Nothing is sent anywhere without --publish.
+
+    Ctrl-C during the search goes on with the best found until then. The same command again goes on where a run was
+    stopped.
+    """
+    client = Client() if publish else None
+    try:
+        released = make_release(
+            table,
+            label,
+            output=output,
+            plan=plan,
+            require=requirements_of(require) or _USUAL,
+            suppress_at_most=suppress_at_most,
+            measure=measure,
+            seconds=seconds,
+            name=name,
+            publish=client,
+            delimiter=delimiter,
+            memory_limit=memory_limit,
+            stage=_stage,
+        )
+    finally:
+        if client is not None:
+            client.close()
+    document = {"output": str(output), "entry": released.entry_id, "card": _document(released.card)}
+    print_result(document, _report(released), as_json=as_json)
+    if not released.card.passed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _stage(step: str) -> Iterator[Progress]:
+    say(f"{step} ...")
+    with progress_bar(step) as progress:
+        yield progress
+
+
+def _document(card: Card) -> Any:  # noqa: ANN401 - any JSON value
+    return TypeAdapter(Card).dump_python(card, mode="json")
+
+
+def _report(released: Released) -> Iterator[str]:
+    card = released.card
+    yield card.headline
+    yield card.verdict
+    reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
+    yield f"measured in the masked table: {reached}; {card.left_out:,} records left out"
+    yield from (f"warning: {each}" for each in card.warnings)
+    yield from (f"not finished: {each}" for each in card.unfinished)
+    yield ""
+    yield from aligned(("trained on", "AUC", "95 % interval"), list(_models(card)))
+    yield ""
+    yield from aligned(("required", "keeps"), list(_choices(card)))
+    yield ""
+    yield f"{released.folder}: masked.csv, card.md, card.html, card.json, entry.json, configurations.yaml, plan.yaml"
+
+
+def _models(card: Card) -> Iterator[tuple[str, str, str]]:
+    for name in dict.fromkeys(each.table for each in card.measured):
+        measured = card.auc_of(name)
+        if measured is not None:
+            yield name, f"{measured.auc:.3f}", f"{measured.low:.3f} to {measured.high:.3f}"
+
+
+def _choices(card: Card) -> Iterator[tuple[str, str]]:
+    for each in sorted(card.frontier, key=lambda each: sorted(each.require.items())):
+        required = ", ".join(f"{shown(name)}={limit:g}" for name, limit in each.require.items())
+        yield required, "nothing was found" if each.kept is None else str(Share(each.kept))

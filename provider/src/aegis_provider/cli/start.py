@@ -1,0 +1,176 @@
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aegis_provider.cli.options import MemoryOption, TableArgument, delimiter_of
+from aegis_provider.draft import DraftedAttribute, Started
+from aegis_provider.draft import start as draft_plan
+from aegis_provider.table import table_name
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say, warn
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import shown, some
+
+_LABELS = 10
+_NAMES = 10
+_LONGEST = 60
+
+
+def start(
+    table: TableArgument,
+    label: Annotated[str, typer.Option(help="The column that the others are to tell about.")],
+    output: Annotated[Path, typer.Option(help="The plan (YAML). If it is there already, it keeps every word.")] = Path(
+        "plan.yaml"
+    ),
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Draft this column, too; for a column that is left out, or new in the table."
+        ),
+    ] = None,
+    minimum: Annotated[
+        int | None,
+        typer.Option(min=1, help="Least records of a merged group.  [half a percent of the records, at least 5]"),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            callback=lambda text: text and delimiter_of(text),
+            help="Separates the fields of a CSV table; `tab` for a tab.  [found in the header]",
+        ),
+    ] = None,
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Profile a table and draft a plan for it.
+
+    Each attribute gets maskings from fine to coarse, and a comment says what each of them keeps. Identifiers, free text
+    and constants are left out, with the reason. The other commands take the plan as it is; edit it as you like.
+    """
+    say(f"reading {table_name(table)} ...")
+    with progress_bar("drafting maskings") as progress:
+        started = draft_plan(
+            table,
+            label,
+            output,
+            add=add or [],
+            minimum=minimum,
+            delimiter=delimiter,
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+    if started.rare_labels:
+        warn(
+            f"label values with fewer than 5 records: {some(started.rare_labels, _NAMES)}; merge them with others "
+            "in the table, or summarize with --min-cell and --merge-rare-labels"
+        )
+    print_result(_document(started, label), _report(started, table, label), as_json=as_json)
+
+
+def _document(started: Started, label: str) -> dict[str, Any]:
+    return {
+        "output": str(started.plan),
+        "table": started.described,
+        "delimiter": started.delimiter,
+        "records": started.records,
+        "label": {"name": label, "records": dict(started.labels)},
+        "minimum": started.minimum,
+        "attributes": [_attribute(each) for each in started.attributes],
+        "left_out": dict(started.left_out),
+        "kept": list(started.kept),
+        "new": list(started.new),
+    }
+
+
+def _attribute(drafted: DraftedAttribute) -> dict[str, Any]:
+    column = drafted.column
+    return {
+        "name": column.name,
+        "type": column.type,
+        "values": column.distinct,
+        "missing": column.missing,
+        "likely_known": column.is_likely_known,
+        "information": drafted.information,
+        "by_chance": drafted.by_chance,
+        "maskings": [
+            {"id": each.id, "values": each.groups, "smallest": each.smallest, "kept": each.kept}
+            for each in drafted.levels
+        ],
+    }
+
+
+def _report(started: Started, table: str, label: str) -> Iterator[str]:
+    yield f"{started.described}: {started.records:,} records"
+    yield from _labels(started, label)
+    if started.attributes:
+        yield from _drafted(started, label)
+    if started.left_out:
+        yield from ("", "left out:")
+        yield from aligned(("column", "why"), [(shown(name), why) for name, why in started.left_out.items()])
+    yield ""
+    yield from _plan(started)
+    yield from _next(started, table)
+
+
+def _labels(started: Started, label: str) -> Iterator[str]:
+    yield from ("", f"label {shown(label)}: {len(started.labels)} values")
+    rows = [(shown(value), records, Share(records / started.records)) for value, records in started.labels.items()]
+    yield from aligned(("value", "records", "share"), rows[:_LABELS])
+    if len(rows) > _LABELS:
+        yield f"  and {len(rows) - _LABELS} more"
+
+
+def _drafted(started: Started, label: str) -> Iterator[str]:
+    yield from ("", f"drafted, with at least {started.minimum:,} records in each merged group:")
+    header = ("column", "type", "values", "missing", "bits", "by chance", "masked values and share kept", "")
+    yield from aligned(header, [_row(each) for each in started.attributes])
+    yield f"bits: what the column tells about {shown(label)}; by chance: what it would seem to tell if it told nothing"
+    yield "share kept: what the masking keeps of these bits"
+    if any(each.column.is_likely_known for each in started.attributes):
+        yield "known: others are likely to know it, judging by its name"
+
+
+def _row(drafted: DraftedAttribute) -> tuple[str | int, ...]:
+    column = drafted.column
+    kept = (
+        f"{each.groups}: {100 * each.kept:.0f} %" if each.kept is not None else f"{each.groups}"
+        for each in drafted.levels
+    )
+    bits, chance = f"{drafted.information:.4f}", f"{drafted.by_chance:.4f}"
+    remarks = ["known"] * column.is_likely_known
+    remarks += [f"{some(column.missing_codes, 3)} may mean missing"] * bool(column.missing_codes)
+    return (
+        shown(column.name),
+        column.type,
+        column.distinct,
+        column.missing,
+        bits,
+        chance,
+        ", ".join(kept) or "-",
+        "; ".join(remarks),
+    )
+
+
+def _plan(started: Started) -> Iterator[str]:
+    if not started.kept:
+        yield f"{started.plan}: {len(started.attributes)} attribute{'s' * (len(started.attributes) != 1)}"
+        return
+    added = (
+        f"added {some([each.column.name for each in started.attributes], _NAMES)}"
+        if started.attributes
+        else "unchanged"
+    )
+    yield f"{started.plan}: {added}; it keeps what it said before"
+    if started.new:
+        yield f"not in it, so not shared: {some(started.new, _NAMES)}; draft one with --add NAME"
+
+
+def _next(started: Started, table: str) -> Iterator[str]:
+    delimiter = started.delimiter or ","
+    mark = "tab" if delimiter == "\t" else shlex.quote(delimiter)
+    option = "" if delimiter == "," else f" --delimiter {mark}"
+    plan = shlex.quote(str(started.plan))
+    yield f"next: aegis configurations {shlex.quote(table)} --plan {plan} --require k=5 --output found.yaml{option}"

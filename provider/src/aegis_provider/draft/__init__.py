@@ -1,0 +1,8 @@
+"""Drafting of a plan for a bare table: what its columns are, and which maskings suit each of them."""
+
+from aegis_provider.draft.attributes import DraftedAttribute, Level
+from aegis_provider.draft.columns import Column
+from aegis_provider.draft.drafting import Started, start
+from aegis_provider.draft.fitting import refit, refitted
+
+__all__ = ["Column", "DraftedAttribute", "Level", "Started", "refit", "refitted", "start"]

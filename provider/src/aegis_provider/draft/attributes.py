@@ -1,0 +1,169 @@
+"""The maskings that are drafted for an attribute: nested, from fine to coarse, each with what it tells of the label."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+import numpy as np
+
+from aegis_advisor.measures import MEASURES, mutual_information
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
+from aegis_provider.counting.counts import Counts
+from aegis_provider.draft.columns import MOST_TEXTS, Column
+from aegis_provider.draft.fitting import fit_intervals, has_missing, joint_of, tree_of
+from aegis_provider.draft.merges import merge_any
+from aegis_provider.masking import EdgeBuckets, MaskingFunction
+from aegis_provider.masking.hierarchy import DATE_UNITS, DateHierarchy, PrefixHierarchy, TreeHierarchy
+from aegis_provider.plan.model import Attribute, Masking
+from aegis_provider.table.values import ValueType
+
+#: The most groups of each level, the finest first.
+SIZES: Final = (16, 8, 4, 2)
+
+#: More different numbers become bins.
+MOST_NUMBERS: Final = 200
+
+# The share of records that a unit of dates, or a prefix, may leave in groups that are too small.
+_TOO_FEW: Final = 0.01
+_FEW_CODES: Final = 50
+_LONGEST_PREFIX: Final = 8
+
+_Step = TypeVar("_Step", str, int)
+
+
+@dataclass(frozen=True)
+class Level:
+    """A drafted masking.
+
+    Attributes:
+        id: Its id in the plan.
+        groups: The number of its masked values, a missing one included.
+        smallest: The records of the smallest of them.
+        kept: The share that it keeps of what the unmasked attribute tells about the label; `None` if that is nothing.
+    """
+
+    id: str
+    groups: int
+    smallest: int
+    kept: float | None
+
+
+@dataclass(frozen=True)
+class DraftedAttribute:
+    """An attribute of the drafted plan.
+
+    Attributes:
+        column: The column.
+        attribute: The attribute as the plan states it. Its maskings nest, the finest first.
+        levels: What each of its maskings does.
+        information: What its values, or its bins, tell about the label: their mutual information, in bits.
+        by_chance: What as many values would tell by chance in as many records, in bits.
+    """
+
+    column: Column
+    attribute: Attribute
+    levels: tuple[Level, ...]
+    information: float
+    by_chance: float
+
+
+def drafted(table: CountedTable, counted: CountedAttribute, column: Column, minimum: int) -> DraftedAttribute:
+    """Return an attribute with maskings whose groups have at least `minimum` records.
+
+    Where values are ordered, missing ones stay missing. Units of dates, and prefixes, may leave one record in a hundred
+    in smaller groups.
+
+    Args:
+        table: The counted table.
+        counted: The column in it; its attribute has no maskings yet.
+        column: The column.
+        minimum: The fewest records of a group.
+    """
+    drafting = _Drafting(counted, column, joint_of(counted.counts), minimum)
+    attribute = drafting.attribute()
+    domains = table.masked_domains(replace(counted, attribute=attribute))
+    joint = drafting.joint.astype(float)
+    information = mutual_information(joint)
+    by_chance = min(max(MEASURES["mutual_information"].sampling_bias(joint), 0.0), information)
+    levels = tuple(_level(name, counted, domain, information) for name, domain in domains.items())
+    return DraftedAttribute(column, attribute, levels, information, by_chance)
+
+
+def _level(name: str, counted: CountedAttribute, domain: MaskedDomain, information: float) -> Level:
+    joint = counted.counts.fold(domain.mapping, len(domain.texts))
+    kept = mutual_information(joint.astype(float)) / information if information > 0 else None
+    return Level(name, len(joint), int(joint.sum(axis=1).min()), kept)
+
+
+@dataclass(frozen=True)
+class _Drafting:
+    """An attribute to draft maskings for: its (values, labels) counts, and the fewest records of a group."""
+
+    counted: CountedAttribute
+    column: Column
+    joint: Counts
+    minimum: int
+
+    def attribute(self) -> Attribute:
+        """Return the attribute with the maskings that suit its values."""
+        is_fitted = False
+        if self.column.is_number:
+            functions, is_fitted = self._intervals(), True
+        elif self.column.type == ValueType.DATE:
+            functions = self._dates()
+        elif self.column.has_codes and self.column.distinct > _FEW_CODES:
+            functions = self._prefixes()
+        else:
+            functions, is_fitted = self._categories(), True
+        maskings = tuple(Masking(name, function, "the draft") for name, function in functions.items())
+        return replace(self.counted.attribute, maskings=maskings, fitted_to_label=is_fitted and bool(maskings))
+
+    def _intervals(self) -> dict[str, MaskingFunction]:
+        fitted = fit_intervals(self.counted.domain, self.joint, self.minimum, SIZES)
+        edges = {len(each.groups): each.edges for each in fitted if 1 < len(each.groups) < self._values}
+        return {f"{self.column.name}-{groups}": EdgeBuckets(each) for groups, each in edges.items()}
+
+    def _categories(self) -> dict[str, MaskingFunction]:
+        if self.column.distinct > MOST_TEXTS:
+            return {}
+        merged = dict.fromkeys(merge_any(self.joint, self.minimum, SIZES))
+        levels = [groups for groups in merged if 1 < len(groups) < len(self.joint)]
+        if not levels:
+            return {}
+        tree = tree_of(self.counted.domain.texts, self.joint, levels)
+        return self._numbered([TreeHierarchy(tree, level) for level in range(1, len(levels) + 1)])
+
+    def _dates(self) -> dict[str, MaskingFunction]:
+        dates = self.counted.domain.keys[self._missing :]
+        units = tuple(self._useful({unit: list(map(of, dates)) for unit, of in DATE_UNITS.items()}))
+        return self._numbered([DateHierarchy(units, level) for level in range(1, len(units) + 1)])
+
+    def _prefixes(self) -> dict[str, MaskingFunction]:
+        texts = self.counted.domain.texts[self._missing :]
+        longest = min(len(texts[0]) - 1, _LONGEST_PREFIX)
+        prefixes = {length: [text[:length] for text in texts] for length in range(longest, 0, -1)}
+        lengths = tuple(self._useful(prefixes))
+        return self._numbered([PrefixHierarchy(lengths, level) for level in range(1, len(lengths) + 1)])
+
+    def _useful(self, steps: Mapping[_Step, Sequence[str]]) -> Iterator[_Step]:
+        """Yield the steps, given the group of each value, that merge some groups and leave hardly any too small."""
+        records, values = self.joint[self._missing :].sum(axis=1), self._values
+        for step, names in steps.items():
+            _, places = np.unique(names, return_inverse=True)
+            sizes = np.bincount(places, records)
+            if 1 < len(sizes) < values and sizes[sizes < self.minimum].sum() <= _TOO_FEW * records.sum():
+                yield step
+                values = len(sizes)
+
+    def _numbered(self, functions: Sequence[MaskingFunction]) -> dict[str, MaskingFunction]:
+        """Return the functions by the ids that a hierarchy gives its levels."""
+        return {f"{self.column.name}-{number}": each for number, each in enumerate(functions, start=1)}
+
+    @property
+    def _missing(self) -> int:
+        return has_missing(self.counted.domain)
+
+    @property
+    def _values(self) -> int:
+        """The number of values that are not missing."""
+        return len(self.joint) - self._missing

@@ -1,0 +1,208 @@
+"""From a bare table to a plan that can be used as it is: what `aegis start` does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.draft.attributes import MOST_NUMBERS, DraftedAttribute, drafted
+from aegis_provider.draft.bins import bins_of
+from aegis_provider.draft.columns import Column
+from aegis_provider.draft.fitting import default_minimum
+from aegis_provider.draft.second_run import extended
+from aegis_provider.draft.survey import MOST_COLUMNS, columns_of
+from aegis_provider.draft.writing import plan_text
+from aegis_provider.errors import PlanError, TableError, shortened
+from aegis_provider.output import refuse_overwriting, written_whole
+from aegis_provider.plan.model import Attribute, Plan
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.progress import Progress
+from aegis_provider.table import Source, Table, delimiter_in, described, open_table
+from aegis_provider.table.values import MISSING
+
+_MOST_LABEL_VALUES: Final = 200
+_RARE: Final = 5
+_LONGEST_NAME: Final = 250
+
+
+@dataclass(frozen=True)
+class Started:
+    """The result of `start`.
+
+    Attributes:
+        plan: The plan file.
+        delimiter: The delimiter of the table; `None` if it is no CSV.
+        described: The table in a few words.
+        records: The records of the table.
+        labels: The records of each label value, the most frequent first.
+        minimum: The fewest records of a drafted group.
+        attributes: The attributes drafted now.
+        left_out: The columns left out now, each with the reason.
+        kept: The attributes that the plan had already.
+        new: The columns of the table that a plan that was there does not name.
+    """
+
+    plan: Path
+    delimiter: str | None
+    described: str
+    records: int
+    labels: Mapping[str, int]
+    minimum: int
+    attributes: tuple[DraftedAttribute, ...]
+    left_out: Mapping[str, str]
+    kept: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+
+    @property
+    def rare_labels(self) -> tuple[str, ...]:
+        """The label values with fewer than 5 records."""
+        return tuple(value for value, records in self.labels.items() if records < _RARE)
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """The label's values, the columns to draft, and the columns to leave out with the reasons."""
+
+    records: int
+    labels: Mapping[str, int]
+    to_draft: Sequence[Column]
+    left_out: Mapping[str, str]
+
+
+def start(
+    table: Source,
+    label: str,
+    output: Path,
+    *,
+    add: Sequence[str] = (),
+    minimum: int | None = None,
+    delimiter: str | None = None,
+    memory_limit: str = "1GB",
+    progress: Progress = lambda _done, _columns: None,
+) -> Started:
+    """Survey a table and draft a plan for it; a plan that is there already keeps every word.
+
+    Args:
+        table: The table, as for `open_table`.
+        label: The column that the others are to predict.
+        output: The plan file (YAML).
+        add: Columns to add to a plan that is there already, or to draft although they would be left out.
+        minimum: The fewest records of a drafted group; by default 5, or half a percent of the records if that is more.
+        delimiter: The delimiter of CSV files; by default, the usual one with which the header has the label.
+        memory_limit: The memory limit of DuckDB.
+        progress: Called with the number of columns drafted and of all.
+
+    Raises:
+        TableError: The table cannot be read or has no such column, or the label cannot be predicted.
+        PlanError: The plan that is there already is for another label or cannot be read, or no column can be shared.
+        OutputError: The plan cannot be written.
+    """
+    refuse_overwriting(output, table)
+    there = load_plan(output, configurations_needed=False) if output.exists() else None
+    separator = delimiter if delimiter is not None else delimiter_in(table, label)
+    with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as opened:
+        opened.positions([label, *add])
+        new = [] if there is None else _checked_new(there, opened, label, add, output)
+        names = add if there else [name for name in opened.columns if name != label]
+        survey = _survey(opened, label, names, add)
+        if not (survey.to_draft or there):
+            raise PlanError(f"{opened.name}: no column can be shared: {_reasons(survey.left_out)}")
+        least = minimum or default_minimum(survey.records)
+        attributes = _drafted(opened, label, survey.to_draft, least, progress)
+        source = described(opened)
+    if there is None:
+        _write(output, plan_text(f"{source}, {survey.records:,} records", label, attributes, survey.left_out))
+    elif attributes:
+        _write(output, extended(output, attributes, label))
+    kept = tuple(each.name for each in there.attributes) if there else ()
+    return Started(
+        output,
+        opened.delimiter,
+        source,
+        survey.records,
+        survey.labels,
+        least,
+        attributes,
+        survey.left_out,
+        kept,
+        tuple(new),
+    )
+
+
+def _checked_new(there: Plan, table: Table, label: str, add: Sequence[str], output: Path) -> list[str]:
+    """Return the columns that a plan does not name, and are not to be added.
+
+    Raises:
+        PlanError: The plan has another label, or has an attribute that is to be added.
+    """
+    if there.label != label:
+        raise PlanError(
+            f"{output}: is a plan for the label {shortened(there.label)}, not {shortened(label)}; name another --output"
+        )
+    for name in add:
+        if name in there.columns:
+            raise PlanError(f"{output}: has {shortened(name)} already; remove it there to draft it again")
+    known = {label, *there.columns, *there.left_out, *add}
+    return [name for name in table.columns if name not in known]
+
+
+def _survey(table: Table, label: str, names: Sequence[str], add: Sequence[str]) -> _Survey:
+    of_label, *columns = columns_of(table, [label, *names])
+    _check_label(table.name, of_label)
+    reasons = {each.name: _unnameable(each.name) or (None if each.name in add else each.left_out()) for each in columns}
+    left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+    to_draft = [each for each in columns if each.name not in left_out]
+    return _Survey(of_label.records, _label_counts(table, label), to_draft, left_out)
+
+
+def _unnameable(name: str) -> str | None:
+    if len(name) <= _LONGEST_NAME and name.isprintable():
+        return None
+    return f"a name must have at most {_LONGEST_NAME} characters, all of them printable; rename the column"
+
+
+def _check_label(table: str, label: Column) -> None:
+    if why := _unnameable(label.name):
+        raise TableError(f"{table}: {shortened(label.name)}: {why}")
+    if label.distinct < 2:  # noqa: PLR2004 - one class
+        what = f"only one value, {shortened(label.sample[0])}" if label.sample else "no value"
+        raise TableError(
+            f"{table}: the label {shortened(label.name)} has {what}, so there is nothing to tell about it; name another"
+        )
+    if label.distinct > _MOST_LABEL_VALUES:
+        raise TableError(
+            f"{table}: the label {shortened(label.name)} has {label.distinct:,} different values, more than "
+            f"{_MOST_LABEL_VALUES}; name one of classes, or make classes first"
+        )
+
+
+def _label_counts(table: Table, label: str) -> dict[str, int]:
+    counted = table.combinations([label])
+    pairs = zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True)
+    return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0] != MISSING, pair[0])))
+
+
+def _drafted(
+    table: Table, label: str, columns: Sequence[Column], minimum: int, progress: Progress
+) -> tuple[DraftedAttribute, ...]:
+    if not columns:
+        return ()
+    bins = bins_of(table, [each.name for each in columns if each.is_number and each.distinct > MOST_NUMBERS])
+    plain = tuple(Attribute(each.name, each.type, (), bins.get(each.name)) for each in columns)
+    counted = CountedTable.of(table, Plan(table.name, label, plain, (), {}))
+    attributes = []
+    for done, (each, column) in enumerate(zip(counted.attributes, columns, strict=True), start=1):
+        attributes.append(drafted(counted, each, column, minimum))
+        progress(done, len(columns))
+    return tuple(attributes)
+
+
+def _write(output: Path, text: str) -> None:
+    with written_whole(output) as part:
+        part.write_text(text, encoding="utf-8")
+        load_plan(part, configurations_needed=False)
+
+
+def _reasons(left_out: Mapping[str, str]) -> str:
+    return "; ".join(f"{shortened(name)} {reason}" for name, reason in left_out.items())

@@ -1,0 +1,178 @@
+"""Maskings that merge values which tell the same about the label, fitted to the counts of a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from aegis_provider.counting.counted_table import CountedTable
+from aegis_provider.counting.counts import Counts, JointCounts
+from aegis_provider.draft.merges import Group, Groups, merge_any, merge_neighbours
+from aegis_provider.draft.names import group_names
+from aegis_provider.masking import EdgeBuckets, Function
+from aegis_provider.masking.hierarchy import TreeHierarchy
+from aegis_provider.masking.tree import Tree, depth_of, paths_of
+from aegis_provider.plan.model import Attribute, Plan
+from aegis_provider.table import Source, open_table
+from aegis_provider.table.arithmetic import plain
+from aegis_provider.table.values import MISSING, Domain, decimal_of
+
+_FEWEST_RECORDS: Final = 5
+_MOST_GROUPS: Final = 200
+_INFINITE: Final = Decimal("inf")
+
+
+def default_minimum(records: int) -> int:
+    """Return the fewest records of a group in a table of so many: half a percent of them, and at least 5."""
+    return max(_FEWEST_RECORDS, records // _MOST_GROUPS)
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Ordered values in groups of neighbours.
+
+    Attributes:
+        groups: The groups, of the values that are not missing.
+        edges: The edges of the intervals; the first and the last are infinite.
+    """
+
+    groups: Groups
+    edges: tuple[Decimal, ...]
+
+
+def fit_intervals(domain: Domain, joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Intervals]:
+    """Return the best intervals of a domain of numbers or bins for each size; they nest. Missing values stay missing.
+
+    Args:
+        domain: The values.
+        joint: (values, labels) counts.
+        minimum: The fewest records of an interval.
+        sizes: The most intervals of each level, descending.
+    """
+    missing = has_missing(domain)
+    begins = _begins(domain)
+    if not begins:
+        return [Intervals((), (-_INFINITE, _INFINITE)) for _ in sizes]
+    levels = merge_neighbours(joint[missing:], minimum, sizes)
+    inner = [[_shortest(begins[group[0]]) for group in groups[1:]] for groups in levels]
+    return [Intervals(groups, (-_INFINITE, *cuts, _INFINITE)) for groups, cuts in zip(levels, inner, strict=True)]
+
+
+def has_missing(domain: Domain) -> int:
+    """Return how many values of a domain are missing: 0 or 1, and then it is the first."""
+    return int(domain.texts[:1] == (MISSING,))
+
+
+def tree_of(texts: Sequence[str], joint: Counts, levels: Sequence[Groups]) -> Tree:
+    """Return the tree whose levels are these nested groups of values with (values, labels) counts."""
+    names = group_names(texts, joint.sum(axis=1), levels)
+    trees: Mapping[Group, Tree | tuple[str, ...]] = {
+        group: tuple(texts[value] for value in group) for group in levels[0]
+    }
+    for finer, coarser in pairwise(levels):
+        trees = {
+            group: {names[inner]: trees[inner] for inner in finer if set(inner) <= set(group)} for group in coarser
+        }
+    return {names[group]: tree for group, tree in trees.items()}
+
+
+def refit(attribute: Attribute, domain: Domain, joint: Counts, minimum: int) -> Attribute:
+    """Return an attribute whose intervals and trees are fitted anew, each to at most as many groups as it has.
+
+    Values of the trees that the domain lacks are merged with others, so that these maskings mask them, too. Other
+    maskings, and an attribute that is not fitted to the label, stay as they are.
+
+    Args:
+        attribute: The attribute.
+        domain: The values to fit it to: its bins, if it is discretised.
+        joint: (values, labels) counts.
+        minimum: The fewest records of a group.
+    """
+    if not attribute.fitted_to_label:
+        return attribute
+    functions = [each.function for each in attribute.maskings]
+    numbers = sorted({_intervals(each) for each in functions if isinstance(each, EdgeBuckets)}, reverse=True)
+    fitted = fit_intervals(domain, joint, minimum, numbers) if numbers else []
+    edges = {number: each.edges for number, each in zip(numbers, fitted, strict=True)}
+    trees = {id(each.tree): each.tree for each in functions if isinstance(each, TreeHierarchy)}
+    trees = {place: _refitted_tree(tree, domain, joint, minimum) for place, tree in trees.items()}
+    maskings = tuple(replace(each, function=_anew(each.function, edges, trees)) for each in attribute.maskings)
+    return replace(attribute, maskings=maskings)
+
+
+def refitted(
+    plan: Plan,
+    table: Source,
+    *,
+    minimum: int | None = None,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+) -> Plan:
+    """Return a plan whose attributes that are fitted to the label are fitted anew to the records of a table.
+
+    A plan that is to be judged by records it has not seen is fitted to the others first. Ids of maskings stay, and so
+    do bins, which do not depend on the label.
+
+    Args:
+        plan: The plan.
+        table: The records, as for `open_table`.
+        minimum: The fewest records of a group; by default `default_minimum` of the table's.
+        delimiter: The delimiter of CSV files.
+        memory_limit: The memory limit of DuckDB.
+
+    Raises:
+        TableError: The table cannot be read, or does not fit the plan.
+    """
+    fitted = tuple(each for each in plan.attributes if each.fitted_to_label)
+    if not fitted:
+        return plan
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        counted = CountedTable.of(opened, replace(plan, attributes=fitted))
+    least = minimum or default_minimum(counted.records)
+    anew = {
+        each.attribute.name: refit(each.attribute, each.domain, joint_of(each.counts), least)
+        for each in counted.attributes
+    }
+    return replace(plan, attributes=tuple(anew.get(each.name, each) for each in plan.attributes))
+
+
+def joint_of(counts: JointCounts) -> Counts:
+    """Return (values, labels) counts."""
+    return counts.fold(range(counts.shape[0]), counts.shape[0])
+
+
+def _intervals(function: EdgeBuckets) -> int:
+    return len(function.edges) - 1
+
+
+def _anew(function: Function, edges: Mapping[int, tuple[Decimal, ...]], trees: Mapping[int, Tree]) -> Function:
+    """Return the function with the edges for its number of intervals, or with what its tree became."""
+    if isinstance(function, EdgeBuckets):
+        return EdgeBuckets(edges[_intervals(function)])
+    return replace(function, tree=trees[id(function.tree)]) if isinstance(function, TreeHierarchy) else function
+
+
+def _refitted_tree(tree: Tree, domain: Domain, joint: Counts, minimum: int) -> Tree:
+    """Return a tree of the same values and with as many levels, of at most as many groups each."""
+    paths = dict(paths_of(tree))
+    levels = range(1, depth_of(tree) + 1)
+    sizes = [len({above[-min(level, len(above))] for above in paths.values()}) for level in levels]
+    known = np.zeros((len(paths), joint.shape[1]), dtype=joint.dtype)
+    for row, text in enumerate(paths):
+        if text in domain.places:
+            known[row] = joint[domain.places[text]]
+    return tree_of(list(paths), known, merge_any(known, minimum, sizes))
+
+
+def _shortest(number: Decimal) -> Decimal:
+    """Return the number without zeros at its end and without an exponent."""
+    return Decimal(plain(number.normalize()))
+
+
+def _begins(domain: Domain) -> list[Decimal]:
+    """Return the smallest number of each value that is not missing: the number itself, or the lower edge of a bin."""
+    texts = domain.texts[has_missing(domain) :]
+    return [Decimal(text.partition(",")[0][1:]) if text[:1] in "([" else decimal_of(text) for text in texts]

@@ -1,0 +1,143 @@
+"""Merges of values that keep what the values tell about the label, nested from fine to coarse.
+
+What groups of values tell is their mutual information with the label, `I`. In nats,
+`N I = sum_g h(g) - h(all)` with `h(g) = sum_y n_gy log(n_gy / n_g)`, so merging two groups loses
+`h(1) + h(2) - h(1 and 2)`, which is never negative (Slonim and Tishby, Agglomerative information bottleneck, 1999).
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from aegis_provider.counting.counts import Counts
+
+Group: TypeAlias = tuple[int, ...]
+"""The places of the values in a group, ascending."""
+
+Groups: TypeAlias = tuple[Group, ...]
+"""All values of a domain in groups, ordered by their first values."""
+
+
+def folded(joint: Counts, groups: Groups) -> Counts:
+    """Return the (groups, labels) counts of these groups of the values in (values, labels) counts."""
+    return np.stack([joint[list(group)].sum(axis=0) for group in groups])
+
+
+def merge_neighbours(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
+    """Return the best partition of ordered values into intervals for each size; they nest.
+
+    Of all partitions into at most `size` intervals that are unions of those before and have at least `minimum` records
+    each, it keeps the most information (by dynamic programming). Values with fewer records in all become one interval.
+
+    Args:
+        joint: (values, labels) counts of one value or more, in the order of the values.
+        minimum: The fewest records of a group.
+        sizes: The most groups of each partition, descending.
+    """
+    groups: Groups = tuple((place,) for place in range(len(joint)))
+    partitions = []
+    for size in sizes:
+        cuts = _best_cuts(folded(joint, groups), minimum, size)
+        groups = tuple(sum(groups[low:high], ()) for low, high in pairwise(cuts))
+        partitions.append(groups)
+    return partitions
+
+
+def merge_any(joint: Counts, minimum: int, sizes: Sequence[int]) -> list[Groups]:
+    """Return a partition of unordered values for each size; they nest.
+
+    Groups are merged greedily. First the smallest one, as long as it has fewer than `minimum` records, with the one
+    with which it loses the least information; then the two that lose the least.
+
+    Args:
+        joint: (values, labels) counts of one value or more.
+        minimum: The fewest records of a group.
+        sizes: The most groups of each partition, descending.
+    """
+    merging = _Merging(joint)
+    while len(merging.groups) > 1 and merging.sizes.min() < minimum:
+        smallest = int(merging.sizes.argmin())
+        merging.merge(smallest, int(merging.losses[smallest].argmin()))
+    partitions = []
+    for size in sizes:
+        while len(merging.groups) > size:
+            merging.merge(*divmod(int(merging.losses.argmin()), len(joint)))
+        partitions.append(tuple(sorted(merging.groups.values())))
+    return partitions
+
+
+class _Merging:
+    """Groups that are merged two at a time. The group of a place that was merged into another has infinite size.
+
+    Attributes:
+        groups: The groups by the place of one of their values.
+        sizes: (values,) The records of the group at each place.
+        losses: (values, values) What merging the groups at two places loses, in nats times records.
+    """
+
+    def __init__(self, joint: Counts) -> None:
+        self.groups: dict[int, Group] = {place: (place,) for place in range(len(joint))}
+        self.sizes = joint.sum(axis=1).astype(np.float64)
+        self._joint = joint.astype(np.float64)
+        self.losses = np.stack([self._losses_with(place) for place in range(len(joint))])
+
+    def merge(self, one: int, other: int) -> None:
+        """Merge the groups at two places; the result is at the first."""
+        self.groups[one] = tuple(sorted(self.groups[one] + self.groups.pop(other)))
+        self.sizes[one], self.sizes[other] = self.sizes[one] + self.sizes[other], np.inf
+        self._joint[one] += self._joint[other]
+        self.losses[other] = self.losses[:, other] = np.inf
+        self.losses[one] = self.losses[:, one] = self._losses_with(one)
+
+    def _losses_with(self, place: int) -> NDArray[np.float64]:
+        purity = _purity(self._joint)
+        losses: NDArray[np.float64] = purity + purity[place] - _purity(self._joint + self._joint[place])
+        losses[place] = np.inf
+        return np.where(np.isinf(self.sizes), np.inf, losses)
+
+
+def _purity(joint: NDArray[np.number]) -> NDArray[np.float64]:
+    """(groups,) `h`: the records of each group times its negative entropy, in nats."""
+    counts = joint.astype(np.float64)
+    sizes = counts.sum(axis=1)
+    pure: NDArray[np.float64] = xlogy(counts, counts).sum(axis=1) - xlogy(sizes, sizes)
+    return pure
+
+
+def _best_cuts(joint: Counts, minimum: int, most: int) -> list[int]:
+    """Return where at most `most` intervals of the rows begin, and the end of the last.
+
+    They keep the most information of all with `minimum` records each. `best[j]` is the most that a number of intervals
+    of the first `j` rows keep: the maximum over `i` of `best[i]` for one interval less, plus what rows `i` to `j` keep.
+    """
+    rows = len(joint)
+    if joint.sum() < minimum:
+        return [0, rows]
+    kept = _kept_by_intervals(joint, minimum)
+    best, beginnings, totals = np.full(rows + 1, -np.inf), [], []
+    best[0] = 0.0
+    for _ in range(min(most, rows)):
+        sums = best[:, None] + kept
+        beginnings.append(sums.argmax(axis=0))
+        best = sums.max(axis=0)
+        totals.append(best[rows])
+    cuts = [rows]
+    # With a minimum, the most intervals are not always the best, nor even possible.
+    for beginning in reversed(beginnings[: int(np.argmax(totals)) + 1]):
+        cuts.append(int(beginning[cuts[-1]]))
+    return cuts[::-1]
+
+
+def _kept_by_intervals(joint: Counts, minimum: int) -> NDArray[np.float64]:
+    """(rows + 1, rows + 1) What the rows from `i` to `j` keep as one group; -inf if they have too few records."""
+    rows = len(joint)
+    below = np.vstack([np.zeros(joint.shape[1]), np.cumsum(joint, axis=0)])
+    kept = np.full((rows + 1, rows + 1), -np.inf)
+    for start in range(rows):
+        within = below[start + 1 :] - below[start]
+        kept[start, start + 1 :] = np.where(within.sum(axis=1) >= minimum, _purity(within), -np.inf)
+    return kept

@@ -1,0 +1,64 @@
+"""The columns of a table, surveyed by its engine."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from aegis_provider.draft.columns import Column
+from aegis_provider.errors import TableError
+from aegis_provider.table import Table
+from aegis_provider.table.discretization import number_of
+from aegis_provider.table.files import refuse_more_columns
+from aegis_provider.table.values import MISSING
+
+_COLUMNS_PER_READING: Final = 60
+
+#: The most columns of a table to survey.
+MOST_COLUMNS: Final = 2_000
+
+# Of more values, only so many at both ends are sampled: texts among numbers stand there.
+_SAMPLED: Final = 2_000
+
+
+def columns_of(table: Table, names: Sequence[str]) -> list[Column]:
+    """Survey these columns. The table is read once for every 60 of them, and once or twice more for each.
+
+    Raises:
+        TableError: The table cannot be read, has no records, or there are too many columns.
+    """
+    refuse_more_columns(table.name, names, MOST_COLUMNS)
+    starts = range(0, len(names), _COLUMNS_PER_READING)
+    return [each for start in starts for each in _surveyed(table, names[start : start + _COLUMNS_PER_READING])]
+
+
+def _surveyed(table: Table, names: Sequence[str]) -> list[Column]:
+    places = table.positions(names)
+    keys = table.keys(names, names)
+    asked: dict[str, Any] = {"n": keys.count()}
+    for place, position in enumerate(places):
+        asked |= {f"known{place}": keys[f"v{place}"].count(), f"distinct{place}": keys[f"v{place}"].nunique()}
+        dtype = table.source[f"c{position}"].type()
+        if dtype.is_string() or (dtype.is_numeric() and not dtype.is_boolean()):
+            number = number_of(keys[f"w{place}"])
+            asked |= {f"numbers{place}": number.count(), f"extent{place}": number.max() - number.min()}
+    seen = table.engine.fetch(keys.aggregate(**asked)).to_pylist()[0]
+    if not seen["n"]:
+        raise TableError(f"{table.name}: the table has no records")
+    return [_column(table, name, seen, place) for place, name in enumerate(names)]
+
+
+def _column(table: Table, name: str, seen: dict[str, Any], place: int) -> Column:
+    distinct = int(seen[f"distinct{place}"])
+    sample = _sample(table, name, distinct)
+    numbers, extent = seen.get(f"numbers{place}", 0), seen.get(f"extent{place}")
+    return Column(name, seen["n"], seen[f"known{place}"], distinct, numbers, extent, sample)
+
+
+def _sample(table: Table, name: str, distinct: int) -> tuple[str, ...]:
+    """Return the texts of the values of a column, or of the first and the last of many."""
+    reading, key = table.reading(name), table.keys([name])
+    values = key.distinct()
+    texts = values.select(v0=reading.text(values["v0"]))
+    ends = [texts.order_by(order).limit(_SAMPLED) for order in (texts["v0"].asc(), texts["v0"].desc())]
+    fetched = [table.engine.fetch(each) for each in ([texts] if distinct <= _SAMPLED else ends)]
+    shown = [reading.canonical(each["v0"].combine_chunks()).to_pylist() for each in fetched]
+    return tuple(sorted({text for each in shown for text in each} - {MISSING}))

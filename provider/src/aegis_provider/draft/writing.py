@@ -1,0 +1,151 @@
+"""A drafted plan as YAML with comments, which people read and edit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import chain
+from typing import Final
+
+from aegis_provider.draft.attributes import DraftedAttribute, Level
+from aegis_provider.masking import EdgeBuckets, Function
+from aegis_provider.masking.hierarchy import DateHierarchy, PrefixHierarchy, TreeHierarchy
+from aegis_provider.masking.tree import Tree
+from aegis_provider.plan.writing import scalar
+from aegis_provider.table.arithmetic import plain
+from aegis_provider.table.discretization import Edges
+from aegis_sdk.printable import one_line
+from aegis_sdk.reading import some
+
+_WIDTH: Final = 100
+_INTRODUCTION: Final = (
+    "#",
+    "# The maskings of an attribute go from fine to coarse, and each merges values of the one before. A configuration",
+    "# chooses one of them, or `identity` (shared as it is), or `drop` (not shared). The comments say how many masked",
+    "# values there are, how many records have the rarest, and the share that the masking keeps of what the attribute",
+    "# tells about the label. `fitted_to: label` marks maskings that merge values which tell the same about it.",
+)
+
+
+def plan_text(described: str, label: str, attributes: Sequence[DraftedAttribute], left_out: Mapping[str, str]) -> str:
+    """Return the text of a plan without configurations.
+
+    Args:
+        described: The table in a few words.
+        label: The label.
+        attributes: The attributes, at least one.
+        left_out: The columns that are left out, with the reasons.
+    """
+    known = [scalar(each.column.name) for each in attributes if each.column.is_likely_known]
+    lines = [
+        "# A draft by `aegis start`. Edit it as you like: running the command again keeps your edits.",
+        f"# Table: {one_line(described)}.",
+        *_INTRODUCTION,
+        f"label: {scalar(label)}",
+        "",
+        "# What nobody should learn about a person.",
+        f"sensitive: [{scalar(label)}]",
+        "",
+        "# What someone may know about a person from elsewhere. Without this list, that is every attribute (the safe",
+        "# choice).",
+        f"# quasi_identifiers: [{', '.join(known)}]",
+        "",
+        *_left_out(left_out),
+        "attributes:",
+        *chain.from_iterable(attribute_lines(each, label) for each in attributes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def attribute_lines(drafted: DraftedAttribute, label: str) -> Iterator[str]:
+    """Yield the lines of an attribute, to stand below `attributes:`."""
+    attribute = drafted.attribute
+    yield f"  # {_described(drafted, label)}"
+    yield f"  {scalar(attribute.name)}:"
+    yield f"    type: {attribute.value_type}"
+    if attribute.fitted_to_label:
+        yield "    fitted_to: label"
+    if isinstance(attribute.discretization, Edges):
+        edges = attribute.discretization.edges
+        yield f"    # {len(edges) - 1} bins replace its numbers; they do not depend on the label"
+        yield f"    discretize: {{rule: edges, edges: {_edges(edges)}}}"
+    yield from _maskings(drafted)
+
+
+def _maskings(drafted: DraftedAttribute) -> Iterator[str]:
+    functions = [each.function for each in drafted.attribute.maskings]
+    edged = [each for each in functions if isinstance(each, EdgeBuckets)]
+    if edged:
+        yield "    maskings:"
+        for level, function in zip(drafted.levels, edged, strict=True):
+            yield f"      # {_kept(level)}"
+            yield f"      {scalar(level.id)}: {{bucketize: {{edges: {_edges(function.edges)}}}}}"
+    elif functions:
+        yield from (f"    # {one_line(each.id)}: {_kept(each)}" for each in drafted.levels)
+        yield from _hierarchy(functions[0])
+
+
+def _left_out(left_out: Mapping[str, str]) -> Iterator[str]:
+    if left_out:
+        yield "# Never shared. `aegis start` with `--add NAME` drafts maskings for one of them all the same."
+        yield "left_out:"
+        yield from (f"  {scalar(name)}: {scalar(reason)}" for name, reason in left_out.items())
+        yield ""
+
+
+def _described(drafted: DraftedAttribute, label: str) -> str:
+    column = drafted.column
+    parts = [f"{column.distinct:,} value{'s' * (column.distinct != 1)}"]
+    if column.missing:
+        parts.append(f"missing in {column.missing:,} record{'s' * (column.missing != 1)}")
+    bits = f"tells {drafted.information:.2g} bits about {one_line(label)}"
+    parts.append(f"{bits}, of which chance explains about {drafted.by_chance:.2g}")
+    if column.missing_codes:
+        parts.append(f"{some(column.missing_codes, 3)} may mean missing")
+    if column.is_likely_known:
+        parts.append("others are likely to know it")
+    return "; ".join(parts)
+
+
+def _kept(level: Level) -> str:
+    kept = "" if level.kept is None else f"; keeps {100 * level.kept:.0f} %"
+    return f"{level.groups} masked values, the rarest in {level.smallest:,} records{kept}"
+
+
+def _edges(edges: Sequence[Decimal]) -> str:
+    return f"[{', '.join(map(_edge, edges))}]"
+
+
+def _edge(edge: Decimal) -> str:
+    return plain(edge) if edge.is_finite() else ".inf" if edge > 0 else "-.inf"
+
+
+def _hierarchy(function: Function) -> Iterator[str]:
+    if isinstance(function, TreeHierarchy):
+        yield "    hierarchy:"
+        yield "      tree:"
+        yield from _tree(function.tree, 8)
+    elif isinstance(function, DateHierarchy):
+        yield f"    hierarchy: {{dates: [{', '.join(function.units)}]}}"
+    elif isinstance(function, PrefixHierarchy):
+        yield f"    hierarchy: {{prefixes: [{', '.join(map(str, function.kept))}]}}"
+
+
+def _tree(tree: Tree, indent: int) -> Iterator[str]:
+    for name, within in tree.items():
+        head = f"{' ' * indent}{scalar(name)}:"
+        if isinstance(within, Mapping):
+            yield head
+            yield from _tree(within, indent + 2)
+        else:
+            yield from _list(head, within)
+
+
+def _list(head: str, values: Sequence[str]) -> Iterator[str]:
+    """Yield a list of values after a key, on as many lines as needed."""
+    line, indent = f"{head} [", " " * (len(head) - len(head.lstrip()) + 2)
+    for place, value in enumerate(values):
+        text = scalar(value) + ("]" if place == len(values) - 1 else ", ")
+        if len(line) + len(text) > _WIDTH and not line.endswith("["):
+            yield line.rstrip()
+            line = indent
+        line += text
+    yield line

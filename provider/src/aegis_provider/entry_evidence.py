@@ -1,0 +1,90 @@
+"""What the counts of an entry tell, as the advisor takes them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aegis_advisor.evidence import (
+    AttributeEvidence,
+    PairAssociation,
+    PairCounts,
+    attribute_evidence,
+    pair_association,
+    pair_counts,
+)
+from aegis_advisor.evidence.checks import find_faults, find_pair_faults
+from aegis_advisor.joint import PublishedTrace
+from aegis_advisor.verdict import Releases
+from aegis_provider.errors import EntryError
+from aegis_sdk.wire import IDENTITY, Attribute, EntryDocument, Pair, pointer_of
+
+
+def evidence_of(entry: EntryDocument, attribute: Attribute) -> AttributeEvidence:
+    """Return what the entry tells of an attribute.
+
+    Raises:
+        EntryError: Its counts contradict each other.
+    """
+    control = None if entry.disclosure_control is None else entry.disclosure_control.model_dump()
+    evidence = attribute_evidence(attribute.model_dump(), entry.label.model_dump(), control)
+    for fault in find_faults(evidence):
+        place = entry.attributes.index(attribute)
+        raise EntryError(f"{pointer_of(('attributes', place, *fault.path))}: {fault.detail}")
+    return evidence
+
+
+def pair_counts_of(entry: EntryDocument, evidence: Sequence[AttributeEvidence]) -> dict[int, PairCounts]:
+    """Return the counts of pairs, by their places in the entry.
+
+    Args:
+        entry: The entry.
+        evidence: What it tells of each of its attributes.
+
+    Raises:
+        EntryError: They contradict the rest.
+    """
+    counts = {
+        number: pair_counts(pair.model_dump(), _places(entry, pair))
+        for number, pair in enumerate(entry.pairs)
+        if pair.joint is not None
+    }
+    for fault in find_pair_faults(evidence, list(counts.values())):
+        place = list(counts)[int(fault.path[0])]
+        raise EntryError(f"{pointer_of(('pairs', place, *fault.path[1:]))}: {fault.detail}")
+    return counts
+
+
+def associations_of(entry: EntryDocument) -> list[PairAssociation]:
+    """Return what pairs tell of the label together."""
+    return [
+        pair_association(pair.model_dump(), _places(entry, pair)) for pair in entry.pairs if pair.with_label is not None
+    ]
+
+
+def trace_of(entry: EntryDocument) -> PublishedTrace | None:
+    """Return what the unmasked table tells, if the entry says so."""
+    trace = entry.joint_trace
+    return None if trace is None else PublishedTrace(trace.value, trace.rounded_to)
+
+
+def releases_of(entry: EntryDocument) -> Releases:
+    """Return the maskings of each configuration, as codes, and the records that it suppresses."""
+    table, rows = entry.configuration_table, entry.configurations or []
+    suppressed: list[int | None] = [row.suppressed for row in rows]
+    masked = {
+        each.name: [row.maskings[each.name] for row in rows] if table is None else list(table.maskings[each.name])
+        for each in entry.attributes
+    }
+    options = [tuple(dict.fromkeys((IDENTITY, *masked[each.name]))) for each in entry.attributes]
+    columns = [
+        [own.index(masking) for masking in masked[each.name]]
+        for each, own in zip(entry.attributes, options, strict=True)
+    ]
+    codes = np.array(columns, dtype=np.int64).T
+    return Releases(codes, options, suppressed or [None] * len(codes), [row.suppressed_cells for row in rows])
+
+
+def _places(entry: EntryDocument, pair: Pair) -> tuple[int, int]:
+    first, second = pair.attributes
+    names = [each.name for each in entry.attributes]
+    return names.index(first), names.index(second)

@@ -1,0 +1,184 @@
+"""Suppression of the records whose equivalence class breaks a promise: whole records, or only single cells of them.
+
+A suppressed cell becomes `*`, a value of its own: the classes of the release are formed with it, and each must keep the
+promise. Programs that read `*` as any value (sdcMicro's `localSuppression`) suppress fewer cells, but promise less: a
+record with `*` counts in several classes at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import log
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.measures import mutual_information
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords, MaskedDomain
+from aegis_provider.counting.counts import Places
+from aegis_provider.plan.model import DROP, Configuration
+from aegis_provider.privacy.classes import Classes, class_of_each, classes_in
+from aegis_provider.privacy.measuring import breaks
+
+STAR: Final = "*"
+"""What a suppressed cell becomes."""
+
+MOST_SETS: Final = 4096
+"""How many sets of attributes to suppress are tried at most, besides those that only grow."""
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedRecords:
+    """Distinct records and what a release makes of them.
+
+    Attributes:
+        records: The records.
+        mappings: By column, (values,) the place of each value's masked value; a column without one stays as it is.
+        quasi_identifiers, sensitive: The columns of the release that have these roles.
+    """
+
+    records: DistinctRecords
+    mappings: Mapping[str, Places]
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+    def only(self, rows: Places) -> "MaskedRecords":
+        """Return some of the records."""
+        some = replace(self.records, codes=self.records.codes[rows], counts=self.records.counts[rows])
+        return replace(self, records=some)
+
+    def groups(self, without: Sequence[int] = ()) -> tuple[Places, int]:
+        """Return (records,) the number of each record's class, and how many classes there are.
+
+        `without`: the places of quasi-identifiers that are not looked at.
+        """
+        looked_at = [name for place, name in enumerate(self.quasi_identifiers) if place not in without]
+        return class_of_each(self.records, self.mappings, looked_at)
+
+    def classes(self, groups: Places, size: int) -> Classes:
+        """Return the classes of records that are grouped already."""
+        return classes_in(self.records, self.mappings, groups, size, self.sensitive)
+
+
+@dataclass(frozen=True, eq=False)
+class Suppressed:
+    """The records that a release suppresses, wholly or in part.
+
+    Attributes:
+        places: (broken,) the places of the distinct records whose class breaks the promise.
+        classes: (broken,) the number of the class of each among those `before`.
+        stars: (broken, quasi-identifiers) which of their cells are suppressed.
+        left_out: (broken,) which of them are left out.
+        records: How many records are left out.
+        cells: How many cells of the other records are suppressed.
+        before: All classes before anything is suppressed.
+        released: The classes of the release.
+    """
+
+    places: Places
+    classes: Places
+    stars: NDArray[np.bool_]
+    left_out: NDArray[np.bool_]
+    records: int
+    cells: int
+    before: Classes
+    released: Classes
+
+
+def suppress(masked: MaskedRecords, promise: Mapping[str, float], costs: Mapping[str, float]) -> Suppressed:
+    """Suppress cells of the records whose class breaks a promise; leave out those that no suppressed cell can save.
+
+    Sets of quasi-identifiers are tried, those of fewest attributes first, then those that cost least. All records that
+    still break the promise are grouped by the quasi-identifiers outside of the set. In the groups that keep the
+    promise, the cells of the set are suppressed. Classes that keep the promise stay as they are.
+
+    So records of one class before are in one class of the release, and whoever knows all quasi-identifiers of a person
+    finds no more than that class.
+
+    Args:
+        masked: The records, before anything is suppressed.
+        promise: The privacy by name.
+        costs: What it costs to suppress a cell of a quasi-identifier, by its name. Cells of the others stay. If it is
+            empty, all records that break the promise are left out.
+    """
+    groups, size = masked.groups()
+    before = masked.classes(groups, size)
+    broken = np.flatnonzero(breaks(before, promise)[groups])
+    stars = np.zeros((len(broken), len(masked.quasi_identifiers)), dtype=np.bool_)
+    released, left = groups.copy(), broken
+    for chosen in _sets(masked, costs):
+        if not len(left):
+            break
+        some = masked.only(left)
+        own, many = some.groups(without=chosen)
+        saved = ~breaks(some.classes(own, many).compared_with(before), promise)[own]
+        stars[np.searchsorted(broken, left[saved])[:, np.newaxis], chosen] = True
+        released[left[saved]] = size + own[saved]
+        left, size = left[~saved], size + many
+    return _suppressed(masked, before, groups, broken, stars, released, left)
+
+
+def _suppressed(
+    masked: MaskedRecords,
+    before: Classes,
+    groups: Places,
+    broken: Places,
+    stars: NDArray[np.bool_],
+    released: Places,
+    left: Places,
+) -> Suppressed:
+    counts = masked.records.counts
+    kept = np.setdiff1d(np.arange(len(counts)), left, assume_unique=True)
+    numbers, own = np.unique(released[kept], return_inverse=True)
+    return Suppressed(
+        places=broken,
+        classes=groups[broken],
+        stars=stars,
+        left_out=np.isin(broken, left),
+        records=int(counts[left].sum()),
+        cells=int(counts[broken] @ stars.sum(axis=1)),
+        before=before,
+        released=masked.only(kept).classes(own, len(numbers)).compared_with(before),
+    )
+
+
+def _sets(masked: MaskedRecords, costs: Mapping[str, float]) -> Iterator[tuple[int, ...]]:
+    """Yield sets of places of quasi-identifiers: fewest first, then cheapest; at last, those that only grow."""
+    names = masked.quasi_identifiers
+    usable = sorted((place for place, name in enumerate(names) if name in costs), key=lambda at: costs[names[at]])
+    tried = 0
+    for many in range(1, len(usable) + 1):
+        sets = sorted(combinations(usable, many), key=lambda each: sum(costs[names[at]] for at in each))
+        if tried + len(sets) > MOST_SETS:
+            yield from (tuple(usable[:rest]) for rest in range(many, len(usable) + 1))
+            return
+        tried += len(sets)
+        yield from sets
+
+
+def costs_of(counted: CountedTable, configuration: Configuration) -> dict[str, float]:
+    """Return what a suppressed cell of each attribute costs under a configuration that suppresses cells, by name.
+
+    It is what the masked attribute tells about the label, in bits, less what chance adds (`(R - 1)(C - 1) / 2N` nats,
+    Miller 1955). Attributes that are dropped or have one masked value have no cell to suppress. Those masked at random
+    or elsewhere are not suppressed, nor are those with a masked value `*`, which a suppressed cell would look like.
+    """
+    if configuration.suppressed_cells is None:
+        return {}
+    costs = {each.attribute.name: _cost(counted, each, configuration) for each in counted.attributes}
+    return {name: cost for name, cost in costs.items() if cost is not None}
+
+
+def _cost(counted: CountedTable, attribute: CountedAttribute, configuration: Configuration) -> float | None:
+    choice = configuration.maskings[attribute.attribute.name]
+    masking = attribute.attribute.masking(choice)
+    if choice == DROP or (masking is not None and not masking.is_by_value):
+        return None
+    texts = attribute.domain.texts if masking is None else counted.masked(attribute, masking)
+    masked = MaskedDomain.of(texts)
+    if len(masked.texts) == 1 or STAR in masked.texts:
+        return None
+    joint = attribute.counts.fold(masked.mapping, len(masked.texts))
+    chance = (joint.shape[0] - 1) * (joint.shape[1] - 1) / (2 * log(2) * joint.sum())
+    return max(0.0, mutual_information(joint.astype(np.float64)) - float(chance))

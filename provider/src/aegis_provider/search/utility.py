@@ -1,0 +1,180 @@
+"""The utility of combinations of choices: by the measures of the advisor, from the exact counts of the table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_advisor.joint.indicators import Indicators
+from aegis_advisor.measures import MEASURES, Measure
+from aegis_provider.counting.counted_table import DistinctRecords
+from aegis_provider.counting.counts import Partition, Places
+from aegis_provider.errors import PlanError, nearest
+from aegis_provider.search.lattice import Choices, Node
+
+Numbers = NDArray[np.float64]
+Step = tuple[int, int]
+"""An attribute of the lattice by its place, and the finer choice that it gets."""
+
+MOST_COLUMNS: Final = 4_000
+"""The most masked values of all choices together that a joint measure compares; their matrix then takes 128 MB."""
+
+
+class Utility(Protocol):
+    """The utility of nodes of the lattice. Of two nodes, the one with the higher utility is better."""
+
+    def score(self, nodes: Places) -> tuple[Numbers, Numbers]:
+        """Return (nodes,) the utility of each of the (nodes, attributes), and a ceiling of that of all coarser ones."""
+
+    def refined(self, node: Node, steps: Sequence[Step]) -> Numbers:
+        """Return (steps,) the utility after each of some steps to a finer choice of one attribute."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointUtility:
+    """Pillai's trace of all attributes together, adjusted for chance: the measure `joint`.
+
+    The trace is monotone, and at least the adjusted one: so it is a ceiling for coarser nodes.
+
+    Attributes:
+        indicators: The correlations; the attributes of the lattice first, then others that no choice changes.
+        others: How many others there are.
+    """
+
+    indicators: Indicators
+    others: int
+
+    def score(self, nodes: Places) -> tuple[Numbers, Numbers]:
+        """Return the adjusted traces and the traces."""
+        codes = np.pad(nodes, ((0, 0), (0, self.others)))
+        traces, ranks = self.indicators.traces(codes)
+        return self.indicators.adjusted(traces, ranks), traces
+
+    def refined(self, node: Node, steps: Sequence[Step]) -> Numbers:
+        """Return the adjusted traces."""
+        return self.indicators.adjusted(*self.indicators.refined((*node, *(0,) * self.others), steps))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanUtility:
+    """The mean over the attributes of a measure of one attribute and the label.
+
+    Attributes:
+        by_choice: For each attribute of the lattice, (choices,) what each choice adds to the mean.
+        ceilings: For each of them, (choices,) the most that a choice which is no finer adds.
+        others: What the other attributes add.
+    """
+
+    by_choice: Sequence[Numbers]
+    ceilings: Sequence[Numbers]
+    others: float
+
+    def score(self, nodes: Places) -> tuple[Numbers, Numbers]:
+        """Return the means, and the highest means of coarser nodes."""
+        return self._sum(self.by_choice, nodes), self._sum(self.ceilings, nodes)
+
+    def refined(self, node: Node, steps: Sequence[Step]) -> Numbers:
+        """Return the means."""
+        nodes = [(*node[:axis], place, *node[axis + 1 :]) for axis, place in steps]
+        return self.score(np.array(nodes, dtype=np.intp).reshape(len(steps), len(node)))[0]
+
+    def _sum(self, tables: Sequence[Numbers], nodes: Places) -> Numbers:
+        summed: Numbers = np.full(len(nodes), self.others)
+        for table, places in zip(tables, nodes.T, strict=True):
+            summed += table[places]
+        return summed
+
+
+@dataclass(frozen=True, eq=False)
+class UtilityCounts:
+    """The records that utilities are computed from.
+
+    Attributes:
+        records: The distinct records of the attributes of the lattice, of the `others`, and of the label.
+        label: The name of the label.
+        choices: The choices of the attributes of the lattice; the label may be among them, and counts for nothing.
+        others: The grouping of every other attribute that releases share.
+        whole: The groups of each attribute's values that count as the unmasked table.
+    """
+
+    records: DistinctRecords
+    label: str
+    choices: Sequence[Choices]
+    others: Mapping[str, Partition]
+    whole: Mapping[str, Partition]
+
+    def utility(self, measure: Measure) -> Utility:
+        """Return the utility by a measure."""
+        return self._utility(measure, self._options, self.others)
+
+    def unmasked(self, measure: Measure) -> float:
+        """Return the utility of the unmasked table, rare values merged (`whole_values`)."""
+        names = [name for name in (*self._options, *self.others) if name != self.label]
+        utility = self._utility(measure, {}, {name: self.whole[name] for name in names})
+        return float(utility.score(np.zeros((1, 0), dtype=np.intp))[0][0]) if names else 0.0
+
+    def mean(self, measure: Measure) -> MeanUtility:
+        """Return the mean over the attributes of a measure of each alone."""
+        return self._mean(measure, self._options, self.others)
+
+    def _utility(
+        self, measure: Measure, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]
+    ) -> Utility:
+        return self._joint(options, others) if measure.is_joint else self._mean(measure, options, others)
+
+    def _joint(self, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]) -> JointUtility:
+        maskings = {**options, **{name: (each,) for name, each in others.items()}}
+        values = np.stack([self._codes(name) for name in maskings], axis=1)
+        groups = [[each.groups for each in of] for of in maskings.values()]
+        indicators = Indicators.of(values, self._codes(self.label), self.records.counts, groups)
+        return JointUtility(indicators, len(others))
+
+    def _mean(
+        self, measure: Measure, options: Mapping[str, Sequence[Partition]], others: Mapping[str, Partition]
+    ) -> MeanUtility:
+        attributes = len({*options, *others} - {self.label})
+        told = [self._told(measure, name, of) / max(attributes, 1) for name, of in options.items()]
+        rest = [self._told(measure, name, [each])[0] / attributes for name, each in others.items()]
+        pairs = zip(told, self.choices, strict=False)
+        ceilings = [np.array([each[coarser].max() for coarser in of.follows.T]) for each, of in pairs]
+        return MeanUtility(told, ceilings, float(sum(rest)))
+
+    def _told(self, measure: Measure, name: str, maskings: Sequence[Partition]) -> Numbers:
+        """Return (maskings,) the measure of each with the label, negative if less is better; 0 for the label."""
+        if name == self.label:
+            return np.zeros(len(maskings))
+        labels = self._size(self.label)
+        sign = 1.0 if measure.better == "higher" else -1.0
+        told = []
+        for each in maskings:
+            cells = each.groups[self._codes(name)] * labels + self._codes(self.label)
+            table = np.bincount(cells, self.records.counts, each.size * labels).reshape(-1, labels)
+            told.append(sign * measure.function(table.astype(np.float64), None))
+        return np.array(told)
+
+    @property
+    def _options(self) -> dict[str, Sequence[Partition]]:
+        """The groupings of each attribute of the lattice; of the label, one without information."""
+        nothing = Partition(np.zeros(self._size(self.label), dtype=np.intp), 1)
+        return {each.attribute: (nothing,) if each.attribute == self.label else each.listed for each in self.choices}
+
+    def _codes(self, name: str) -> Places:
+        return self.records.codes[:, self.records.columns.index(name)]
+
+    def _size(self, name: str) -> int:
+        return len(self.records.domains[self.records.columns.index(name)])
+
+
+def measure_of_search(name: str) -> Measure:
+    """Return the measure that a search goes by, corrected for chance if that is its default in advice.
+
+    Raises:
+        PlanError: There is no such measure, or it cannot guide a search.
+    """
+    usable = [each.id for each in MEASURES.values() if each.better == "higher" and not each.sees_interactions]
+    if name not in usable:
+        raise PlanError(f"a search cannot go by the measure {name!r}; {nearest(name, usable)}")
+    measure = MEASURES[name]
+    return measure.corrected() if measure.corrected_by_default else measure

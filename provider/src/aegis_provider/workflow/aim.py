@@ -1,0 +1,77 @@
+"""What a release has to be."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from aegis_provider.plan.model import Configuration
+from aegis_provider.privacy import CRITERIA
+from aegis_provider.search import Requirement
+
+#: The numbers of k at which the frontier is drawn.
+KS: Final = (2, 3, 5, 10, 20)
+
+USUAL: Final[Mapping[str, float]] = MappingProxyType({"k": 5})
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a release has to be.
+
+    Attributes:
+        label: The column that the others are to predict.
+        require: The privacy it must have, by name.
+        suppress_at_most: The share of records that may be left out for that.
+        measure: The measure of utility.
+        seconds: How long the search may take. What the counts give away, and the check by models, may take three
+            quarters of that each.
+        most: The most configurations that are published.
+    """
+
+    label: str
+    require: Mapping[str, float] = field(default_factory=lambda: dict(USUAL))
+    suppress_at_most: float = 0.01
+    measure: str = "joint"
+    seconds: float = 60.0
+    most: int = 200
+
+    @property
+    def checking_seconds(self) -> float:
+        """How long what the counts give away may take to find out, and how long models may train."""
+        return 0.75 * self.seconds
+
+    def requirements(self) -> list[Requirement]:
+        """Return what the search has to meet: the aim itself, then the same with the other numbers of k."""
+        first = Requirement(dict(self.require), self.suppress_at_most)
+        return [first, *(replace(first, privacy=each) for each in self._other_ks())]
+
+    def is_met_by(self, configuration: Configuration) -> bool:
+        """Return whether a configuration reaches the privacy."""
+        return all(_reaches(name, configuration.privacy.get(name), limit) for name, limit in self.require.items())
+
+    def described(self) -> str:
+        """Return the aim in words: `k = 5, at most 1 % of the records left out`."""
+        parts = [f"{name} = {limit:g}" for name, limit in self.require.items()]
+        return f"{', '.join(parts)}, at most {100 * self.suppress_at_most:.3g} % of the records left out"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that the result depends on as JSON values."""
+        return {
+            "label": self.label,
+            "require": dict(self.require),
+            "suppress_at_most": self.suppress_at_most,
+            "measure": self.measure,
+            "seconds": self.seconds,
+            "most": self.most,
+        }
+
+    def _other_ks(self) -> Iterator[dict[str, float]]:
+        if "k" in self.require:
+            yield from ({**self.require, "k": k} for k in KS if k != self.require["k"])
+
+
+def _reaches(name: str, reached: float | None, limit: float) -> bool:
+    if reached is None:
+        return False
+    return reached >= limit if CRITERIA[name].at_least else reached <= limit

@@ -1,0 +1,150 @@
+"""The folder of a release, which remembers what is done: a run that was stopped goes on where it ended."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from aegis_provider.errors import OutputError, TableError
+from aegis_provider.output import written_whole
+from aegis_provider.table import Source, files_of
+
+Result = TypeVar("Result")
+
+_STATE: Final = ".aegis-release.json"
+_FORMAT: Final = 1
+
+
+@dataclass(frozen=True)
+class Done:
+    """A step that is done.
+
+    Attributes:
+        inputs: The digest of what it was made from.
+        outputs: The digest of each file that it wrote, by its name.
+        result: Its result, as JSON values.
+    """
+
+    inputs: str
+    outputs: Mapping[str, str]
+    result: Any
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder with the files of one release.
+
+    Attributes:
+        path: The folder.
+        done: The steps that are done, by their names.
+    """
+
+    path: Path
+    done: dict[str, Done]
+
+    @classmethod
+    def open(cls, path: Path, keep: Sequence[str]) -> Self:
+        """Open the folder of a release, or make one.
+
+        Args:
+            path: The folder.
+            keep: Names of files that may be there before the first run.
+
+        Raises:
+            OutputError: The folder cannot be made, or has files that no release wrote.
+        """
+        try:
+            path.mkdir(exist_ok=True)
+            there = sorted(each.name for each in path.iterdir() if each.name not in keep)
+        except FileExistsError:
+            raise OutputError(f"{path}: is a file; name a folder") from None
+        except FileNotFoundError:
+            raise OutputError(f"{path}: there is no folder {path.parent}; create it first") from None
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be used: {error.strerror}") from error
+        if there and _STATE not in there:
+            raise OutputError(f"{path}: has files of another origin, such as {there[0]}; name a new folder")
+        return cls(path, _read(path / _STATE) if there else {})
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file in it."""
+        return self.path / name
+
+    def step(
+        self,
+        name: str,
+        inputs: Mapping[str, Any],
+        outputs: Sequence[str],
+        result: type[Result],
+        work: Callable[[], Result],
+    ) -> Result:
+        """Return the result of a step, which is worked out unless its inputs and outputs are as they were.
+
+        Args:
+            name: The name of the step.
+            inputs: What it is made from, as JSON values.
+            outputs: The names of the files that it writes.
+            result: The type of its result.
+            work: Does the step.
+
+        Raises:
+            OutputError: What is done cannot be written down.
+        """
+        adapter, digest = TypeAdapter(result), _digest(json.dumps(inputs, sort_keys=True).encode())
+        done = self.done.get(name)
+        if done is not None and done.inputs == digest and self._are_unchanged(done.outputs):
+            with suppress(ValidationError):  # another release of this package wrote it
+                return adapter.validate_python(done.result)
+        found = work()
+        written = {each: digest_of(self.file(each)) for each in outputs if self.file(each).exists()}
+        self.done[name] = Done(digest, written, adapter.dump_python(found, mode="json"))
+        self._save()
+        return found
+
+    def _are_unchanged(self, outputs: Mapping[str, str]) -> bool:
+        return all(
+            self.file(name).exists() and digest_of(self.file(name)) == digest for name, digest in outputs.items()
+        )
+
+    def _save(self) -> None:
+        with written_whole(self.file(_STATE)) as part:
+            document = {"format": _FORMAT, "steps": TypeAdapter(dict[str, Done]).dump_python(self.done, mode="json")}
+            part.write_text(json.dumps(document), encoding="utf-8")
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        TableError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def digests_of(table: Source) -> dict[str, str] | None:
+    """Return the digest of each file of a table; `None` if it is not in files, so that changes cannot be noticed."""
+    files = files_of(table)
+    return {str(each): digest_of(each) for each in files} if files else None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _read(path: Path) -> dict[str, Done]:
+    """Return the steps written down; none if another release of this package wrote them, or they are damaged."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        steps = document["steps"] if document["format"] == _FORMAT else {}
+        return TypeAdapter(dict[str, Done]).validate_python(steps)
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

@@ -1,0 +1,75 @@
+"""The result of a release, for notebooks and programs."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from aegis_provider.advice import EntryAdvice
+from aegis_provider.extras import needs_extra
+from aegis_provider.search import FrontierPoint
+from aegis_provider.workflow.card import Card, Findings
+from aegis_provider.workflow.card_report import card_report
+from aegis_provider.workflow.steps import MASKED
+from aegis_sdk.wire import EntryDocument
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A release: the masked table, and what speaks for it.
+
+    Attributes:
+        folder: The folder with all of its files.
+        card: What it is, and why it can be shared.
+        findings: The results of all steps.
+        entry_id: The id of the published entry; `None` if it was not published.
+        like: The kind of data frame that `table` is: `pandas`, `polars` or `pyarrow`.
+    """
+
+    folder: Path
+    card: Card
+    findings: Findings
+    entry_id: str | None
+    like: str
+    temporary: TemporaryDirectory[str] | None = field(default=None, repr=False)
+
+    @property
+    def table(self) -> Any:  # noqa: ANN401 - pandas and Polars are not always there
+        """The masked table: a data frame of the kind that was released, or else an Arrow table."""
+        masked = self.arrow_table()
+        if self.like == "polars":
+            import polars as pl  # noqa: PLC0415 - is there, since the table was of that kind
+
+            return pl.from_arrow(masked)
+        return masked.to_pandas() if self.like == "pandas" else masked
+
+    @property
+    def advice(self) -> EntryAdvice:
+        """The configurations, the most useful first."""
+        return self.findings.advice
+
+    @property
+    def entry(self) -> EntryDocument:
+        """The entry: all that may leave this machine besides the masked table."""
+        return self.findings.entry
+
+    @property
+    def frontier(self) -> tuple[FrontierPoint, ...]:
+        """The best configuration for each k."""
+        return self.findings.search.frontier
+
+    def arrow_table(self) -> pa.Table:
+        """Return the masked table as an Arrow table."""
+        return arrow_csv.read_csv(
+            self.folder / MASKED, convert_options=arrow_csv.ConvertOptions(strings_can_be_null=True)
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the card, as notebooks show it."""
+        with needs_extra("plots"):
+            from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
+        page = render_page(card_report(self.card))
+        return page[page.index("<body>") + len("<body>") : page.index("</body>")]

@@ -1,0 +1,152 @@
+"""From a bare table to a release that can be shared, in one call."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from aegis_provider.advice import EntryAdvice, of_service
+from aegis_provider.errors import SmallCountsError
+from aegis_provider.extras import needs_extra
+from aegis_provider.output import written_whole
+from aegis_provider.progress import Progress
+from aegis_provider.report.markdown import markdown_lines
+from aegis_provider.table import Source, delimiter_in, table_name
+from aegis_provider.workflow.aim import USUAL, Aim
+from aegis_provider.workflow.card import Card, Findings, card_of
+from aegis_provider.workflow.card_report import card_report
+from aegis_provider.workflow.folder import Folder, digest_of
+from aegis_provider.workflow.released import Released
+from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps
+from aegis_sdk import AegisError, Client, ConflictError
+from aegis_sdk.wire import Advice, EntryDocument
+
+CARD: Final = "card"
+_FRAMES: Final = ("pandas", "polars")
+_LONGEST_NAME: Final = 60
+
+
+@contextmanager
+def _unseen(_stage: str) -> Iterator[Progress]:
+    yield lambda _done, _all: None
+
+
+def release(
+    table: Source,
+    label: str,
+    *,
+    output: Path | None = None,
+    plan: Path | None = None,
+    require: Mapping[str, float] = USUAL,
+    suppress_at_most: float = 0.01,
+    measure: str = "joint",
+    seconds: float = 60.0,
+    name: str | None = None,
+    publish: Client | None = None,
+    delimiter: str | None = None,
+    memory_limit: str = "1GB",
+    stage: Stage = _unseen,
+) -> Released:
+    """Mask a table so that it has the required privacy and keeps as much as possible of what it tells about the label.
+
+    Every step leaves its files in the output folder. A run that was stopped goes on there, if nothing else changed.
+    Ctrl-C during the search goes on with the best configurations until then.
+
+    Args:
+        table: Anything that `open_table` accepts.
+        label: The column that the others are to predict.
+        output: The folder of the release; without it, a temporary one that lasts as long as the result.
+        plan: A plan of the table; without it, one is drafted, or the one in the folder is used.
+        require: The privacy it must have, by name.
+        suppress_at_most: The share of records that may be left out for that.
+        measure: The measure of utility: `joint`, or one of single attributes.
+        seconds: How long the search may take; see `Aim`.
+        name: The name of the entry; by default that of the table.
+        publish: The service to publish the entry in, and to ask which configuration is best by the published counts.
+            Without it, nothing is sent anywhere, and the exact counts decide.
+        delimiter: The delimiter of a CSV table; by default, the usual one with which the header has the label.
+        memory_limit: The memory limit of DuckDB.
+        stage: Called with the name of each step; returns a context that shows its progress.
+
+    Raises:
+        PlanError: The plan, or what is required, cannot be used.
+        TableError: The table cannot be read or does not fit the plan.
+        OutputError: The folder cannot be used.
+        NothingHoldsError: No configuration has the privacy.
+        SmallCountsError: The entry is to be published, but gives small counts away.
+        AegisError: The service cannot be reached, or refuses the entry.
+    """
+    temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
+    folder = Folder.open(Path(temporary.name) if temporary else output or Path(), keep=[PLAN])
+    aim = Aim(label, require, suppress_at_most, measure, seconds)
+    how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
+    steps = Steps(table, aim, folder, plan, name or _name_of(table), how, stage)
+    findings, entry_id = _worked_out(steps, publish)
+    made_by = f"aegis summarize {table_name(table)} --plan {folder.file(FOUND)} --name {steps.name} --output ENTRY"
+    digest = digest_of(folder.file(FOUND))
+    card = card_of(aim, table_name(table), steps.found, digest, findings, made_by)
+    _write_card(folder, card)
+    kind = type(table).__module__.partition(".")[0]
+    return Released(folder.path, card, findings, entry_id, kind if kind in _FRAMES else "pyarrow", temporary)
+
+
+def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | None]:
+    """Take all steps; return their results, and the id of the published entry."""
+    steps.draft()
+    search = steps.search()
+    entry, advice = steps.summarise()
+    judged, entry_id = steps.judge(entry), None
+    if service is not None:
+        if not judged.verdict.passed:
+            raise SmallCountsError(f"{entry.name}: its counts give small ones away, so it is not published")
+        entry_id = _published(service, entry)
+        advice = _asked(service, entry_id, entry, steps.aim)
+    masked = steps.mask(advice.best.id)
+    assessed = steps.assess(advice.best.id)
+    checked = [each.id for each in advice.ranking[:2]]
+    check = steps.check(checked)
+    return Findings(search, entry, judged, advice, masked, assessed, check), entry_id
+
+
+def _asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:
+    """Ask the service which configuration is best.
+
+    Raises:
+        AegisError: It does not tell its caller.
+    """
+    answer = service.advise(entry_id, aim.measure, limit=aim.most)
+    if not isinstance(answer, Advice):
+        raise AegisError(f"{entry.name}: the key may not read the full answer; use a provider's key")
+    return of_service(answer, entry)
+
+
+def _published(service: Client, entry: EntryDocument) -> str:
+    """Publish the entry, or a new version of it, and return its id."""
+    try:
+        return service.publish(entry).id
+    except ConflictError as conflict:
+        if conflict.entry is None:
+            raise
+        return service.update(conflict.entry, entry).id
+
+
+def _write_card(folder: Folder, card: Card) -> None:
+    report = card_report(card)
+    texts = {".json": TypeAdapter(Card).dump_json(card, indent=1).decode(), ".md": "\n".join(markdown_lines(report))}
+    with suppress(AegisError), needs_extra("plots"):  # without the extra there is no page
+        from aegis_provider.report.page import render_page  # noqa: PLC0415 - an extra
+
+        texts[".html"] = render_page(report)
+    for ending, text in texts.items():
+        with written_whole(folder.file(f"{CARD}{ending}")) as part:
+            part.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _name_of(table: Source) -> str:
+    """Return a name for the entry of a table: that of its file, in the characters that names may have."""
+    stem = Path(table_name(table).rpartition("#")[2]).stem.lower()
+    return re.sub(r"[^a-z0-9._-]+", "-", stem).strip("-._")[:_LONGEST_NAME] or "table"

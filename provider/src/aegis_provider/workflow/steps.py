@@ -1,0 +1,211 @@
+"""The steps of a release, each made from the files of those before it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+from uuid import uuid4
+
+from aegis_provider.advice import EntryAdvice, advise
+from aegis_provider.check import CheckResult, check
+from aegis_provider.disclosure import Judged, verdict_on
+from aegis_provider.draft import start
+from aegis_provider.errors import NothingHoldsError, PlanError, shortened
+from aegis_provider.plan.model import Plan
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.plan.writing import write_plan
+from aegis_provider.prepare import prepare_entry
+from aegis_provider.privacy import Column, assess
+from aegis_provider.progress import Progress
+from aegis_provider.release.apply import Applied, apply
+from aegis_provider.search import SearchResult, find_configurations
+from aegis_provider.table import Source, open_table
+from aegis_provider.workflow.aim import Aim
+from aegis_provider.workflow.folder import Folder, digest_of, digests_of
+from aegis_sdk.wire import EntryDocument, publishable, read_json
+
+PLAN: Final = "plan.yaml"
+FOUND: Final = "configurations.yaml"
+ENTRY: Final = "entry.json"
+MASKED: Final = "masked.csv"
+
+# Fewer than `aegis check` uses: here the check is one step of many.
+_FOLDS: Final = 3
+
+Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
+"""Shows that a step has begun, and how far it is."""
+
+
+@dataclass(frozen=True)
+class Masked:
+    """The masked table.
+
+    Attributes:
+        applied: What was written.
+        labels: The records of each label value, in the table and in the masked one.
+    """
+
+    applied: Applied
+    labels: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The privacy of the release.
+
+    Attributes:
+        columns: The columns, and what becomes of them.
+        highest: The highest risk of re-identification; `None` if it could not be measured.
+        highest_before: That of the table as it is.
+    """
+
+    columns: tuple[Column, ...]
+    highest: float | None
+    highest_before: float | None
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps of a release in a folder.
+
+    Attributes:
+        table: The table.
+        aim: What the release has to be.
+        folder: The folder.
+        given: The plan to use instead of a drafted one, if there is one.
+        name: The name of the entry.
+        how: How to read the table: `delimiter` and `memory_limit`.
+        stage: Shows the progress.
+    """
+
+    table: Source
+    aim: Aim
+    folder: Folder
+    given: Path | None
+    name: str
+    how: Mapping[str, Any]
+    stage: Stage
+
+    @cached_property
+    def origin(self) -> Mapping[str, Any]:
+        """What every step is made from. A table that is not in files may have changed, so nothing is kept of it."""
+        return {"table": digests_of(self.table) or uuid4().hex, "aim": self.aim.as_json(), "how": dict(self.how)}
+
+    @property
+    def plan(self) -> Path:
+        """The plan: the given one, or the one in the folder."""
+        return self.given or self.folder.file(PLAN)
+
+    def draft(self) -> None:
+        """Draft a plan, unless there is one.
+
+        Raises:
+            PlanError: The plan is for another label.
+        """
+        if self.given is None and not self.plan.exists():
+            with self.stage("looking at the columns") as progress:
+                start(self.table, self.aim.label, self.plan, progress=progress, **self.how)
+        plan = load_plan(self.plan, configurations_needed=False)
+        if plan.label != self.aim.label:
+            wanted = shortened(self.aim.label)
+            raise PlanError(f"{self.plan}: is for the label {shortened(plan.label)}, not {wanted}; name another folder")
+
+    def search(self) -> SearchResult:
+        """Find the configurations that reach the privacy, and write the plan that has them.
+
+        Raises:
+            NothingHoldsError: None does.
+        """
+        inputs = {**self.origin, "plan": digest_of(self.plan)}
+        return self.folder.step("search", inputs, [FOUND], SearchResult, self._search)
+
+    def _search(self) -> SearchResult:
+        plan = load_plan(self.plan, configurations_needed=False)
+        with self.stage("searching the maskings") as progress:
+            result = find_configurations(
+                self.table,
+                plan,
+                self.aim.requirements(),
+                measure=self.aim.measure,
+                most=self.aim.most,
+                seconds=self.aim.seconds,
+                progress=progress,
+                **self.how,
+            )
+        fitting = tuple(each for each in result.configurations if self.aim.is_met_by(each))
+        if not fitting:
+            raise NothingHoldsError(f"{plan.source}: no configuration was found that has {self.aim.described()}")
+        remark = f"Found by `aegis release`, for {self.aim.described()}"
+        write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
+        return result
+
+    def summarise(self) -> tuple[EntryDocument, EntryAdvice]:
+        """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
+        advice = self.folder.step("entry", self._of(FOUND, name=self.name), [ENTRY], EntryAdvice, self._summarise)
+        return publishable(read_json(self.folder.file(ENTRY).read_bytes())), advice
+
+    def _summarise(self) -> EntryAdvice:
+        with self.stage("counting") as progress:
+            prepared = prepare_entry(self.table, self.found, name=self.name, pairs=True, progress=progress, **self.how)
+            prepared.write(self.folder.file(ENTRY))
+        with self.stage("ranking the configurations"):
+            return advise(prepared.counted, self.aim.measure)
+
+    def judge(self, entry: EntryDocument) -> Judged:
+        """Find out whether the counts of the entry give anything away."""
+
+        def work() -> Judged:
+            with self.stage("judging what the counts give away"):
+                return verdict_on(entry, self.aim.checking_seconds)
+
+        return self.folder.step("verdict", self._of(ENTRY), [], Judged, work)
+
+    def mask(self, configuration: str) -> Masked:
+        """Write the masked table."""
+        inputs = self._of(FOUND, configuration=configuration)
+        return self.folder.step("masked", inputs, [MASKED], Masked, lambda: self._mask(configuration))
+
+    def _mask(self, configuration: str) -> Masked:
+        output = self.folder.file(MASKED)
+        with self.stage("masking records") as progress:
+            applied = apply(self.table, self.found, configuration, output, progress=progress, **self.how)
+        before, after = (self._labels(each) for each in (self.table, output))
+        return Masked(applied, {label: (records, after.get(label, 0)) for label, records in before.items()})
+
+    def _labels(self, table: Source) -> dict[str, int]:
+        with open_table(table, **self.how) as opened:
+            counted = opened.combinations([self.aim.label])
+        return dict(zip(counted["v0"].to_pylist(), counted["n"].to_pylist(), strict=True))
+
+    def assess(self, configuration: str) -> Assessed:
+        """Measure the privacy of the table and of the release."""
+
+        def work() -> Assessed:
+            with self.stage("measuring privacy") as progress:
+                found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
+            risks = (found.releases[0].risk, found.as_it_is.risk)
+            return Assessed(found.columns, *(None if each is None else each.highest for each in risks))
+
+        return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
+
+    def check(self, configurations: Sequence[str]) -> CheckResult:
+        """Train models on the table and on its releases."""
+
+        def work() -> CheckResult:
+            with self.stage("training models") as progress:
+                seconds = self.aim.checking_seconds
+                how = {"folds": _FOLDS, **self.how}
+                return check(self.table, self.found, configurations, seconds=seconds, progress=progress, **how)
+
+        return self.folder.step("check", self._of(FOUND, checked=list(configurations)), [], CheckResult, work)
+
+    @property
+    def found(self) -> Plan:
+        """The plan with the configurations that were found."""
+        return load_plan(self.folder.file(FOUND))
+
+    def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+        """Return what a step is made from that uses this file."""
+        return {**self.origin, file: digest_of(self.folder.file(file)), **more}

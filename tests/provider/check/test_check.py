@@ -1,0 +1,217 @@
+"""What models reach, against plain scikit-learn; what is refused; and that time is respected."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from aegis_provider import Configuration, PlanError, TableError, load_plan
+from aegis_provider.check import NOTHING, RAW, check, masked_records
+from aegis_provider.draft import start
+from aegis_provider.masking import Mapped
+from tests.provider.check.checked_tables import PLAN, as_csv, records, trained
+
+CONFIGURATIONS = """
+configurations:
+  both: {age: decades, town: side}
+  age: {age: decades, town: drop}
+  some: {age: decades, town: identity}
+privacy: {some: {k: 18}}
+suppressed: {some: SUPPRESSED}
+"""
+ROWS = records()
+AGES, TOWNS, LABELS = (list(column) for column in zip(*ROWS[1:], strict=True))
+DECADES = [f"{age[0]}0" for age in AGES]
+SIDES = ["left" if town in "ab" else "right" for town in TOWNS]
+CLASSES = Counter(zip(DECADES, TOWNS, strict=True))
+SHOWN = [CLASSES[one] >= 18 for one in zip(DECADES, TOWNS, strict=True)]
+STATED = f"label: y\n{PLAN}{CONFIGURATIONS}".replace("SUPPRESSED", str(SHOWN.count(False)))
+MODELS = ("logistic regression", "gradient boosting")
+
+
+@pytest.fixture
+def plan(write):
+    return load_plan(write("plan.yaml", STATED))
+
+
+@pytest.fixture
+def table(write):
+    return write("table.csv", as_csv(ROWS))
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checked")
+    (folder / "table.csv").write_text(as_csv(ROWS))
+    (folder / "plan.yaml").write_text(STATED)
+    return check(folder / "table.csv", load_plan(folder / "plan.yaml"), ["both", "age", "some"], seconds=600)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_table_reaches_what_plain_scikit_learn_reaches(result, model):
+    expected = {
+        RAW: ([AGES, TOWNS], None, [[int(age) for age in AGES]]),
+        "both": ([DECADES, SIDES], None),
+        "age": ([DECADES], None),
+        "some": ([DECADES, TOWNS], SHOWN),
+    }
+    assert 0 < SHOWN.count(False) < 120
+    for name, (columns, *more) in expected.items():
+        found = result.of(name, model)
+        # Tests with a tolerance, because the solver stops where it is near enough.
+        assert (found.auc.value, found.accuracy.value) == pytest.approx(
+            trained(model, columns, LABELS, *more), abs=2e-4
+        ), name
+
+
+def test_of_nothing_the_label_is_what_most_records_have(result):
+    for model in MODELS:
+        nothing = result.of(NOTHING, model)
+        assert (nothing.auc.value, nothing.auc.low, nothing.auc.high) == (0.5, 0.5, 0.5)
+        assert nothing.accuracy.value == Counter(LABELS).most_common()[0][1] / len(LABELS)
+
+
+def test_differences_are_those_of_the_numbers(result):
+    for model in MODELS:
+        raw, winner, other = (result.of(name, model) for name in (RAW, "both", "age"))
+        assert other.to_raw.value == pytest.approx(other.auc.value - raw.auc.value)
+        assert other.to_winner.value == pytest.approx(other.auc.value - winner.auc.value)
+        assert (raw.to_raw, winner.to_winner) == (None, None)
+
+
+def test_it_says_what_was_used(result):
+    assert (result.records, result.of_records, result.classes, dict(result.rare)) == (240, 240, 2, {})
+    assert result.left_out == {"both": 0, "age": 0, "some": SHOWN.count(False)}
+    assert (result.unfinished, result.refitted) == ({}, ())
+
+
+def test_equal_questions_have_equal_answers(table, plan, result):
+    assert check(table, plan, ["both", "age", "some"], seconds=600) == result
+
+
+def test_numbers_with_many_values_are_numbers_to_both_models(write):
+    """Two columns of 200 different numbers: nothing is learnt from values, but all from their order."""
+    random = np.random.default_rng(0)
+    numbers = random.permutation(200)
+    rows = [[str(n / 8), "", "yes" if n >= 100 else "no"] if n % 9 else ["", str(n), "no"] for n in numbers.tolist()]
+    table = write("table.csv", as_csv([["a", "b", "y"], *rows]))
+    text = "label: y\nattributes: {a: {maskings: {}}, b: {maskings: {}}}\nconfigurations: {c: {}}\n"
+    result = check(table, load_plan(write("plan.yaml", text)), ["c"], seconds=600)
+    assert all(result.of(RAW, model).auc.value > 0.85 for model in MODELS)
+    assert [result.of("c", model).auc for model in MODELS] == [result.of(RAW, model).auc for model in MODELS]
+
+
+def test_what_was_not_finished_is_named(table, plan):
+    result = check(table, plan, ["both", "age"], seconds=0)
+    assert result.unfinished == dict.fromkeys(MODELS, (RAW, "both", "age"))
+    assert {each.table for each in result.performances} == {NOTHING}
+    assert (result.held, result.best_model, result.share("both")) == (None, None, None)
+    assert "not known" in result.verdict
+
+
+def test_rare_label_values_are_left_out_and_named(write, plan):
+    rows = [*ROWS, *([["30", "a", "maybe"]] * 4), ["31", "b", ""]]
+    result = check(write("table.csv", as_csv(rows)), plan, ["both"], seconds=600)
+    assert dict(result.rare) == {"": 1, "maybe": 4}
+    assert (result.records, result.of_records, result.classes) == (240, 245, 2)
+    assert len(check(write("table.csv", as_csv(rows)), plan, ["both"], seconds=0, folds=4).rare) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([row for row in ROWS if row[2] != "yes"], "fewer than two values with 5 records"),
+        ([["age", "town"], ["30", "a"]], "no column 'y'"),
+        ([ROWS[0]], "no records"),
+        ([*ROWS, ["30", "z", "yes"]], "'z' is not in the mapping"),
+    ],
+)
+def test_a_table_that_cannot_be_checked_is_an_error(write, plan, rows, told):
+    with pytest.raises(TableError, match=told):
+        check(write("table.csv", as_csv(rows)), plan, ["both"])
+
+
+@pytest.mark.parametrize(
+    ("ids", "folds", "told"),
+    [
+        ([], 5, "name a configuration"),
+        (["both", "both"], 5, "named twice"),
+        (["boht"], 5, "did you mean 'both'"),
+        (["both"], 1, "at least 2 folds"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_an_error(table, plan, ids, folds, told):
+    with pytest.raises(PlanError, match=told):
+        check(table, plan, ids, folds=folds)
+
+
+def codes_and_noise():
+    """300 records with 100 codes and a label that is drawn without looking at them."""
+    random = np.random.default_rng(1)
+    codes, labels = random.integers(0, 100, 300).tolist(), random.choice(["no", "yes"], 300).tolist()
+    return [["code", "y"], *([f"n{code}", label] for code, label in zip(codes, labels, strict=True))]
+
+
+def by_majority(plan, rows):
+    """Return the plan with each code masked by the label that most of its records have, which is `no` without any."""
+    labels: dict[str, Counter[str]] = {f"n{code}": Counter() for code in range(100)}
+    for code, label in rows:
+        labels[code][label] += 1
+    masked = {code: max(sorted(counted), key=counted.get, default="no") for code, counted in labels.items()}
+    [attribute] = plan.attributes
+    [masking] = attribute.maskings
+    fitted = replace(attribute, maskings=(replace(masking, function=Mapped(masked)),), fitted_to_label=True)
+    return replace(plan, attributes=(fitted,))
+
+
+def test_a_masking_that_has_seen_the_label_is_refitted_in_each_fold(write, plan_of):
+    """A masking fitted to noise tells the label of the records that it was fitted to, but of no others."""
+    rows = codes_and_noise()
+    table = write("noise.csv", as_csv(rows))
+    plan = by_majority(plan_of("{code: {maskings: {m: {mapping: {x: x}}}}}", "{c: {code: m}}"), rows[1:])
+
+    def refit(known, training):
+        assert training.num_rows == 240
+        return by_majority(known, zip(*training.to_pydict().values(), strict=True))
+
+    leaking = check(table, plan, ["c"], seconds=600, refit=lambda known, _: known)
+    honest = check(table, plan, ["c"], seconds=600, refit=refit)
+    assert honest.refitted == ("code",)
+    for model in MODELS:
+        assert leaking.of("c", model).auc.value > 0.7
+        assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
+        assert honest.of(RAW, model).auc == leaking.of(RAW, model).auc
+
+
+def test_what_is_not_masked_is_not_refitted(write, plan_of):
+    rows = codes_and_noise()
+    configurations = "{c: {code: identity}, d: {code: drop}}"
+    plan = by_majority(plan_of("{code: {maskings: {m: {mapping: {x: x}}}}}", configurations), rows[1:])
+    result = check(write("noise.csv", as_csv(rows)), plan, ["c", "d"], seconds=600)
+    assert result.refitted == ()
+    assert result.of("d", MODELS[0]).auc.value == 0.5
+
+
+def test_a_drafted_plan_is_refitted_by_itself(write, tmp_path):
+    """Of noise a drafted plan keeps what is there by chance, which is nothing in other records."""
+    random = np.random.default_rng(4)
+    numbers, codes = random.integers(0, 40, 400).tolist(), random.integers(0, 40, 400).tolist()
+    labels = random.choice(["no", "yes"], 400).tolist()
+    rows = [[str(n), f"n{code}", label] for n, code, label in zip(numbers, codes, labels, strict=True)]
+    table = write("noise.csv", as_csv([["number", "code", "y"], *rows]))
+    drafted = load_plan(start(table, "y", tmp_path / "plan.yaml").plan, configurations_needed=False)
+    coarsest = {each.name: each.maskings[-1].id for each in drafted.attributes}
+    plan = replace(drafted, configurations=(Configuration("c", coarsest, {}),))
+    honest = check(table, plan, ["c"], seconds=600)
+    leaking = check(table, plan, ["c"], seconds=600, refit=lambda known, _: known)
+    assert honest.refitted == ("number", "code")
+    for model in MODELS:
+        assert leaking.of("c", model).auc.value - honest.of("c", model).auc.value > 0.1
+        assert abs(honest.of("c", model).auc.value - 0.5) < 0.08
+
+
+def test_of_a_large_table_records_are_drawn(table, plan, monkeypatch):
+    monkeypatch.setattr(masked_records, "MOST_RECORDS", 150)
+    once, again = (check(table, plan, ["both"], seconds=600) for _ in range(2))
+    assert (once.records, once.of_records, once == again) == (150, 240, True)

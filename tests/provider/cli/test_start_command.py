@@ -1,0 +1,134 @@
+"""`aegis start`: what it prints, and the one line that it has for each unusable table."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aegis_provider import load_plan
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
+
+
+def test_the_profile_of_the_example(aegis, tmp_path):
+    plan = tmp_path / "plan.yaml"
+    code, out, error = aegis("start", EXAMPLE / "health.csv", "--label", "health", "--output", plan)
+    assert (code, error) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert out.startswith(f"{EXAMPLE / 'health.csv'}, CSV in UTF-8 separated by commas: 20,190 records\n")
+    assert ["poor", "302", "1.5", "%"] in lines
+    assert ["coinsurance", "integer", "5", "0", "0.0024", "0.0004", "4:", "99", "%,", "2:", "41", "%"] in lines
+    assert f"{plan}: 7 attributes" in out
+    assert len(load_plan(plan, configurations_needed=False).attributes) == 7
+
+
+def test_json(aegis, tmp_path, write):
+    table = write("t.csv", "id;a;y\n" + "".join(f"p{n};{n % 3};{n % 2}\n" for n in range(60)))
+    plan = tmp_path / "plan.yaml"
+    code, out, error = aegis("start", table, "--label", "y", "--output", plan, "--json")
+    assert (code, error) == (0, "")
+    document = json.loads(out)
+    [attribute] = document.pop("attributes")
+    assert document == {
+        "output": str(plan),
+        "table": f"{table}, CSV in UTF-8 separated by semicolons",
+        "delimiter": ";",
+        "records": 60,
+        "label": {"name": "y", "records": {"0": 30, "1": 30}},
+        "minimum": 5,
+        "left_out": {"id": "its name says that it identifies people"},
+        "kept": [],
+        "new": [],
+    }
+    assert (attribute["name"], attribute["type"], attribute["values"], attribute["missing"]) == ("a", "integer", 3, 0)
+
+
+def test_the_next_command_names_the_delimiter_and_works(aegis, tmp_path, write):
+    table = write("t.csv", "a;y\n" + "".join(f"{n % 3};{n % 2}\n" for n in range(60)))
+    out = aegis("start", table, "--label", "y", "--output", tmp_path / "plan.yaml")[1]
+    found = tmp_path / "found.yaml"
+    assert out.splitlines()[-1] == (
+        f"next: aegis configurations {table} --plan {tmp_path / 'plan.yaml'} --require k=5 --output found.yaml "
+        "--delimiter ';'"
+    )
+    options = ("--plan", tmp_path / "plan.yaml", "--require", "k=5", "--output", found, "--delimiter", ";")
+    assert aegis("configurations", table, *options)[0] == 0
+
+
+def test_rare_label_values_are_a_warning(aegis, tmp_path, write):
+    table = write("t.csv", "a,y\n" + "1,n\n2,m\n" * 9 + "2,odd\n")
+    code, _, error = aegis("start", table, "--label", "y", "--output", tmp_path / "plan.yaml")
+    assert code == 0
+    assert "warning: label values with fewer than 5 records: odd; merge them" in error
+
+
+def test_what_a_second_run_says(aegis, tmp_path, write):
+    rows = "".join(f"{n},{n % 3},{n % 2}\n" for n in range(60))
+    table, plan = write("t.csv", f"row,a,y\n{rows}"), tmp_path / "plan.yaml"
+    aegis("start", table, "--label", "y", "--output", plan)
+    assert (
+        f"{plan}: unchanged; it keeps what it said before\n"
+        in aegis("start", table, "--label", "y", "--output", plan)[1]
+    )
+    more = aegis("start", table, "--label", "y", "--output", plan, "--add", "row")[1]
+    assert f"{plan}: added row; it keeps what it said before\n" in more
+    wider = write("u.csv", f"row,a,y,b\n{rows.replace(chr(10), ',7' + chr(10))}")
+    assert (
+        "not in it, so not shared: b; draft one with --add NAME\n"
+        in aegis("start", wider, "--label", "y", "--output", plan)[1]
+    )
+
+
+WIDE = ",".join(f"c{place}" for place in range(100_000))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,health\n1,x\n2,z\n", "no column 'helth'; did you mean 'health'?"),
+        (
+            "a,helth\n1,x\n2,x\n",
+            "the label 'helth' has only one value, 'x', so there is nothing to tell about it; name another",
+        ),
+        ("a,helth\n1,\n2,\n", "the label 'helth' has no value, so there is nothing to tell about it; name another"),
+        ("", "the file is empty"),
+        ("a,helth\n", "the table has no records"),
+        ("a,a,helth\n1,2,x\n", "line 1: two columns are called 'a'"),
+        (
+            f"{WIDE},helth\n",
+            "has 100,001 columns, more than 2,000; keep those that you want to share in a table of their own",
+        ),
+        ("ä,helth\n1,x\n".encode("latin-1"), "line 1: not a CSV header in UTF-8; convert the file first"),
+        ("ä,helth\n1,x\n".encode("utf-16"), "line 1: not a CSV header in UTF-8; convert the file first"),
+        ("a,helth\nä,x\n".encode() + "ö,z\n".encode("latin-1"), "line 3: not UTF-8; convert the file first"),
+        ('a,helth\n1,x\n"2,z\n', "line 3: a quoted field does not end where it should"),
+        ("a,helth\n1,x\n2\n", "line 3: 1 fields where the header has 2"),
+        (
+            "a,helth\n" + "".join(f"1,{n}\n" for n in range(201)),
+            "the label 'helth' has 201 different values, more than 200; name one of classes, or make classes first",
+        ),
+        (
+            "id,helth\n" + "".join(f"p{n},{n % 2}\n" for n in range(30)),
+            "no column can be shared: 'id' its name says that it identifies people",
+        ),
+    ],
+)
+def test_an_unusable_table_is_one_line_and_no_plan(aegis, write, tmp_path, content, said):
+    table, plan = write("t.csv", content), tmp_path / "plan.yaml"
+    assert aegis("start", table, "--label", "helth", "--output", plan) == (2, "", f"aegis: {table}: {said}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_quoted_line_break_is_part_of_its_value(aegis, write, tmp_path):
+    table = write("t.csv", "a,y\n" + '"one\ntwo",n\nthree,m\n' * 9 + '"four\nfive",n\n' * 9)
+    code, out, _ = aegis("start", table, "--label", "y", "--output", tmp_path / "plan.yaml", "--json")
+    assert code == 0
+    assert [each["values"] for each in json.loads(out)["attributes"]] == [3]
+
+
+def test_too_little_memory_is_one_line(aegis, write, tmp_path):
+    table = write("t.csv", "a,y\n" + "".join(f"{n * 7919}.5,{n % 2}\n" for n in range(300_000)))
+    plan = tmp_path / "plan.yaml"
+    result = aegis("start", table, "--label", "y", "--output", plan, "--memory-limit", "4MB")
+    assert result == (2, "", f"aegis: {table}: needs more memory than allowed; raise the memory limit\n")
+    assert not plan.exists()

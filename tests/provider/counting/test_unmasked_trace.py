@@ -1,0 +1,149 @@
+"""What the unmasked table tells, against a regression on the records themselves."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
+from aegis_provider.control.rounded_trace import step_for
+from aegis_provider.counting import unmasked_trace as module
+
+PLAN = """label: y
+attributes:
+  a: {maskings: {halves: {bucketize: {width: 4}}, any: {suppress: {}}}}
+  b: {maskings: {any: {suppress: {}}}}
+  c: {maskings: {any: {suppress: {}}}}
+configurations: {%s}
+"""
+CONFIGURATIONS = {
+    "coarse": "one: {a: halves, b: any, c: drop}, other: {a: any, c: any}",
+    "fine": "one: {}, other: {a: halves}",
+}
+
+
+def records(seed=0, number=600):
+    """Three attributes, two of which nearly agree, and a label of three values."""
+    random = np.random.default_rng(seed)
+    a = random.integers(0, 8, number)
+    b = np.where(random.random(number) < 0.1, random.integers(0, 8, number), a)
+    c = random.choice(["x", "y", "", "z"], number)
+    y = np.clip((a + random.integers(0, 6, number)) // 5, 0, 2)
+    return {"a": a, "b": b, "c": c, "y": y}
+
+
+def told(columns, label):
+    """What a table tells: all of its columns together, or the best of them if that is more."""
+    return max(regressed(some, label) for some in (columns, *([each] for each in columns)))
+
+
+def regressed(columns, label):
+    """Pillai's trace by least squares on the indicators, adjusted by Ezekiel's formula."""
+    x, y = (
+        np.hstack([(each[:, None] == np.unique(each)).astype(float) for each in some]) for some in (columns, [label])
+    )
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    explained = x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    trace = float(np.trace(np.linalg.pinv(y.T @ y, rcond=1e-9) @ (y.T @ explained)))
+    most, rank, number = len(np.unique(label)) - 1, np.linalg.matrix_rank(x), len(label)
+    return most - (most - trace) * (number - 1) / (number - 1 - rank)
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plans")
+    for name, listed in CONFIGURATIONS.items():
+        (folder / f"{name}.yaml").write_text(PLAN % listed, encoding="utf-8")
+    return {name: load_plan(folder / f"{name}.yaml") for name in CONFIGURATIONS}
+
+
+def trace_of(plan, columns, controls=(), **how):
+    how = {"exact": not controls, "pairs": True, **how}
+    return prepare_entry(pa.table(columns), plan, controls, name="t", **how).entry.joint_trace
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("configurations", CONFIGURATIONS)
+def test_it_is_that_of_the_records_whatever_the_configurations(plans, seed, configurations):
+    columns = records(seed)
+    trace = trace_of(plans[configurations], columns)
+    expected = told([columns[name] for name in "abc"], columns["y"])
+    assert trace.value == pytest.approx(expected, rel=1e-9)
+    assert trace.rounded_to is None
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_DIMENSIONS", 12), ("MOST_GROUPS", 4)])
+def test_too_many_values_are_merged(plans, monkeypatch, limit, most):
+    monkeypatch.setattr(module, limit, most)  # four values for each attribute
+    columns = records(1) | {"c": np.array(["x", "z"] * 300)}
+    runs = {name: runs_of(columns[name], 600 // 4) for name in "ab"}
+    assert len(np.unique(runs["a"])) <= 4
+    expected = told([runs["a"], runs["b"], columns["c"]], columns["y"])
+    assert trace_of(plans["coarse"], columns).value == pytest.approx(expected, rel=1e-9)
+
+
+def runs_of(values, least):
+    """Number runs of neighbouring values, each ended by the value that brings its records to `least`."""
+    run, size, numbers = 0, 0, {}
+    for value, count in zip(*np.unique(values, return_counts=True), strict=True):
+        numbers[value] = run
+        size += count
+        if size >= least:
+            run, size = run + 1, 0
+    last = max(numbers.values())
+    return np.array([min(numbers[value], last - (0 < size < least)) for value in values])
+
+
+def test_numbers_that_the_plan_discretises_are_in_its_bins(tmp_path):
+    columns = records(2)
+    binned = PLAN.replace("a: {maskings", "a: {discretize: {rule: equal_width, width: 2}, maskings")
+    (tmp_path / "plan.yaml").write_text(binned % CONFIGURATIONS["coarse"], encoding="utf-8")
+    expected = told([columns["a"] // 2, columns["b"], columns["c"]], columns["y"])
+    assert trace_of(load_plan(tmp_path / "plan.yaml"), columns).value == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_table_that_tells_nothing_tells_nothing(plans):
+    number = 240
+    a, y = np.arange(number) % 8, np.arange(number) // 8 % 2
+    columns = {"a": a, "b": np.zeros(number), "c": np.full(number, "x"), "y": y}
+    assert trace_of(plans["coarse"], columns).value == 0
+
+
+@pytest.mark.parametrize("controls", [[RandomRounding(5)], [MinimumCell(5)], [MinimumCell(5), RandomRounding(5)]])
+def test_controlled_counts_have_a_rounded_trace(plans, controls):
+    columns = records()
+    exact = told([columns[name] for name in "abc"], columns["y"])
+    trace = trace_of(plans["coarse"], columns, controls)
+    assert trace.rounded_to == step_for(600) == 0.02
+    assert trace.value == pytest.approx(round(exact / 0.02) * 0.02)
+    assert trace.value != exact
+
+
+def test_by_default_it_is_rounded(plans):
+    assert trace_of(plans["coarse"], records(), exact=False).rounded_to == 0.02
+
+
+def test_noise_does_not_cover_it_so_it_is_left_out(plans):
+    prepared = prepare_entry(pa.table(records()), plans["coarse"], [LaplaceNoise(1.0)], name="t", pairs=True)
+    assert prepared.entry.joint_trace is None
+    assert "what the unmasked table tells (joint_trace)" in prepared.controlled.changes.tables
+
+
+def test_without_pairs_there_is_none(plans):
+    assert trace_of(plans["coarse"], records(), pairs=False) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "step"),
+    [(10, 1), (100, 0.1), (1_000, 0.01), (3_000, 0.005), (5_001, 0.002), (10**4, 0.001), (10**7, 0.001)],
+)
+def test_the_step_is_coarser_for_small_tables(number, step):
+    assert step_for(number) == step
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_record_more_or_less_hardly_ever_moves_it(plans, seed):
+    columns = records(seed)
+    whole = trace_of(plans["coarse"], columns).value
+    for record in range(5):
+        fewer = {name: np.delete(values, record) for name, values in columns.items()}
+        assert abs(trace_of(plans["coarse"], fewer).value - whole) < step_for(600) / 2

@@ -1,0 +1,99 @@
+"""Merges against enumeration, and against the greedy choice written out."""
+
+from itertools import combinations, pairwise
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aegis_provider.draft.merges import folded, merge_any, merge_neighbours
+
+SIZES = (4, 3, 2)
+
+
+def tables(most):
+    """Counts of up to `most` values with two or three labels."""
+    rows = st.integers(2, 3).flatmap(
+        lambda labels: st.lists(
+            st.lists(st.integers(0, 9), min_size=labels, max_size=labels), min_size=1, max_size=most
+        )
+    )
+    return rows.map(lambda rows: np.array(rows, dtype=np.int64))
+
+
+def information(joint):
+    """The mutual information of (groups, labels) counts in nats, times the records."""
+    total, groups, labels = joint.sum(), joint.sum(axis=1), joint.sum(axis=0)
+    cells = [(n, groups[g], labels[y]) for (g, y), n in np.ndenumerate(joint) if n]
+    return sum(n * log(n * total / (g * y)) for n, g, y in cells)
+
+
+def into_intervals(groups):
+    """All partitions of a sequence of groups into unions of neighbours."""
+    places = range(1, len(groups))
+    for number in range(len(groups)):
+        for cuts in combinations(places, number):
+            yield tuple(sum(groups[low:high], ()) for low, high in pairwise((0, *cuts, len(groups))))
+
+
+@given(joint=tables(8), minimum=st.integers(1, 30))
+def test_intervals_keep_the_most_information_of_all(joint, minimum):
+    before = tuple((place,) for place in range(len(joint)))
+    for size, groups in zip(SIZES, merge_neighbours(joint, minimum, SIZES), strict=True):
+        possible = [
+            each
+            for each in into_intervals(before)
+            if len(each) <= size and folded(joint, each).sum(axis=1).min() >= minimum
+        ]
+        best = max((information(folded(joint, each)) for each in possible), default=0.0)
+        assert information(folded(joint, groups)) == pytest.approx(best, abs=1e-9)
+        assert groups in (possible or [(tuple(range(len(joint))),)])
+        before = groups
+
+
+def best_merges(joint, groups, with_one_of):
+    """The partitions after the merge that loses least, for each of these groups that one of the two may be."""
+    for one in with_one_of:
+        merged = [
+            (*(each for each in groups if each not in (one, other)), one + other) for other in groups if other != one
+        ]
+        kept = [information(folded(joint, each)) for each in merged]
+        yield from ((each, after) for each, after in zip(kept, merged, strict=True) if each >= max(kept) - 1e-9)
+
+
+def merged_once(joint, minimum, groups):
+    """The partitions after a greedy merge; several, if some are equally good."""
+    records = {group: joint[list(group)].sum() for group in groups}
+    smallest = [group for group in groups if records[group] == min(records.values())]
+    if min(records.values()) < minimum:
+        return [after for _, after in best_merges(joint, groups, smallest)]
+    found = list(best_merges(joint, groups, groups))
+    return [after for kept, after in found if kept >= max(kept for kept, _ in found) - 1e-9]
+
+
+@given(joint=tables(7), minimum=st.integers(1, 30))
+def test_unordered_values_are_merged_by_the_least_loss(joint, minimum):
+    groups = [(place,) for place in range(len(joint))]
+    for size, merged in zip(SIZES, merge_any(joint, minimum, SIZES), strict=True):
+        while len(groups) > 1 and (folded(joint, groups).sum(axis=1).min() < minimum or len(groups) > size):
+            towards = [after for after in merged_once(joint, minimum, groups) if refines(after, merged)]
+            assert towards, "a worse merge was preferred"
+            groups = towards[0]
+        assert {frozenset(each) for each in groups} == {frozenset(each) for each in merged}
+
+
+def refines(finer, coarser):
+    return all(any(set(inner) <= set(outer) for outer in coarser) for inner in finer)
+
+
+@given(joint=tables(9), minimum=st.integers(1, 40), merge=st.sampled_from([merge_any, merge_neighbours]))
+def test_groups_nest_have_the_minimum_and_hold_every_value_once(joint, minimum, merge):
+    before = tuple((place,) for place in range(len(joint)))
+    for size, groups in zip(SIZES, merge(joint, minimum, SIZES), strict=True):
+        assert len(groups) <= size
+        assert sorted(sum(groups, ())) == list(range(len(joint)))
+        assert refines(before, groups)
+        assert len(groups) == 1 or folded(joint, groups).sum(axis=1).min() >= minimum
+        before = groups

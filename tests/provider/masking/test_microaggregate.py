@@ -1,0 +1,111 @@
+"""Microaggregation gives the groups of MDAV, done record by record with fractions, and keeps means."""
+
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aegis_provider import TableError, apply, load_plan
+from aegis_provider.masking.microaggregate import Microaggregate, mdav
+from aegis_provider.table.values import Domain
+from tests.provider import oracle
+
+NUMBERS = st.decimals(-50, 50, places=1).map(str)
+
+
+def mdav_by_hand(numbers, size):
+    """Return the groups of different numbers: MDAV-generic as its authors state it, with distances and sorting."""
+    left, groups = list(numbers), []
+
+    def farthest(point):
+        return max(left, key=lambda number: (abs(number - point), -number))
+
+    def take(record):
+        group = sorted(left, key=lambda number: abs(number - record))[:size]
+        groups.append(sorted(group))
+        left[:] = [number for number in left if number not in group]
+
+    while len(left) >= 3 * size:
+        r = farthest(sum(left) / len(left))
+        s = farthest(r)
+        take(r)
+        take(s)
+    if len(left) >= 2 * size:
+        take(farthest(sum(left) / len(left)))
+    return sorted([*groups, sorted(left)])
+
+
+def masked_by(size, texts):
+    counts = Counter(texts)
+    domain = Domain.of(counts)
+    fitted = Microaggregate(size).fit(domain, np.array([counts[text] for text in domain.texts]))
+    return dict(zip(domain.texts, fitted.mask(domain), strict=True)), fitted
+
+
+@given(st.sets(NUMBERS, min_size=1, max_size=40), st.integers(2, 6))
+def test_of_different_numbers_the_groups_are_those_of_mdav(texts, size):
+    values = sorted(set(map(Decimal, texts)))
+    if len(values) < size:
+        return
+    found = [list(map(Fraction, values[first:end])) for first, end in mdav(values, [1] * len(values), size)]
+    assert found == mdav_by_hand(list(map(Fraction, values)), size)
+    assert all(size <= len(group) < 2 * size for group in found)
+
+
+@given(st.lists(st.integers(-9, 30).map(str), min_size=6, max_size=60), st.integers(2, 6))
+def test_groups_are_runs_of_whole_values_with_enough_records_and_keep_the_sum(texts, size):
+    masks, _ = masked_by(size, texts)
+    sizes = Counter(masks[text] for text in texts)
+    assert min(sizes.values()) >= size
+    for mean in sizes:
+        members = [Fraction(text) for text in texts if masks[text] == mean]
+        assert abs(Fraction(mean) - sum(members) / len(members)) <= Fraction(1, 2000)
+        assert {Fraction(text) for text in texts if min(members) <= Fraction(text) <= max(members)} == set(members)
+    rounding = Fraction(len(texts), 2000)
+    assert abs(sum(Fraction(masks[text]) for text in texts) - sum(map(Fraction, texts))) <= rounding
+
+
+def test_equal_numbers_stay_together_and_missing_ones_stay_missing():
+    masks, _ = masked_by(3, ["1", "1", "1", "1", "2", "4", "9", "9", "", ""])
+    assert masks == {"": "", "1": "1.2", "2": "1.2", "4": "7.333", "9": "7.333"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "mean"),
+    [(["1", "2"], "1.5"), (["0.1", "0.2", "0.2"], "0.1667"), (["-1", "-2", "-2"], "-1.667"), (["-1", "1"], "0")],
+)
+def test_means_have_three_decimals_more_than_the_numbers(texts, mean):
+    masks, _ = masked_by(len(texts), texts)
+    assert set(masks.values()) == {mean}
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values", "detail"),
+    [
+        ("{maskings: {m: {microaggregate: {size: 5}}}}", "1 2 3", "only 3 records have a number; a group needs 5"),
+        ("{maskings: {m: {microaggregate: {size: 2}}}}", "1 2 x", "x"),
+        (
+            "{discretize: {rule: equal_width, width: 5}, maskings: {m: {microaggregate: {size: 2}}}}",
+            "1 2 3",
+            "is a bin, but microaggregate needs numbers; leave out `discretize`",
+        ),
+    ],
+)
+def test_what_cannot_be_grouped_is_refused(write, tmp_path, attribute, values, detail):
+    table = write("t.csv", "a,y\n" + "".join(f"{value},{n % 2}\n" for n, value in enumerate(values.split())))
+    plan = load_plan(write("plan.yaml", f"label: y\nattributes: {{a: {attribute}}}\nconfigurations: {{c: {{a: m}}}}\n"))
+    with pytest.raises(TableError, match=detail):
+        apply(table, plan, "c", tmp_path / "masked.csv")
+
+
+def test_the_written_table_has_the_means(write, tmp_path):
+    numbers = [3, 1, 4, 1, 5, 9, 2, 6]
+    table = write("t.csv", "a,y\n" + "".join(f"{number},{number % 2}\n" for number in numbers))
+    plan = "label: y\nattributes: {a: {maskings: {m: {microaggregate: {size: 3}}}}}\nconfigurations: {c: {a: m}}\n"
+    apply(table, load_plan(write("plan.yaml", plan)), "c", tmp_path / "masked.csv", keep_order=True)
+    written = [row["a"] for row in oracle.records_of(tmp_path / "masked.csv")]
+    assert written == ["2.2", "2.2", "2.2", "2.2", "6.667", "6.667", "2.2", "6.667"]

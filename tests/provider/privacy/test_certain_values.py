@@ -1,0 +1,61 @@
+"""What promises nothing, and the warning that some people's sensitive values are certain."""
+
+import pytest
+
+from aegis_provider import load_plan
+from aegis_provider.privacy import CRITERIA, assess, certain_values_warning, plan_of_roles, promises_nothing
+
+CERTAIN = [("30", "no"), ("30", "no"), ("40", "yes"), ("40", "no")]
+OPEN = [("30", "no"), ("30", "yes"), ("40", "yes"), ("40", "no")]
+PLAN = """label: sick
+attributes: {age: {maskings: {gone: {suppress: {}}}}}
+configurations: {raw: {}, gone: {age: gone}}
+"""
+
+
+@pytest.fixture
+def assessed(write):
+    def measure(rows, configuration=None, promise=""):
+        table = write("t.csv", "\n".join(["age,sick", *map(",".join, rows)]) + "\n")
+        plan = write("plan.yaml", PLAN + promise)
+        return assess(table, load_plan(plan), configuration=configuration)
+
+    return measure
+
+
+def test_a_class_with_one_label_value_is_a_warning(assessed):
+    said = "the label of some people is certain: in some classes all records have the same sick (l = 1)"
+    assert assessed(CERTAIN, "raw").certain_values == said
+    assert assessed(CERTAIN).certain_values == f"{said}, as raw masks it"
+    assert assessed(CERTAIN, "gone").certain_values is None
+    assert assessed(OPEN).certain_values is None
+
+
+def test_another_sensitive_attribute_is_not_called_the_label():
+    plan = plan_of_roles(["place"], ["age", "sick"])
+    said = "a sensitive value of some people is certain: in some classes all records have the same age or sick (l = 1)"
+    assert certain_values_warning({"k": 3, "l": 1}, plan) == said
+    assert certain_values_warning({"k": 1, "l": 2}, plan) is None
+    assert certain_values_warning({"k": 1}, plan) is None
+
+
+def test_a_number_that_every_table_reaches_is_never_held(assessed):
+    [release] = assessed(CERTAIN, "raw", "privacy: {raw: {k: 2, l: 1, alpha: 1}}\n").releases
+    assert release.in_words() == "holds k 2"
+    [release] = assessed(CERTAIN, "raw", "privacy: {raw: {l: 1}}\n").releases
+    assert release.in_words() == "promises nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "nothing"),
+    [("k", 1, True), ("k", 2, False), ("l", 1, True), ("alpha", 1.0, True), ("alpha", 0.99, False), ("beta", 1, False)],
+)
+def test_what_promises_nothing(name, number, nothing):
+    assert promises_nothing(name, number) == nothing
+
+
+@pytest.mark.parametrize(("name", "number"), [("beta", 24495.33), ("delta_disclosure", 10.1)])
+def test_a_vast_gain_of_confidence_is_no_useful_limit(name, number):
+    assert CRITERIA[name].consequence(number).startswith("no useful limit: ")
+    assert "24" not in CRITERIA[name].consequence(number)
+    assert "2 times" in CRITERIA["beta"].consequence(1.0)

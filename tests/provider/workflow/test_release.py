@@ -1,0 +1,178 @@
+"""A release from a bare table, and what its card says, against the files and counting in plain Python."""
+
+import csv
+import json
+import random
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+
+from aegis_provider import load_plan
+from aegis_provider.errors import NothingHoldsError, OutputError, PlanError, TableError
+from aegis_provider.workflow import release
+
+HOURS = 3600.0 * 24
+FILES = {"plan.yaml", "configurations.yaml", "entry.json", "masked.csv", "card.md", "card.html", "card.json"}
+STAGES = (
+    "looking at the columns",
+    "searching the maskings",
+    "counting",
+    "ranking the configurations",
+    "judging what the counts give away",
+    "masking records",
+    "measuring privacy",
+    "training models",
+)
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """A table in which age tells much of the label, the town little, and the number nothing but who it is."""
+    rng = random.Random(7)
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    lines = ["id,age,town,income,ill"]
+    for number in range(3000):
+        age, town = rng.randint(18, 90), rng.choice("ABCDEFGH")
+        ill = "yes" if rng.random() < (age - 10) / 100 + (0.1 if town < "C" else 0) else "no"
+        lines.append(f"p{number},{age},{town},{rng.randint(10, 99) * 100},{ill}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def released(people, tmp_path_factory):
+    output = tmp_path_factory.mktemp("people-release") / "release"
+    return release(people, "ill", output=output, require={"k": 5, "l": 2}, seconds=HOURS)
+
+
+def test_one_call_leaves_every_file(released):
+    assert {each.name for each in released.folder.iterdir()} == FILES | {".aegis-release.json"}
+    assert json.loads((released.folder / "card.json").read_text())["passed"] is True
+
+
+def test_the_masked_table_has_what_was_required(released, people):
+    masked = rows_of(released.folder / "masked.csv")
+    known = [name for name in masked[0] if name != "ill"]
+    classes = {}
+    for row in masked:
+        classes.setdefault(tuple(row[name] for name in known), []).append(row["ill"])
+    assert min(map(len, classes.values())) == released.card.reached["k"] >= 5
+    assert min(len(set(labels)) for labels in classes.values()) == released.card.reached["l"] >= 2
+    assert len(masked) == released.card.records >= 0.99 * 3000
+    assert released.card.left_out == 3000 - len(masked)
+    before, after = (Counter(row["ill"] for row in rows) for rows in (rows_of(people), masked))
+    assert released.card.labels == {label: (before[label], after[label]) for label in before}
+    assert "id" not in masked[0]
+    assert "id" in released.card.never_shared
+
+
+def test_the_configuration_is_the_best_of_the_advice(released):
+    assert released.card.configuration == released.advice.best.id
+    utilities = [each.utility for each in released.advice.ranking]
+    assert utilities == sorted(utilities, reverse=True)
+    plan = load_plan(released.folder / "configurations.yaml")
+    assert {each.id for each in plan.configurations} == {each.id for each in released.advice.ranking}
+    assert all(each.privacy["k"] >= 5 and each.privacy["l"] >= 2 for each in plan.configurations)
+
+
+def test_the_card_says_it_in_one_line(released):
+    card = released.card
+    raw, own = (card.auc_of(name) for name in ("(as it is)", card.configuration))
+    kept = f"{card.configuration} keeps {100 * card.kept:.0f} % of what the table tells about ill"
+    assert card.headline == f"{kept} (AUC {own.auc:.3f} of {raw.auc:.3f}, measured here)"
+    assert 0.5 < own.auc <= raw.auc + 0.02
+    markdown = (released.folder / "card.md").read_text()
+    page = (released.folder / "card.html").read_text()
+    assert card.headline in markdown.replace("\\", "")
+    assert card.headline in page
+    assert card.verdict in page
+    assert released._repr_html_().count("<section>") == page.count("<section>")
+
+
+def test_a_stopped_run_goes_on_and_ends_like_an_undisturbed_one(released, people, tmp_path):
+    taken = []
+    for stop in STAGES[1:]:
+        stages = []
+
+        @contextmanager
+        def stage(name, stop=stop, stages=stages):
+            stages.append(name)
+            if name == stop:
+                raise KeyboardInterrupt
+            yield lambda _done, _all: None
+
+        with pytest.raises(KeyboardInterrupt):
+            release(people, "ill", output=tmp_path / "r", require={"k": 5, "l": 2}, seconds=HOURS, stage=stage)
+        taken.append(stages)
+        assert not list((tmp_path / "r").glob(".*.part"))
+    assert [stages.count(stop) for stages, stop in zip(taken, STAGES[1:], strict=True)] == [1] * len(taken)
+    assert not any(name in stages for stages in taken[2:] for name in STAGES[1:2])  # not searched again
+    resumed = release(people, "ill", output=tmp_path / "r", require={"k": 5, "l": 2}, seconds=HOURS)
+    for name in ("plan.yaml", "configurations.yaml"):
+        assert (resumed.folder / name).read_bytes() == (released.folder / name).read_bytes()
+    assert {each.name for each in resumed.folder.iterdir()} == FILES | {".aegis-release.json"}
+    assert resumed.card.passed
+
+
+@pytest.mark.long
+def test_an_edited_plan_is_kept_and_used(people, tmp_path):
+    first = release(people, "ill", output=tmp_path / "r", seconds=HOURS)
+    plan = first.folder / "plan.yaml"
+    edited = plan.read_text().replace("    type: integer\n", "    type: integer\n    default: drop\n    # mine\n", 1)
+    plan.write_text(edited)
+    again = release(people, "ill", output=tmp_path / "r", seconds=HOURS)
+    assert plan.read_text() == edited
+    assert "age" not in rows_of(again.folder / "masked.csv")[0]
+
+
+@pytest.mark.long
+def test_a_changed_table_is_released_anew(people, tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text(people.read_text())
+    release(table, "ill", output=tmp_path / "r", seconds=HOURS)
+    table.write_text("\n".join(people.read_text().splitlines()[:2001]) + "\n")
+    assert len(rows_of(tmp_path / "r" / "masked.csv")) > 2900
+    again = release(table, "ill", output=tmp_path / "r", seconds=HOURS)
+    assert again.card.records + again.card.left_out == 2000
+
+
+@pytest.mark.long
+def test_a_data_frame_becomes_a_data_frame(people):
+    pandas = pytest.importorskip("pandas")
+    released = release(pandas.read_csv(people), label="ill", require={"k": 5}, seconds=HOURS)
+    assert isinstance(released.table, pandas.DataFrame)
+    assert len(released.table) == released.card.records
+    assert released.frontier[0].configuration is not None
+    assert released.entry.records > 0
+    folder = released.folder
+    released.temporary.cleanup()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("label", "require", "error", "message"),
+    [
+        ("il", {"k": 5}, TableError, "ill"),
+        ("ill", {"k": 5000}, NothingHoldsError, "k"),
+        ("ill", {"q": 5}, PlanError, "q"),
+        ("ill", {}, PlanError, "nothing is required"),
+    ],
+)
+def test_bad_input_is_said_in_one_line(people, tmp_path, label, require, error, message):
+    with pytest.raises(error, match=message) as raised:
+        release(people, label, output=tmp_path / "r", require=require, seconds=HOURS)
+    assert "\n" not in str(raised.value)
+    assert not (tmp_path / "r" / "masked.csv").exists()
+
+
+def test_a_folder_of_other_files_is_refused_before_any_work(people, tmp_path):
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(OutputError, match="other origin"):
+        release(people, "ill", output=tmp_path, seconds=HOURS)
+    assert {each.name for each in tmp_path.iterdir()} == {"notes.txt"}
