@@ -2,7 +2,9 @@
 
 import csv
 import json
+import signal
 from collections import Counter, defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -172,3 +174,18 @@ def test_other_commands_say_where_configurations_come_from(aegis, small):
     code, _, error = aegis("summarize", *small[:-1], small[-1], "--name", "n")
     assert code == 2
     assert "plan.yaml: `configurations` is missing; `aegis configurations` finds some" in error
+
+
+def test_ctrl_c_ends_the_search_and_not_the_command(aegis, tmp_path, monkeypatch):
+    @contextmanager
+    def interrupting(_task):
+        calls = iter(range(10**9))
+        yield lambda _done, _all: next(calls) == 3 and signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("aegis_provider.cli.configurations.progress_bar", interrupting)
+    plan, found = EXAMPLE / "plan.yaml", tmp_path / "found.yaml"
+    code, out, error = aegis("configurations", TABLE, "--plan", plan, *REQUIRED, "--output", found, "--json")
+    assert (code, error.count("\n")) == (0, 1)
+    assert "Ctrl-C ended the search; the best configurations until then are kept" in error
+    assert json.loads(out)["interrupted"] is True
+    assert load_plan(found).configurations

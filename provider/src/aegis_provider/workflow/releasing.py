@@ -85,13 +85,25 @@ def release(
     aim = Aim(label, require, suppress_at_most, measure, seconds)
     how = {"delimiter": delimiter or delimiter_in(table, label), "memory_limit": memory_limit}
     steps = Steps(table, aim, folder, plan, name or _name_of(table), how, stage)
-    findings, entry_id = _worked_out(steps, publish)
+    with _no_empty(folder.path):
+        findings, entry_id = _worked_out(steps, publish)
     made_by = f"aegis summarize {table_name(table)} --plan {folder.file(FOUND)} --name {steps.name} --output ENTRY"
     digest = digest_of(folder.file(FOUND))
     card = card_of(aim, table_name(table), steps.found, digest, findings, made_by)
     _write_card(folder, card)
     kind = type(table).__module__.partition(".")[0]
     return Released(folder.path, card, findings, entry_id, kind if kind in _FRAMES else "pyarrow", temporary)
+
+
+@contextmanager
+def _no_empty(folder: Path) -> Iterator[None]:
+    """Remove the folder after a failure if nothing is in it."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # it is not empty
+            folder.rmdir()
+        raise
 
 
 def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | None]:

@@ -12,6 +12,10 @@ _AGAIN = 1.0
 """Seconds within which a repeated signal counts as the same one: `timeout` sends each twice."""
 
 
+class Interrupted(SystemExit, KeyboardInterrupt):
+    """Ctrl-C: ends the command, unless what runs catches `KeyboardInterrupt` and goes on with what it has."""
+
+
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
     """End the block when a signal comes; signals that are ignored stay ignored.
@@ -26,7 +30,7 @@ def ended_by_signals() -> Iterator[None]:
     def end(number: int, _frame: object) -> None:
         if not received or monotonic() - received[-1][1] > _AGAIN:
             received.append((number, monotonic()))
-            raise SystemExit(128 + number)
+            raise (Interrupted if number == signal.SIGINT else SystemExit)(128 + number)
 
     with _handled(end):
         try:
