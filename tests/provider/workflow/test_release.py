@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from contextlib import contextmanager
 
+import duckdb
 import pytest
 
 from aegis_provider import load_plan
@@ -153,6 +154,26 @@ def test_a_data_frame_becomes_a_data_frame(people):
     folder = released.folder
     released.temporary.cleanup()
     assert not folder.exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["parquet", "glob", "database", "semicolons"])
+def test_the_command_releases_all_that_can_be_summarised(aegis, people, tmp_path, kind):
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT * FROM read_csv($1)", [str(people)])
+        connection.execute(f"COPY people TO '{tmp_path / 'a.parquet'}'")
+        connection.execute(f"COPY people TO '{tmp_path / 'a.csv'}' (DELIMITER ';', HEADER)")
+    table = {
+        "parquet": tmp_path / "a.parquet",
+        "glob": f"{tmp_path}/*.parquet",
+        "database": f"duckdb://{tmp_path}/people.duckdb#people",
+        "semicolons": tmp_path / "a.csv",
+    }[kind]
+    code, out, error = aegis("release", table, "--label", "ill", "--output", tmp_path / "r", "--seconds", HOURS)
+    assert (code, error) == (0, "")
+    assert out.splitlines()[0].startswith(json.loads((tmp_path / "r" / "card.json").read_text())["configuration"])
+    separator = ";" if kind == "semicolons" else ","
+    assert f"{separator}ill\n" in (tmp_path / "r" / "masked.csv").read_text()
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,13 @@ HtmlOption = Annotated[Path | None, typer.Option("--html", help="Also write the 
 DelimiterOption = Annotated[
     str, typer.Option(callback=delimiter_of, help="Separates the fields of a CSV table; `tab` for a tab.")
 ]
+FoundDelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        callback=lambda text: text and delimiter_of(text),
+        help="Separates the fields of a CSV table; `tab` for a tab.  [found in the header]",
+    ),
+]
 MemoryOption = Annotated[str, typer.Option(help="Memory that reading may use; the rest goes to disk.")]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, TableArgument
+from aegis_provider.cli.options import FoundDelimiterOption, MemoryOption, TableArgument
 from aegis_provider.progress import Progress
 from aegis_provider.workflow import Card, Released
 from aegis_provider.workflow import release as make_release
@@ -39,7 +39,7 @@ def release(
     publish: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--publish", help="Publish the entry, and ask the service which configuration is best.")
     ] = False,
-    delimiter: DelimiterOption = ",",
+    delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import MemoryOption, TableArgument, delimiter_of
+from aegis_provider.cli.options import FoundDelimiterOption, MemoryOption, TableArgument
 from aegis_provider.draft import DraftedAttribute, Started
 from aegis_provider.draft import start as draft_plan
 from aegis_provider.table import table_name
@@ -35,13 +35,7 @@ def start(
         int | None,
         typer.Option(min=1, help="Least records of a merged group.  [half a percent of the records, at least 5]"),
     ] = None,
-    delimiter: Annotated[
-        str | None,
-        typer.Option(
-            callback=lambda text: text and delimiter_of(text),
-            help="Separates the fields of a CSV table; `tab` for a tab.  [found in the header]",
-        ),
-    ] = None,
+    delimiter: FoundDelimiterOption = None,
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
