@@ -19,6 +19,7 @@ def files(tmp_path):
     return table, plan, entry
 
 
+@pytest.mark.long
 def test_the_auc_of_a_check_stands_beside_the_advice_and_does_not_change_it(aegis, client, files):
     table, plan, entry = files
     assert aegis("summarize", table, "--plan", plan, "--name", f"measured-{uuid4().hex}", "--output", entry)[0] == 0
