@@ -69,10 +69,6 @@ class EntryAdvice:
         """The next best configuration, if there is another one."""
         return self.ranking[1] if len(self.ranking) > 1 else None
 
-    def share_of(self, configuration: RankedConfiguration) -> float | None:
-        """Return the share of the whole that a configuration keeps; `None` if there is nothing to keep."""
-        return min(1.0, configuration.utility / self.whole) if self.whole > 0 else None
-
 
 def advise(entry: EntryDocument, measure: str = "joint") -> EntryAdvice:
     """Rank all configurations of an entry, as the service does when it is asked without weights.

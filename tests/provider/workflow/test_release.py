@@ -3,6 +3,8 @@
 import csv
 import json
 import random
+import subprocess
+import sys
 from collections import Counter
 from contextlib import contextmanager
 
@@ -119,6 +121,18 @@ def test_a_stopped_run_goes_on_and_ends_like_an_undisturbed_one(released, people
         assert (resumed.folder / name).read_bytes() == (released.folder / name).read_bytes()
     assert {each.name for each in resumed.folder.iterdir()} == FILES | {".aegis-release.json"}
     assert resumed.card.passed
+
+
+def test_without_the_models_there_is_a_release_and_the_reason(people, tmp_path):
+    hidden = "import sys; sys.modules['sklearn'] = None; from aegis_sdk.cli import main; main(sys.argv[1:])"
+    arguments = ("release", people, "--label", "ill", "--output", tmp_path / "r", "--seconds", HOURS)
+    command = [sys.executable, "-c", hidden, *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[0].endswith(" of what the table tells about ill")
+    assert "not finished: no models were trained: sklearn" in ran.stdout
+    card = json.loads((tmp_path / "r" / "card.json").read_text())
+    assert (card["measured"], card["check"]) == ([], "")
 
 
 @pytest.mark.long

@@ -8,15 +8,12 @@ from pydantic import TypeAdapter
 
 from aegis_provider.cli.options import FoundDelimiterOption, MemoryOption, TableArgument
 from aegis_provider.progress import Progress
-from aegis_provider.workflow import Card, Released
+from aegis_provider.workflow import USUAL, Card, Released
 from aegis_provider.workflow import release as make_release
 from aegis_sdk import Client
 from aegis_sdk.cli.options import JsonOption, RequireOption, requirements_of
 from aegis_sdk.cli.terminal import aligned, print_result, progress_bar, say
 from aegis_sdk.printable import Share
-from aegis_sdk.reading import shown
-
-_USUAL = {"k": 5.0}
 
 
 def release(
@@ -59,7 +56,7 @@ def release(
             label,
             output=output,
             plan=plan,
-            require=requirements_of(require) or _USUAL,
+            require=requirements_of(require) or USUAL,
             suppress_at_most=suppress_at_most,
             measure=measure,
             seconds=seconds,
@@ -98,8 +95,9 @@ def _report(released: Released) -> Iterator[str]:
     yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
-    yield from aligned(("trained on", "AUC", "95 % interval"), list(_models(card)))
-    yield ""
+    if card.measured:
+        yield from aligned(("trained on", "AUC", "95 % interval"), list(_models(card)))
+        yield ""
     yield from aligned(("required", "keeps"), list(_choices(card)))
     yield ""
     yield f"{released.folder}: masked.csv, card.md, card.html, card.json, entry.json, configurations.yaml, plan.yaml"
@@ -113,6 +111,5 @@ def _models(card: Card) -> Iterator[tuple[str, str, str]]:
 
 
 def _choices(card: Card) -> Iterator[tuple[str, str]]:
-    for each in sorted(card.frontier, key=lambda each: sorted(each.require.items())):
-        required = ", ".join(f"{shown(name)}={limit:g}" for name, limit in each.require.items())
-        yield required, "nothing was found" if each.kept is None else str(Share(each.kept))
+    for each in card.frontier:
+        yield each.in_words, "nothing was found" if each.kept is None else str(Share(each.kept))

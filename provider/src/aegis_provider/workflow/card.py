@@ -56,6 +56,11 @@ class CardChoice:
     kept: float | None
     proven: bool
 
+    @property
+    def in_words(self) -> str:
+        """What was required: `k = 5, l = 2`."""
+        return ", ".join(f"{name} = {limit:g}" for name, limit in self.require.items())
+
 
 @dataclass(frozen=True)
 class CardAuc:
@@ -97,10 +102,10 @@ class Card:
         basis: Whether the order of the configurations is `exact` or `estimated`.
         considered: How many configurations were ranked.
         runner_up: The id of the next best configuration, and the share that it keeps.
-        frontier: The best configuration for each k.
+        frontier: The best configuration for each k, the least private first.
         measured: How well models predict the label from the table, the releases, and nothing.
-        check: Whether the advice held, in words.
-        unfinished: What did not finish in time.
+        check: Whether the advice held, in words; empty if no models were trained.
+        unfinished: What did not finish, and why.
     """
 
     table: str
@@ -150,7 +155,12 @@ class Card:
 
 @dataclass(frozen=True)
 class Findings:
-    """The results of all steps."""
+    """The results of all steps.
+
+    Attributes:
+        search, entry, judged, advice, masked, assessed: The results.
+        check: What models predict; or why none were trained.
+    """
 
     search: SearchResult
     entry: EntryDocument
@@ -158,7 +168,7 @@ class Findings:
     advice: EntryAdvice
     masked: Masked
     assessed: Assessed
-    check: CheckResult
+    check: CheckResult | str
 
 
 def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findings, summarize: str) -> Card:
@@ -200,9 +210,9 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         basis=advice.basis,
         considered=len(advice.ranking),
         runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
-        frontier=tuple(_frontier(findings.search, plan)),
-        measured=tuple(_measured(findings.check)),
-        check=findings.check.verdict,
+        frontier=tuple(sorted(_frontier(findings.search, plan), key=lambda each: sorted(each.require.items()))),
+        measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
+        check="" if isinstance(findings.check, str) else findings.check.verdict,
         unfinished=tuple(_unfinished(findings)),
     )
 
@@ -239,5 +249,8 @@ def _unfinished(findings: Findings) -> Iterator[str]:
         more = findings.search.frontier[0].at_most_more
         limit = "" if more is None else f": another one may keep up to {100 * more:.0f} % more"
         yield f"it is not proven that no configuration keeps more{limit}"
+    if isinstance(findings.check, str):
+        yield f"no models were trained: {findings.check}"
+        return
     for model, tables in findings.check.unfinished.items():
         yield f"{model} was not trained on {', '.join(tables)}"

@@ -88,18 +88,17 @@ def _utility(card: Card) -> Iterator[Part]:
 def _choices(card: Card) -> Iterator[Part]:
     rows = [
         (
-            ", ".join(f"{name} = {limit:g}" for name, limit in each.require.items()),
+            each.in_words,
             each.configuration or "-",
             "-" if each.suppressed is None else each.suppressed,
             _share(each.kept),
         )
-        for each in sorted(card.frontier, key=lambda each: sorted(each.require.items()))
+        for each in card.frontier
     ]
     yield TextTable(("required", "configuration", "records left out", "keeps"), rows, "-: none, or not in the plan")
     known = [each for each in card.frontier if each.kept is not None]
     if len(known) > 1:
-        known.sort(key=lambda each: sorted(each.require.items()))
-        groups = [", ".join(f"{name} = {limit:g}" for name, limit in each.require.items()) for each in known]
+        groups = [each.in_words for each in known]
         kept = [each.kept or 0.0 for each in known]
         yield Bars(groups, {("kept", GOOD): kept}, "share kept", "what the best configuration keeps at each privacy")
 
