@@ -10,7 +10,7 @@ from aegis_advisor.evidence.attribute import (
     MaskingFlags,
 )
 from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.evidence.pair import RARE, PairAssociation, PairCounts
+from aegis_advisor.evidence.pair import PairAssociation, PairCounts, most_hidden
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
 from aegis_advisor.evidence.rounded import with_declared_rounding
@@ -19,7 +19,6 @@ from aegis_advisor.evidence.rounded_sums import sum_variances
 __all__ = [
     "DROP",
     "IDENTITY",
-    "RARE",
     "AttributeEvidence",
     "EvidenceFlags",
     "Knowledge",
@@ -30,6 +29,7 @@ __all__ = [
     "Perturbation",
     "attribute_evidence",
     "exact_counts",
+    "most_hidden",
     "pair_association",
     "pair_counts",
     "sum_variances",

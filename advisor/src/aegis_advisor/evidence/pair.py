@@ -8,12 +8,22 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
 
-RARE: Final = 4
-"""Where counts were rounded once, the pair counts of a masked value with at most this many records are all 0.
+_RARE: Final = 4
+_CELLS_PER_RECORD: Final = 12
 
-Otherwise an attribute's pairs, each rounded by itself, would show its rare values as often as it has pairs, and their
-mean would tell how many records they have.
-"""
+
+def most_hidden(cells: int) -> int:
+    """Return the most records that a row of pair counts may have if it is to be 0 where counts were rounded once.
+
+    A row with at most 4 records is one of them: an attribute's pairs, each rounded by itself, would show it as often as
+    the attribute has pairs, and their mean would tell how many records it has. So is a row with at most one record for
+    every 12 cells. Nearly all of its cells that are not 0 are 1, so a cell that was rounded up would be known to be 1:
+    with `r` records in `c` cells and all tables equally probable, it is with the probability `(c / (r + c))^2`, about.
+
+    Args:
+        cells: the cells of the row.
+    """
+    return max(_RARE, cells // _CELLS_PER_RECORD)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason
-from aegis_advisor.verdict.rounded import known_cells, knows_small
+from aegis_advisor.verdict.rounded import Look, known_cells, knows_small
 from aegis_advisor.verdict.rounded_tables import RoundedTable, Sums, tables_of, tables_of_pairs
 
 _CELLS_PER_RECORD: Final = 8
@@ -45,13 +45,31 @@ def _of_masked_values(path: Path, tables: Sequence[RoundedTable]) -> Counter[Pat
     rounded = [table for table in tables if table.base > 1]
     for mapping in _distinct(table.mappings[0] for table in rounded):
         sums = [each for table in tables if (each := table.sums(mapping)) is not None]
-        values, places = np.bincount(mapping), _candidates(sums)
+        values, places, whole = np.bincount(mapping), _candidates(sums), [each.whole for each in sums]
         for place, *looks in zip(places.tolist(), *(each.looks(places) for each in sums), strict=True):
-            known[path] += knows_small(tuple(looks), int(values[place]))
+            of_sum = [look if shows[place] else None for look, shows in zip(looks, whole, strict=True)]
+            known[path] += _knows_small(of_sum, int(values[place]))
             for index, (each, own) in enumerate(zip(sums, looks, strict=True)):
-                others = (*looks[:index], *looks[index + 1 :])
-                known[each.table.path] += known_cells(own, others, int(values[place]))
+                if own is not None:
+                    known[each.table.path] += _known_cells(own, of_sum, index, int(values[place]))
     return known
+
+
+def _knows_small(looks: Sequence[Look | None], least: int) -> bool:
+    """Whether a reader of all looks at a sum knows that it is a certain small count."""
+    given = tuple(look for look in looks if look is not None)
+    return bool(given) and knows_small(given, least)
+
+
+def _known_cells(own: Look, looks: Sequence[Look | None], index: int, least: int) -> int:
+    """How many of its cells a reader knows who has the looks at their sum, of which this one may be that at `index`.
+
+    A look at some of the cells of a sum is not a look at the sum.
+    """
+    if looks[index] is None:
+        return known_cells(own, (), 0)
+    others = (look for other, look in enumerate(looks) if other != index)
+    return known_cells(own, tuple(look for look in others if look is not None), least)
 
 
 def _of_combinations(tables: Sequence[RoundedTable]) -> int:
@@ -63,9 +81,17 @@ def _of_combinations(tables: Sequence[RoundedTable]) -> int:
     for row, column in product(rows, columns):
         sums = [each for table in tables if (each := table.sums(row, column)) is not None]
         if len(sums) > 1:
-            places = _candidates(sums)
-            known += sum(map(knows_small, zip(*(each.looks(places) for each in sums), strict=True)))
+            known += sum(_knows_small(looks, 0) for looks in _looks_at_combinations(sums))
     return known
+
+
+def _looks_at_combinations(sums: Sequence[Sums]) -> Iterator[list[Look]]:
+    """Yield what those tables show of a combination that show all of its cells, if they are two or more."""
+    places, whole = _candidates(sums), [each.whole for each in sums]
+    for place, *looks in zip(places.tolist(), *(each.looks(places) for each in sums), strict=True):
+        given = [look for look, shows in zip(looks, whole, strict=True) if look is not None and shows[place]]
+        if len(given) > 1:
+            yield given
 
 
 def _distinct(mappings: Iterator[IntArray]) -> list[IntArray]:

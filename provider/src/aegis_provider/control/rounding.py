@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_advisor.evidence import most_hidden
 from aegis_provider.control.control import Changes, Control, ControlError, refuse_parameter
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
 from aegis_provider.control.pair_counts import coarser_cells
@@ -17,9 +18,6 @@ from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
-
-RARE: Final = 4
-"""The pair counts of a masked value with at most this many records are 0, as the contract says of rounding `once`."""
 
 _MANY_RECORDS: Final = 5_000
 _BASES: Final = (3, 5)
@@ -170,13 +168,16 @@ class RandomRounding(Control):
 
 
 def without_rare(counts: Counts) -> Counts:
-    """Return pair counts (first, second) without the records of masked values that have few.
+    """Return pair counts (first, second) without the records of masked values that have few (`most_hidden`).
 
-    Each attribute has many pairs. Without this, they would show a rare value so often that the mean of its rounded
-    counts tells how many records it has.
+    What is left of another masked value may then be few, too. So this is repeated until no value has few.
     """
-    rows, columns = counts.sum(axis=1) > RARE, counts.sum(axis=0) > RARE
-    kept: Counts = counts * (rows[:, np.newaxis] & columns)
+    rows, columns = np.ones(counts.shape[0], dtype=bool), np.ones(counts.shape[1], dtype=bool)
+    of_row, of_column = most_hidden(columns.size), most_hidden(rows.size)
+    kept, before = counts, -1
+    while (left := int(rows.sum() + columns.sum())) != before:
+        rows, columns = rows & (kept.sum(axis=1) > of_row), columns & (kept.sum(axis=0) > of_column)
+        kept, before = counts * (rows[:, np.newaxis] & columns), left
     return kept
 
 

@@ -43,6 +43,10 @@ class JointCounts:
         """Return `f(Y)`, one count per label."""
         return np.bincount(self.labels, self.counts, self.shape[1]).astype(np.int64)
 
+    def dense(self) -> Counts:
+        """Return `F(A, Y)` with its zero cells."""
+        return self.fold(np.arange(self.shape[0]), self.shape[0])
+
     def fold(self, mapping: Sequence[int] | NDArray[np.integer[Any]], size: int) -> Counts:
         """Return `F(M(A), Y)`, `size` by labels; `mapping` gives each value the index of its masked value."""
         folded = np.zeros((size, self.shape[1]), dtype=np.int64)

@@ -54,7 +54,7 @@ class ListedMasked:
         histogram, values = joint.sum(axis=1), Values.of(known, binned=binned)
         everything = Partition(np.zeros(len(known), dtype=np.intp), 1)
         least = least_records(int(histogram.sum()))
-        listed = Partition.of(merged_values(known, histogram, everything, least, ordered=values.ordered).groups)
+        listed = Partition.of(merged_values(known, joint, everything, least, ordered=values.ordered).groups)
         members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
         return cls(group_names(known, members, binned=binned, frequent=histogram >= LEAST), listed)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedAttribute
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
 from aegis_provider.counting.group_names import group_names
+from aegis_provider.counting.merging import cost_of_group, information, informative_runs
 from aegis_provider.counting.nested_merging import Values, View, merged_within
 from aegis_provider.table.values import MISSING, Domain
 
@@ -66,7 +67,7 @@ class PublishedDomain:
         domain, histogram = counted.domain, counted.counts.histogram()
         values = Values.of(domain, binned=binned)
         atoms = _atoms(domain, shared)
-        listed = listed_values(domain, histogram, shared, binned=binned) if unmasked else Partition.of(atoms.groups)
+        listed = listed_values(counted, shared, binned=binned) if unmasked else Partition.of(atoms.groups)
         view = View(listed, counted.counts.fold(listed.groups, listed.size))
         listed = merged_within(view, atoms, least, values).partition
         members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
@@ -80,18 +81,18 @@ class PublishedDomain:
         return sums / np.bincount(self.partition.groups)[:, np.newaxis]
 
 
-def listed_values(domain: Domain, histogram: Counts, shared: Sequence[Partition], *, binned: bool) -> Partition:
+def listed_values(counted: CountedAttribute, shared: Sequence[Partition], *, binned: bool) -> Partition:
     """Return the groups that are listed, by default, of an attribute that is shared unmasked.
 
     Args:
-        domain: Its values.
-        histogram: (values,) the records of each.
+        counted: The attribute with its counts.
         shared: The partitions of its values by the maskings that configurations use.
         binned: Whether the values are bins.
     """
+    domain, joint = counted.domain, counted.counts.dense()
     ordered = Values.of(domain, binned=binned).ordered
-    least = least_records(int(histogram.sum()))
-    return Partition.of(merged_values(domain, histogram, _atoms(domain, shared), least, ordered=ordered).groups)
+    least = least_records(int(joint.sum()))
+    return Partition.of(merged_values(domain, joint, _atoms(domain, shared), least, ordered=ordered).groups)
 
 
 def _atoms(domain: Domain, shared: Sequence[Partition]) -> Partition:
@@ -108,43 +109,50 @@ def least_records(records: int) -> int:
     return max(LEAST, math.ceil(math.sqrt(RECORDS_PER_CELL * records)))
 
 
-def merged_values(domain: Domain, histogram: Counts, atoms: Partition, least: int, *, ordered: bool) -> Partition:
-    """Split atoms into single values with at least `least` records, and runs of the others that have as many.
+def merged_values(domain: Domain, joint: Counts, atoms: Partition, least: int, *, ordered: bool) -> Partition:
+    """Split atoms into groups of values that keep most of what the values tell about the label.
 
-    Unordered values with fewer records are merged into one. What is left at the end of an atom joins the run before.
+    A group has at least `least` records, or tells so much more than its neighbours that chance does not explain it, and
+    has `LEAST`. Ordered values are merged with neighbours. Unordered ones with too few records are one group.
+
+    Args:
+        domain: The values.
+        joint: (values, labels) Their joint counts.
+        atoms: The groups to split.
+        least: The fewest records of a group that needs no reason.
+        ordered: Whether only neighbours may be merged.
     """
     groups, following = np.empty(len(domain), dtype=np.intp), count()
     for atom in range(atoms.size):
         members = np.flatnonzero(atoms.groups == atom)
         missing = [place for place in members if domain.texts[place] == MISSING]
         present = members[len(missing) :]
-        for run in _runs(present, histogram, least) if ordered else _common(present, histogram, least):
-            groups[run] = next(following)
+        for group in (_neighbours if ordered else _distinct)(present, joint[present], least):
+            groups[group] = next(following)
         if missing:
             groups[missing] = next(following)
     return Partition(groups, next(following))
 
 
-def _runs(members: Places, histogram: Counts, least: int) -> list[Places]:
-    """Cut ordered values into runs of at least `least` records, as short as possible; the last may be longer."""
-    runs: list[Places] = []
-    begin, records = 0, 0
-    for end, place in enumerate(members, start=1):
-        records += int(histogram[place])
-        if records >= least:
-            runs.append(members[begin:end])
-            begin, records = end, 0
-    if begin < len(members):
-        rest = members[begin:]
-        runs[-1:] = [np.concatenate([*runs[-1:], rest])]
-    return runs
+def _neighbours(members: Places, joint: Counts, least: int) -> list[Places]:
+    """Cut ordered values with these joint counts into runs."""
+    if not len(members):
+        return []
+    runs = informative_runs(joint, least, LEAST)
+    return [members[runs == run] for run in range(int(runs.max()) + 1)]
 
 
-def _common(members: Places, histogram: Counts, least: int) -> list[Places]:
-    """Separate values with at least `least` records; the others are one, with the rarest of these if they need it."""
-    order = members[np.argsort(-histogram[members], kind="stable")]
-    rare = order[histogram[order] < least]
-    common = order[: len(order) - len(rare)]
-    if len(rare) and histogram[rare].sum() < least and len(common):
-        common, rare = common[:-1], np.concatenate([common[-1:], rare])
-    return [*(common[place : place + 1] for place in range(len(common))), *([np.sort(rare)] if len(rare) else [])]
+def _distinct(members: Places, joint: Counts, least: int) -> list[Places]:
+    """Separate unordered values that are common, or tell much more than the rare ones; these are one group.
+
+    If they have fewer than `least` records, the rarest other value is one of them.
+    """
+    records = joint.sum(axis=1)
+    rare = records < least
+    others = joint[rare].sum(axis=0)
+    told = information(joint[rare]) + information(others - joint[rare]) - information(others[np.newaxis])
+    rare[rare] = (records[rare] < LEAST) | (told <= cost_of_group(joint))
+    alone = np.flatnonzero(~rare)
+    if len(alone) and 0 < records[rare].sum() < least:
+        rare[alone[records[alone].argmin()]] = True
+    return [*members[~rare, np.newaxis], *([members[rare]] if rare.any() else [])]

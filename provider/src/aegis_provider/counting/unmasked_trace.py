@@ -66,7 +66,7 @@ def _merged(counted: CountedTable, one: CountedAttribute, least: int) -> Partiti
     binned = isinstance(counted.table.reading(one.attribute.name), Binned)
     ordered = Values.of(one.domain, binned=binned).ordered
     everything = Partition(np.zeros(len(one.domain), dtype=np.intp), 1)
-    return Partition.of(merged_values(one.domain, one.counts.histogram(), everything, least, ordered=ordered).groups)
+    return Partition.of(merged_values(one.domain, one.counts.dense(), everything, least, ordered=ordered).groups)
 
 
 def _as_published(one: CountedAttribute, view: Partition) -> Mapping[str, Any]:

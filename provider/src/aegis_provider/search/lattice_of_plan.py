@@ -51,7 +51,7 @@ def listed_partition(counted: CountedTable, attribute: CountedAttribute) -> Part
     """Return the groups of an attribute's values that an entry lists by default if it is shared unmasked."""
     shared = [domain.partition() for domain in counted.masked_domains(attribute).values()]
     binned = isinstance(counted.table.reading(attribute.attribute.name), Binned)
-    return listed_values(attribute.domain, attribute.counts.histogram(), shared, binned=binned)
+    return listed_values(attribute, shared, binned=binned)
 
 
 def unsearched(counted: CountedTable, plan: Plan) -> dict[str, Partition]:

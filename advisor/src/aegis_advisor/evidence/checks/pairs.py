@@ -25,7 +25,7 @@ from aegis_advisor.evidence.checks.tables import (
     row_faults,
     total_faults,
 )
-from aegis_advisor.evidence.pair import RARE, PairCounts, named
+from aegis_advisor.evidence.pair import PairCounts, most_hidden, named
 
 MOST_FAULTS = 100
 """The most faults returned. All of tens of thousands of tables can be wrong, and no one reads that many."""
@@ -145,7 +145,8 @@ def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvid
 
 def _hidden(evidence: AttributeEvidence, table: IntArray) -> int:
     """The most records that a table may lack in the rows of rare values, which are 0."""
-    return 0 if evidence.rounded_once is None else RARE * int(np.count_nonzero(~table.any(axis=1)))
+    empty = int(np.count_nonzero(~table.any(axis=1)))
+    return 0 if evidence.rounded_once is None else most_hidden(table.shape[1]) * empty
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, pair: PairCounts) -> Iterator[Fault]:
@@ -187,7 +188,7 @@ def _inexact_margin_faults(
     """Faults of rows (axis 0) or columns of inexact counts that no declaration explains."""
     table = pair.joint if axis == 0 else pair.joint.T
     slack = pair.perturbation.slack(table.shape[1], table.shape[0]) + margin.slack
-    slack += _hidden(evidence, table.T) + min(_hidden(evidence, table), RARE)
+    slack += _hidden(evidence, table.T) + min(_hidden(evidence, table), most_hidden(table.shape[1]))
     yield from row_faults(path, table, margin.counts, margin.source, Allowance(slack, slack, masked=True))
 
 
