@@ -7,9 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aegis_advisor import evidence as advisor
 from aegis_provider.control import ControlError, RandomRounding, Roles, base_for, refuse_conflicts
-from aegis_provider.control.rounding import RARE
 from aegis_sdk.wire import EntryDocument
 from tests.provider.control.counted_entries import RECORDS, all_counts, controlled, controls_of, entry_of
 
@@ -76,26 +74,47 @@ def test_counts_of_values_of_nested_maskings_and_of_pairs_become_multiples_next_
 
 
 def without_rare(counts):
-    """Pair counts, cell by cell, without those of a value that has at most 4 records."""
-    return [
-        [
-            count if sum(row) > RARE and sum(other[place] for other in counts) > RARE else 0
-            for place, count in enumerate(row)
-        ]
-        for row in counts
+    """Pair counts, cell by cell, without those of a value with few records, as long as there is one."""
+    sides = (counts, [list(column) for column in zip(*counts, strict=True)])
+    rows, columns = ([sum(row) > few(len(row)) for row in side] for side in sides)
+    kept = [
+        [count * (row and column) for count, column in zip(own, columns, strict=True)]
+        for own, row in zip(counts, rows, strict=True)
     ]
+    return kept if kept == [list(row) for row in counts] else without_rare(kept)
+
+
+def few(cells):
+    """The most records of a masked value that is not shown, in a table with as many values of the other attribute."""
+    return max(4, cells // 16)
 
 
 def test_pairs_show_nothing_of_values_with_few_records():
-    records = [("1", "z", "n")] * RARE + [("2", "z", "y")] * (RARE + 1) + [("3", "z", "y")] * 90
+    records = [("1", "z", "n")] * 4 + [("2", "z", "y")] * 5 + [("3", "z", "y")] * 90
     raw = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
     entry = entry_of(records, raw, pairs=[("identity", "identity")])
     for _ in range(20):
         assert rounded(entry, 5).entry["pairs"][0]["joint"] == [[0], [5], [90]]
 
 
-def test_the_control_and_the_advisor_agree_on_what_is_rare():
-    assert RARE == advisor.RARE
+def test_pairs_show_nothing_of_values_with_few_records_for_so_many_cells():
+    many = [(f"{place:03}", "x", "ny"[place % 2]) for place in range(96) for _ in range(10)]
+    thin = [(f"{place:03}", name, "n") for name, records in (("thin", 6), ("more", 7)) for place in range(records)]
+    raw = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
+    entry = entry_of(many + thin, raw, pairs=[("identity", "identity")])
+    for _ in range(20):
+        joint = np.array(rounded(entry, 2).entry["pairs"][0]["joint"])
+        shown = dict(zip(entry["attributes"][1]["domain"], joint.sum(axis=0).tolist(), strict=True))
+        assert shown["thin"] == 0
+        assert shown["more"] > 0
+
+
+def test_what_is_left_of_a_value_without_the_rare_ones_may_be_few():
+    """The records of 1 are with two rare values of the other attribute, but for four."""
+    records = [("1", "r", "n")] * 4 + [("1", "s", "y")] * 4 + [("1", "x", "y")] * 4 + [("2", "x", "n")] * 90
+    raw = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
+    entry = entry_of(records, raw, pairs=[("identity", "identity")])
+    assert rounded(entry, 5).entry["pairs"][0]["joint"] == [[0, 0, 0], [0, 0, 90]]
 
 
 @pytest.mark.parametrize(("promised", "published"), [(1, 1), (4, 1), (5, 5), (14, 10)])

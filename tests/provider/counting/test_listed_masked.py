@@ -35,7 +35,7 @@ def test_numbers_are_listed_as_intervals_and_rare_texts_as_one(prepared):
     least = np.ceil(np.sqrt(10 * RECORDS))
     for name in ("shuffled", "elsewhere"):
         listed = entry["a", name]
-        assert len(listed.domain) == RECORDS // least
+        assert 1 < len(listed.domain) <= RECORDS // least
         assert all(text.startswith(("[", "(-inf")) for text in listed.domain)
         assert np.sum(listed.joint) == pytest.approx(RECORDS, abs=6)
     assert entry["code", "shuffled"].domain == ["rare values", "often"]
@@ -46,8 +46,10 @@ def test_a_transition_is_that_between_listed_values(prepared):
     transition = np.array(answered.transition)
     assert transition.shape[1] == len(answered.domain) < 20
     assert np.allclose(transition.sum(axis=1), 1)
-    # Half of the answers are kept, and each interval has its share of the others; the two sides differ a little.
-    assert np.mean(np.diag(transition)) > 0.5
+    # Half of the answers are kept, and each interval has its share of the others. Intervals of answers and of values
+    # end where they tell most about the label, and so at different numbers.
+    answers = np.sum(answered.joint, axis=1) / RECORDS
+    assert np.all(transition >= answers / 2 - 0.02)
 
 
 def test_exact_entries_list_every_masked_value(prepared):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_provider.counting.merged_names import merged_texts
-from aegis_provider.counting.merging import best_runs, folded, merged_groups
+from aegis_provider.counting.merging import best_runs, folded, informative_runs, merged_groups
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 6)] * 2), min_size=1, max_size=9)
 LEAST = st.integers(2, 8)
@@ -55,6 +55,25 @@ def test_the_runs_are_the_best_of_all_partitions_into_runs(rows, least):
     found = folded(joint, groups).tolist()
     assert holds(found, least)
     assert information(found) == pytest.approx(max(map(information, allowed)), abs=1e-6)
+
+
+@given(ROWS, st.integers(1, 30), st.integers(1, 8))
+def test_runs_with_few_records_are_those_that_are_worth_it_in_the_best_partition(rows, least, fewest):
+    joint = np.array(rows, dtype=np.int64)
+    labels, records = np.count_nonzero(joint.any(axis=0)), int(joint.sum())
+    cost = (0.5 * max(labels - 1, 1) + 1) * log(max(records, 2))
+
+    def worth(sums):
+        return information(sums) - cost * sum(sum(row) < least for row in sums)
+
+    runs = informative_runs(joint, least, fewest)
+    found = folded(joint, runs).tolist()
+    allowed = [sums for sums in runs_of(rows) if all(sum(row) >= fewest for row in sums)]
+    assert set(np.diff(runs)) <= {0, 1}
+    if not allowed:
+        assert len(found) == 1
+        return
+    assert worth(found) == pytest.approx(max(map(worth, allowed)), abs=1e-6)
 
 
 @given(ROWS, LEAST)

@@ -1,8 +1,12 @@
 """What the unmasked table tells, against a regression on the records themselves."""
 
+from itertools import product
+from operator import itemgetter
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.metrics import mutual_info_score
 
 from aegis_provider import LaplaceNoise, MinimumCell, RandomRounding, load_plan, prepare_entry
 from aegis_provider.control.rounded_trace import step_for
@@ -71,26 +75,34 @@ def test_it_is_that_of_the_records_whatever_the_configurations(plans, seed, conf
     assert trace.rounded_to is None
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_DIMENSIONS", 12), ("MOST_GROUPS", 4)])
-def test_too_many_values_are_merged(plans, monkeypatch, limit, most):
-    monkeypatch.setattr(module, limit, most)  # four values for each attribute
+def test_rare_values_are_merged_unless_they_tell_more_than_chance(plans, monkeypatch):
+    monkeypatch.setattr(module, "MOST_GROUPS", 4)
     columns = records(1) | {"c": np.array(["x", "z"] * 300)}
-    runs = {name: runs_of(columns[name], 600 // 4) for name in "ab"}
-    assert len(np.unique(runs["a"])) <= 4
+    runs = {name: runs_of(columns[name], columns["y"], least=150, fewest=20) for name in "ab"}
+    assert len(np.unique(runs["a"])) < 8
     expected = told([runs["a"], runs["b"], columns["c"]], columns["y"])
     assert trace_of(plans["coarse"], columns).value == pytest.approx(expected, rel=1e-9)
 
 
-def runs_of(values, least):
-    """Number runs of neighbouring values, each ended by the value that brings its records to `least`."""
-    run, size, numbers = 0, 0, {}
-    for value, count in zip(*np.unique(values, return_counts=True), strict=True):
-        numbers[value] = run
-        size += count
-        if size >= least:
-            run, size = run + 1, 0
-    last = max(numbers.values())
-    return np.array([min(numbers[value], last - (0 < size < least)) for value in values])
+@pytest.mark.parametrize(("most", "sizes"), [(8, [3, 3, 2]), (7, [1, 1, 2])])
+def test_all_attributes_together_have_no_more_values_than_the_limit(plans, monkeypatch, most, sizes):
+    seen, whole_values = [], module.whole_values
+    monkeypatch.setattr(module, "MOST_DIMENSIONS", most)
+    monkeypatch.setattr(module, "whole_values", lambda counted: seen.append(whole_values(counted)) or seen[-1])
+    trace_of(plans["coarse"], records(1) | {"c": np.array(["x", "z"] * 300)})
+    assert [view.size for view in seen[0]] == sizes
+
+
+def runs_of(values, labels, least, fewest):
+    """Number the runs of neighbouring values that tell most about the labels; short ones must tell more than chance."""
+    number, cost = len(labels), (0.5 * (len(np.unique(labels)) - 1) + 1) * np.log(len(labels))
+    partitions = []
+    for chosen in product([0, 1], repeat=len(np.unique(values)) - 1):
+        runs = np.concatenate([[0], np.cumsum(chosen)])[np.unique(values, return_inverse=True)[1]]
+        sizes = np.bincount(runs)
+        if sizes.min() >= fewest:
+            partitions.append((number * mutual_info_score(runs, labels) - cost * np.sum(sizes < least), runs))
+    return max(partitions, key=itemgetter(0))[1]
 
 
 def test_numbers_that_the_plan_discretises_are_in_its_bins(tmp_path):

@@ -17,36 +17,47 @@ class Basis:
     without being formed, since its size would be the square of the number of masked values. Only `spread`
     and `products`, for inexact counts, apply it to as many columns.
 
+    Masked values with few records can be pooled with their neighbours. All functions are then equal on them.
+
     Attributes:
         held: (n,) the masked values with records.
-        root: (n,) `sqrt(p)` of each.
-        axis: (n,) the axis of the reflection, which takes the unit vector of `pivot` to minus `root`.
+        pool: (n,) the pool of each, from 0; each its own if none are pooled.
+        root: (pools,) `sqrt(p)` of each pool.
+        axis: (pools,) the axis of the reflection, which takes the unit vector of `pivot` to minus `root`.
         pivot: the most frequent of them.
     """
 
     held: IntArray
+    pool: IntArray
     root: FloatArray
     axis: FloatArray
     pivot: int
 
     @classmethod
-    def of(cls, counts: IntArray) -> Self:
-        """Return the basis of a masked attribute with these counts (groups,), which must have records."""
+    def of(cls, counts: IntArray | FloatArray, least: float = 0.0) -> Self:
+        """Return the basis of a masked attribute with these counts (groups,), which must have records.
+
+        Neighbours are pooled until they have at least `least` records together.
+        """
         held = np.flatnonzero(counts)
-        root = np.sqrt(counts[held] / counts.sum())
+        pool = _pools(counts[held], least)
+        root = np.sqrt(np.bincount(pool, counts[held]) / counts.sum())
         pivot = int(root.argmax())
         axis = root.copy()
         axis[pivot] += 1.0  # the other sign would cancel digits
-        return cls(held, root, axis, pivot)
+        return cls(held, pool, root, axis, pivot)
 
     @property
     def size(self) -> int:
-        """The number of dimensions: masked values with records, minus one."""
-        return self.held.size - 1
+        """The number of dimensions: pools, minus one."""
+        return self.root.size - 1
 
     def project(self, table: FloatArray) -> FloatArray:
         """Express the rows of a table (groups, n) in this basis: (size, n)."""
-        scaled = table[self.held] / self.root[:, np.newaxis]
+        held = table[self.held]
+        if self.root.size < self.held.size:
+            held = np.add.reduceat(held, np.flatnonzero(np.diff(self.pool, prepend=-1)), axis=0)
+        scaled = held / self.root[:, np.newaxis]
         scaled -= np.outer(self.axis * (2 / (self.axis @ self.axis)), self.axis @ scaled)
         return np.delete(scaled, self.pivot, axis=0)
 
@@ -62,7 +73,19 @@ class Basis:
         by `v / n^2` times the product of theirs.
         """
         every = self.project(np.eye(int(self.held.max()) + 1))[:, self.held]
-        return np.asarray(np.sum(np.square(every[:, np.square(self.root) >= least]), axis=1))
+        shares = np.square(self.root) / np.bincount(self.pool)
+        return np.asarray(np.sum(np.square(every[:, shares[self.pool] >= least]), axis=1))
+
+
+def _pools(counts: IntArray | FloatArray, least: float) -> IntArray:
+    """(n,) The pool of each of these counts (n,); what is left at the end joins the last pool."""
+    pool, records, number = np.zeros(counts.size, dtype=np.int64), 0.0, 0
+    for place, count in enumerate(counts.tolist()):
+        pool[place] = number
+        records += count
+        if records >= least:
+            number, records = number + 1, 0.0
+    return np.minimum(pool, max(number - 1, 0))
 
 
 def correlation(joint: IntArray | FloatArray, rows: Basis, columns: Basis, *, exact: bool = True) -> FloatArray:

@@ -113,6 +113,7 @@ class Design:
             [_masked(known, name, estimate) if is_used else None for name, is_used in zip(names, flags, strict=True)]
             for known, names, flags in zip(evidence, options, used, strict=True)
         ]
+        masked = _pooled(masked)
         columns, size = _number([[0 if one is None else one.basis.size for one in each] for each in masked])
         if size > MOST_COLUMNS:
             raise TooManyColumnsError(size, MOST_COLUMNS)
@@ -186,6 +187,25 @@ def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Mas
         raise MissingCountsError(evidence.name, option)
     basis = Basis.of(joint.sum(axis=1))
     return Masked(option, basis, joint, variance) if basis.size > 0 else None
+
+
+def _pooled(masked: Sequence[Sequence[Masked | None]]) -> list[list[Masked | None]]:
+    """Pool masked values with inexact counts that have fewer records than another attribute has masked values.
+
+    Their pair counts are below 1 on average, so that errors of the counts are all that these tell.
+    """
+    widest = [max((one.basis.held.size for one in each if one is not None), default=0) for each in masked]
+    return [
+        [None if one is None else _with_pools(one, max([0, *widest[:place], *widest[place + 1 :]])) for one in each]
+        for place, each in enumerate(masked)
+    ]
+
+
+def _with_pools(masked: Masked, least: float) -> Masked | None:
+    if not masked.variance:
+        return masked
+    basis = Basis.of(masked.joint.sum(axis=1), least)
+    return replace(masked, basis=basis) if basis.size > 0 else None
 
 
 def label_counts(evidence: AttributeEvidence, option: str) -> IntArray | None:

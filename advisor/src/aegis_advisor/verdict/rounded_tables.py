@@ -35,7 +35,7 @@ class RoundedTable:
         """(rows, columns) the cells that are not hidden for certain: a row or column without counts may be."""
         if not self.hides:
             return np.ones(self.counts.shape, dtype=bool)
-        return np.asarray(self.counts.any(axis=1)[:, np.newaxis] & self.counts.any(axis=0))
+        return np.asarray(np.logical_and.outer(self.counts.any(axis=1), self.counts.any(axis=0)))
 
     @property
     def transposed(self) -> "RoundedTable":

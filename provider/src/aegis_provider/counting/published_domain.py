@@ -109,11 +109,13 @@ def least_records(records: int) -> int:
     return max(LEAST, math.ceil(math.sqrt(RECORDS_PER_CELL * records)))
 
 
-def merged_values(domain: Domain, joint: Counts, atoms: Partition, least: int, *, ordered: bool) -> Partition:
+def merged_values(
+    domain: Domain, joint: Counts, atoms: Partition, least: int, *, ordered: bool, fewest: int = LEAST
+) -> Partition:
     """Split atoms into groups of values that keep most of what the values tell about the label.
 
     A group has at least `least` records, or tells so much more than its neighbours that chance does not explain it, and
-    has `LEAST`. Ordered values are merged with neighbours. Unordered ones with too few records are one group.
+    has `fewest`. Ordered values are merged with neighbours. Unordered ones with too few records are one group.
 
     Args:
         domain: The values.
@@ -121,28 +123,29 @@ def merged_values(domain: Domain, joint: Counts, atoms: Partition, least: int, *
         atoms: The groups to split.
         least: The fewest records of a group that needs no reason.
         ordered: Whether only neighbours may be merged.
+        fewest: The fewest records of a group; none needs more than `least`.
     """
     groups, following = np.empty(len(domain), dtype=np.intp), count()
     for atom in range(atoms.size):
         members = np.flatnonzero(atoms.groups == atom)
         missing = [place for place in members if domain.texts[place] == MISSING]
         present = members[len(missing) :]
-        for group in (_neighbours if ordered else _distinct)(present, joint[present], least):
+        for group in (_neighbours if ordered else _distinct)(present, joint[present], least, min(fewest, least)):
             groups[group] = next(following)
         if missing:
             groups[missing] = next(following)
     return Partition(groups, next(following))
 
 
-def _neighbours(members: Places, joint: Counts, least: int) -> list[Places]:
+def _neighbours(members: Places, joint: Counts, least: int, fewest: int) -> list[Places]:
     """Cut ordered values with these joint counts into runs."""
     if not len(members):
         return []
-    runs = informative_runs(joint, least, LEAST)
+    runs = informative_runs(joint, least, fewest)
     return [members[runs == run] for run in range(int(runs.max()) + 1)]
 
 
-def _distinct(members: Places, joint: Counts, least: int) -> list[Places]:
+def _distinct(members: Places, joint: Counts, least: int, fewest: int) -> list[Places]:
     """Separate unordered values that are common, or tell much more than the rare ones; these are one group.
 
     If they have fewer than `least` records, the rarest other value is one of them.
@@ -151,7 +154,7 @@ def _distinct(members: Places, joint: Counts, least: int) -> list[Places]:
     rare = records < least
     others = joint[rare].sum(axis=0)
     told = information(joint[rare]) + information(others - joint[rare]) - information(others[np.newaxis])
-    rare[rare] = (records[rare] < LEAST) | (told <= cost_of_group(joint))
+    rare[rare] = (records[rare] < fewest) | (told <= cost_of_group(joint))
     alone = np.flatnonzero(~rare)
     if len(alone) and 0 < records[rare].sum() < least:
         rare[alone[records[alone].argmin()]] = True

@@ -18,7 +18,8 @@ from aegis_provider.plan.model import IDENTITY
 from aegis_provider.table.discretization import Binned
 
 MOST_GROUPS: Final = 100
-"""The most values of an attribute. More would find the same person again where a table has several records of one."""
+"""The most values of an attribute that need no reason. More would find the same person again where a table has several
+records of one."""
 
 MOST_DIMENSIONS: Final = 2_000
 """The most values of all attributes together, which bounds memory (about 100 MB) and time."""
@@ -53,20 +54,25 @@ def unmasked_trace(counted: CountedTable, label: str) -> float:
 def whole_values(counted: CountedTable) -> list[Partition]:
     """Return the groups of each attribute's values that count as the unmasked table.
 
-    Rare values are merged, neighbours if they are ordered: finer values tell who somebody is. There are at most 100
-    groups of at least 20 records, and at most 2,000 groups of all attributes together. Numbers that the plan
-    discretises are in its bins. Configurations and maskings play no part, so that the same table always tells the same.
+    Rare values are merged, neighbours if they are ordered: finer values tell who somebody is. Groups have at least a
+    hundredth of the records, or 20 where they tell more than chance would, and there are at most 2,000 of all
+    attributes together. Numbers that the plan discretises are in its bins. Configurations and maskings play no part, so
+    that the same table always tells the same.
     """
     groups = min(MOST_GROUPS, MOST_DIMENSIONS // len(counted.attributes))
     least = max(LEAST, math.ceil(counted.records / max(groups, 2)))
-    return [_merged(counted, each, least) for each in counted.attributes]
+    views = [_merged(counted, each, least, LEAST) for each in counted.attributes]
+    if sum(view.size for view in views) <= MOST_DIMENSIONS:
+        return views
+    return [_merged(counted, each, least, least) for each in counted.attributes]
 
 
-def _merged(counted: CountedTable, one: CountedAttribute, least: int) -> Partition:
+def _merged(counted: CountedTable, one: CountedAttribute, least: int, fewest: int) -> Partition:
     binned = isinstance(counted.table.reading(one.attribute.name), Binned)
     ordered = Values.of(one.domain, binned=binned).ordered
     everything = Partition(np.zeros(len(one.domain), dtype=np.intp), 1)
-    return Partition.of(merged_values(one.domain, one.counts.dense(), everything, least, ordered=ordered).groups)
+    joint = one.counts.dense()
+    return Partition.of(merged_values(one.domain, joint, everything, least, ordered=ordered, fewest=fewest).groups)
 
 
 def _as_published(one: CountedAttribute, view: Partition) -> Mapping[str, Any]:
