@@ -97,7 +97,53 @@ class Curves:
     caption: str
 
 
-Figure: TypeAlias = Plot | Bars | Curves
+@dataclass(frozen=True)
+class Measured:
+    """A number, and the limits of its interval if there is one."""
+
+    value: float
+    limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """(places,) numbers of one kind; `None` where there is none.
+
+    Attributes:
+        name: What the legend calls them.
+        colour: Their colour.
+        numbers: From left to right.
+        joined: Whether a line joins them.
+    """
+
+    name: str
+    colour: str
+    numbers: Sequence[Measured | None]
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Shares at several places, compared with levels that are the same everywhere.
+
+    Attributes:
+        places: The names of the places, from left to right.
+        series: The shares at each place.
+        levels: The shares to compare with, by name; each is drawn as a line from side to side.
+        axes: What the places and the shares are.
+        caption: The sentence below it.
+        marked: The place that was chosen, and what to call it.
+    """
+
+    places: Sequence[str]
+    series: Sequence[Series]
+    levels: Mapping[str, float]
+    axes: tuple[str, str]
+    caption: str
+    marked: tuple[int, str] | None = None
+
+
+Figure: TypeAlias = Plot | Bars | Curves | Levels
 """A picture, which only a page has room for."""
 
 Part: TypeAlias = str | TextTable | Terms | Figure
