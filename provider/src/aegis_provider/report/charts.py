@@ -144,8 +144,7 @@ def _places(axes: Axes, chart: Levels) -> None:
 def draw_level(axes: Axes, name: str, level: float) -> None:
     """Draw a share to compare others with, its name at the right of the axes."""
     axes.axhline(level, color=_LEVEL, ls="--", lw=1, zorder=1)
-    place = ("axes fraction", "data")
-    axes.annotate(name, (1, level), (4, 0), xycoords=place, textcoords="offset points", va="center", color=_LEVEL)
+    axes.text(1.01, level, name, transform=axes.get_yaxis_transform(), va="center", color=_LEVEL)
 
 
 def share_axis(axes: Axes, numbers: Sequence[Measured]) -> None:

@@ -17,13 +17,24 @@ def entry_of(privacy, **fields):
 
 
 def advice_of(utilities, reference=1.0, **fields):
-    """Return an advice that ranks these configurations by how far their utilities are from the reference."""
+    """Return an advice that ranks these configurations by how far their utilities are from the reference.
+
+    The reference is the utility of the only attribute, unmasked; so by 1, shares are utilities.
+    """
     ranking = [
         {"configuration": name, "utility": utility, "deviation": abs(reference - utility)}
         for name, utility in sorted(utilities.items(), key=lambda item: abs(reference - item[1]))
     ]
     first = {"configuration": ranking[0]["configuration"]} if ranking else {}
-    given = {"ranking": ranking, "considered": len(ranking), "better": "higher", **first, **fields}
+    attributes = [{**EXAMPLE_ADVICE["attributes"][0], "reference_utility": reference}]
+    given = {
+        "attributes": attributes,
+        "ranking": ranking,
+        "considered": len(ranking),
+        "better": "higher",
+        **first,
+        **fields,
+    }
     return Advice.model_validate({**EXAMPLE_ADVICE, **given})
 
 

@@ -69,7 +69,7 @@ class TestCosts:
         figure = costs(entry_of({"c1": {"k": 2}}), self.advice())
         bold = [each.get_text() for each in figure.axes[0].get_yticklabels() if each.get_fontweight() == "bold"]
         assert bold == ["age", "age-2", "zip"]
-        assert [each.get_text() for each in annotations_of(figure)] == ["0.125  25%", "0.5  100%", "0.1  50%"]
+        assert [each.get_text() for each in annotations_of(figure)] == ["0.125  25 %", "0.5  100 %", "0.1  50 %"]
 
     def test_of_errors_it_is_not_known_how_much_there_is_to_lose(self):
         figure = costs(entry_of({"c1": {"k": 2}}), self.advice(better="lower"), ["zip"])
@@ -87,7 +87,7 @@ class TestCosts:
         assert [each.get_text() for each in annotations_of(figure)] == [
             "0.125 (0.12 to 1.1)",
             "0.5 (0.5 to 1.5)",
-            "0.1  50%",
+            "0.1  50 %",
         ]
         assert [bool(bar.get_hatch()) for bar in axes.patches] == [True, False, True, False, False, False]
         assert " of what is known: 0.5 (0.5 to 1.5)" in [each.get_text() for each in axes.texts]
@@ -95,6 +95,44 @@ class TestCosts:
         assert "more may be lost" in note_of(figure)
         assert "joint counts of age are not known" in page(entry_of({"c1": {"k": 2}}), partly)
         assert "joint counts of" not in page(entry_of({"c1": {"k": 2}}), advice)
+
+    def small(self, *names, **fields):
+        """Return the advice with attributes of that name, which have a thousandth of a bit to lose."""
+        [one] = [each for each in self.advice().attributes if each.name == "zip"]
+        score = one.maskings["zip-3"].model_copy(update={"utility": 0.0, "deviation": 0.001})
+        update = {"reference_utility": 0.001, "maskings": {"age-2": score}, **fields}
+        added = [one.model_copy(update={"name": name, **update}) for name in names]
+        return self.advice().model_copy(update={"attributes": [*self.advice().attributes, *added]})
+
+    def with_attributes(self, *names):
+        age = EXAMPLE_ENTRY["attributes"][0]
+        attributes = [age, *({**age, "name": name} for name in names)]
+        best = {"id": "c1", "maskings": {"age": "drop", **dict.fromkeys(names, "age-2")}}
+        document = {**EXAMPLE_ENTRY, "attributes": attributes, "configurations": [best], "pairs": []}
+        return EntryDocument.model_validate(document)
+
+    def test_attributes_that_have_next_to_nothing_to_lose_share_a_bar(self):
+        entry, advice = self.with_attributes("b", "c", "d"), self.small("b", "c", "d")
+        figure = costs(entry, advice)
+        names, bars = self.bars(figure)
+        assert names == ["age", "age-2", "drop", "zip", "zip-3", "3 others", "together"]
+        assert bars["together"] == pytest.approx([0.003, 0.003])
+        assert annotations_of(figure)[-1].get_text() == "0.003  100 %"
+        assert " b, c, d" in [each.get_text() for each in figure.axes[0].texts]
+        assert "3 others" not in self.bars(costs(entry, advice, ["b", "c", "d"]))[0]
+        partly = self.small("b", "c", "d", knowledge="histogram", bound="lower", lower_bound=0.001)
+        assert annotations_of(costs(entry, partly))[-1].get_text() == "about 0.003"
+        vague = self.small("b", "c", "d", knowledge="histogram", bound="lower", lower_bound=0.001, upper_bound=0.4)
+        assert not {"3 others", "together"} & {*self.bars(costs(entry, vague))[0]}
+
+    def test_a_single_one_keeps_its_own_bar(self):
+        names, _ = self.bars(costs(self.with_attributes("b"), self.small("b")))
+        assert names[-2:] == ["b", "age-2"]
+
+    def test_the_axis_starts_at_nothing_and_tells_its_unit(self):
+        axes = costs(entry_of({"c1": {"k": 2}}), self.advice(unit="bit")).axes[0]
+        assert axes.get_xlim()[0] == 0
+        assert axes.get_xlabel().endswith("mutual information (bit)")
 
     def test_without_scores_there_is_nothing_to_draw(self):
         with pytest.raises(PlotError, match="scores no masking"):
@@ -175,11 +213,25 @@ class TestLattice:
         assert colour["other"] == colour["drawn"] == UNKNOWN
         assert UNKNOWN not in (colour["identity"], colour["coarse"], colour["drop"])
         key = {each.get_text(): each for each in figure.axes[0].texts}
-        assert {"0%", "25%", "50%", "75%", "100%", "not known"} <= key.keys()
+        assert {"0 %", "25 %", "50 %", "75 %", "100 %", "not known"} <= key.keys()
         swatches = [to_hex(each.get_facecolor()) for each in figure.axes[0].patches if isinstance(each, Rectangle)]
         assert swatches[0] == colour["identity"]
         assert swatches[2] == colour["coarse"]
-        assert swatches[-2:] == [colour["drop"], UNKNOWN]
+        assert swatches[4:6] == [colour["drop"], UNKNOWN]
+
+    @pytest.mark.parametrize("chosen", ["identity", "fine", "same", "drawn"])
+    def test_the_choice_is_framed(self, chosen):
+        configurations = [{"id": "c1", "maskings": {"age": chosen}}, {"id": "c2", "maskings": {"age": "other"}}]
+        entry = self.ENTRY.model_copy(update={"configurations": None})
+        entry = EntryDocument.model_validate(entry.model_dump() | {"configurations": configurations})
+        axes = lattice(entry, advice_of({"c1": 0.9, "c2": 0.1})).axes[0]
+        framed = [each for each in axes.patches if isinstance(each, FancyBboxPatch) and each.get_linewidth() > 2]
+        assert len(framed) == 1
+        box = framed[0].get_bbox()
+        inside = {each.get_text() for each in axes.texts if box.contains(*each.get_position())}
+        assert chosen in inside
+        assert "other" not in inside
+        assert "chosen by c1" in {each.get_text() for each in axes.texts}
 
     def test_without_an_advice_all_boxes_are_white_and_there_is_no_key(self):
         axes = lattice(self.ENTRY).axes[0]
