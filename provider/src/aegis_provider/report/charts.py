@@ -86,6 +86,8 @@ def _curves(chart: Curves) -> Figure:
         axes.plot(chart.numbers, curve.heights, color=curve.colour, lw=curve.width, label=label)
     axes.set_xlabel(chart.axes[0])
     axes.set_ylabel(chart.axes[1])
+    if len(chart.numbers) > 1:
+        axes.set_xlim(chart.numbers[0], chart.numbers[-1])
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     legend_above(figure)

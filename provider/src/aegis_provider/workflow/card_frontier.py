@@ -16,7 +16,7 @@ def kept_in_words(share: float | None) -> str:
     """Return a share in percent, one above 0 never as 0."""
     if share is None:
         return _UNKNOWN
-    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"  # noqa: PLR2004 - what is rounded to 0
+    return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"  # noqa: PLR2004 - a percent
 
 
 def choices(card: Card) -> Iterator[Part]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 from matplotlib.collections import PathCollection
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, Advice, EntryDocument
 
@@ -74,3 +74,13 @@ def annotations_of(figure):
 
 def note_of(figure):
     return figure.get_supxlabel()
+
+
+def clipped(figure):
+    """Return the words that the edge of the picture cuts off, except ticks out of range, which are not drawn."""
+    figure.draw_without_rendering()
+    ticks = {label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels()}
+    words = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text() and each not in ticks]
+    picture = figure.bbox.padded(1)  # a pixel for the pen
+    boxes = [(each.get_text(), each.get_window_extent()) for each in words]
+    return [text for text, box in boxes if not (picture.contains(*box.min) and picture.contains(*box.max))]
