@@ -38,6 +38,11 @@ def test_levels_and_shares_stand_where_they_should():
     assert {"90 %", "80 %", "50 %", "85 %", "30 %"} <= texts.keys()
 
 
+def test_of_many_series_no_number_is_written_over_another():
+    axes = levels(told(0.9, 0.8, 0.5), predicted(0.85, None, 0.3), told(0.89, 0.81, 0.5)).axes[0]
+    assert {each.get_text() for each in axes.texts} == LEVELS.keys()
+
+
 def test_intervals_are_drawn_where_they_are_known():
     axes = levels(told(0.9, 0.8, 0.5), predicted(0.85, None, 0.3)).axes[0]
     spans = [

@@ -50,7 +50,7 @@ CARD = Card(
     frontier=(
         CardChoice({"k": 2.0}, "", 4, 0.9, proven=True, at_most=0.9, predicted=Interval(0.85, 0.8, 0.9)),
         CardChoice({"k": 5.0}, "c2", 1200, 0.8, proven=False, at_most=0.84, is_aim=True),
-        CardChoice({"k": 10.0}, "c3", 9, 0.003, proven=False),
+        CardChoice({"k": 10.0}, "c3", 9, 0.003, proven=False, at_most=1.0),
         CardChoice({"k": 20.0}, "", None, None, proven=True),
     ),
     measured=(
@@ -82,13 +82,16 @@ def test_the_frontier_stands_between_the_table_as_it_is_and_nothing_shared():
         ("(nothing shared)", "-", "-", "0 %", "0 %"),
     ]
     assert "gradient boosting predicts" in table.caption
+    assert "or more: that is the best found" in table.caption
+    proven = replace(CARD, frontier=CARD.frontier[:1])
+    assert "or more" not in table_of(proven, "required").caption
 
 
 def test_the_picture_has_the_same_numbers_with_their_intervals():
     [picture] = parts_of(CARD, Levels)
     assert picture.places == ["k = 2", "k = 5", "k = 10"]
     told, predicted = picture.series
-    assert told.numbers == [Measured(0.9), Measured(0.8, (0.8, 0.84)), Measured(0.003)]
+    assert told.numbers == [Measured(0.9), Measured(0.8, (0.8, 0.84)), Measured(0.003, (0.003, 1.0))]
     assert predicted.numbers == [Measured(0.85, (0.8, 0.9)), None, None]
     assert sorted(picture.levels.values()) == [0, 1]
     assert picture.marked == (1, "this release")

@@ -15,6 +15,8 @@ _LONGEST_NAME = 50
 _WIDTH = 7.2
 _SHORT = 28
 _APART: Final = 0.14
+# Of more series, numbers would lie over each other.
+_NUMBERED: Final = 2
 # An interval that is wider than these shares runs out of the picture.
 _LOWEST: Final = -0.3
 _HIGHEST: Final = 1.4
@@ -102,7 +104,9 @@ def _levels(chart: Levels) -> Figure:
         draw_level(axes, name, level)
     for number, series in enumerate(chart.series):
         # Series beside each other, so that no interval hides another.
-        _series(axes, series, (number - (len(chart.series) - 1) / 2) * _APART, above=number == 0)
+        _series(axes, series, (number - (len(chart.series) - 1) / 2) * _APART)
+        if len(chart.series) <= _NUMBERED:
+            _numbers(axes, series, (number - (len(chart.series) - 1) / 2) * _APART, above=number == 0)
     _places(axes, chart)
     axes.set_xlabel(chart.axes[0])
     axes.set_ylabel(chart.axes[1])
@@ -111,17 +115,23 @@ def _levels(chart: Levels) -> Figure:
     return figure
 
 
-def _series(axes: Axes, series: Series, aside: float, *, above: bool) -> None:
-    """Draw the points with their intervals, and their numbers above or below these."""
-    known = [(place + aside, each, each.limits or (each.value,) * 2) for place, each in _known(series)]
-    places, values = [place for place, *_ in known], [each.value for _, each, _ in known]
+def _series(axes: Axes, series: Series, aside: float) -> None:
+    known = [(place + aside, each) for place, each in _known(series)]
+    places, values = [place for place, _ in known], [each.value for _, each in known]
     axes.plot(places, values, "o", ls="-" if series.joined else "", color=series.colour, label=series.name, ms=5)
-    for place, each, (low, high) in known:
+    for place, each in known:
         if each.limits is not None:
-            axes.errorbar(place, each.value, [[each.value - low], [high - each.value]], color=series.colour, capsize=3)
+            below, above = each.value - each.limits[0], each.limits[1] - each.value
+            axes.errorbar(place, each.value, [[below], [above]], color=series.colour, capsize=3)
+
+
+def _numbers(axes: Axes, series: Series, aside: float, *, above: bool) -> None:
+    """Write the numbers above or below their points and intervals."""
+    for place, each in _known(series):
+        low, high = each.limits or (each.value, each.value)
         end, up, vertical = (high, 5, "bottom") if above else (low, -5, "top")
         axes.annotate(
-            str(Share(each.value)), (place, end), (0, up), textcoords="offset points", fontsize=8, ha="center",
+            str(Share(each.value)), (place + aside, end), (0, up), textcoords="offset points", fontsize=8, ha="center",
             va=vertical, bbox={"color": "white", "alpha": 0.7, "pad": 0.5},
         )  # fmt: skip
 

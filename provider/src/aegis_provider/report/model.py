@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeAlias
 
 # Colours that remain distinct to the colour-blind and in grey.
 BAD, GOOD, OTHER, NEUTRAL = "#d55e00", "#0072b2", "#56b4e9", "#b8b8b8"
+
+#: The shares that every configuration is between.
+BASELINES: Final = MappingProxyType({"the table\nas it is": 1.0, "nothing\nshared": 0.0})
 
 
 @dataclass(frozen=True)

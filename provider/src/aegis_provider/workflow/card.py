@@ -13,7 +13,7 @@ from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import certain_values_warning
 from aegis_provider.report.disclosure_verdict import judged_line
-from aegis_provider.search import SearchResult
+from aegis_provider.search import SearchResult, in_words
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.steps import Assessed, Masked
 from aegis_sdk.wire import EntryDocument
@@ -69,7 +69,7 @@ class CardChoice:
     @property
     def in_words(self) -> str:
         """What was required: `k = 5, l = 2`."""
-        return ", ".join(f"{name} = {limit:g}" for name, limit in self.require.items())
+        return in_words(self.require)
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
     known = {each.id for each in plan.configurations}
     shares = {} if isinstance(findings.check, str) else findings.check.shares
     for place, point in enumerate(findings.search.frontier):
-        chosen, more = point.configuration, point.at_most_more
+        chosen = point.configuration
         if chosen is None:
             yield CardChoice(point.requirement.privacy, "", None, None, point.complete, is_aim=place == 0)
             continue
@@ -255,7 +255,7 @@ def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
             suppressed=chosen.suppressed or 0,
             kept=point.share,
             proven=point.complete,
-            at_most=None if more is None else min(1.0, point.share * (1 + more)),
+            at_most=point.at_most,
             predicted=shares.get(chosen.id),
             is_aim=place == 0,
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aegis_provider.check import NOTHING, RAW
-from aegis_provider.report.model import BAD, GOOD, Levels, Measured, Part, Series, TextTable
+from aegis_provider.report.model import BAD, BASELINES, GOOD, Levels, Measured, Part, Series, TextTable
 from aegis_provider.workflow.card import Card, CardChoice
 from aegis_sdk.reading import shown
 
@@ -45,7 +45,8 @@ def _possible(choice: CardChoice) -> str:
     """Say how much more another configuration may keep, if that is not ruled out."""
     if choice.kept is None or choice.proven:
         return ""
-    return " or more" if choice.at_most is None else f", at most {kept_in_words(choice.at_most)} possible"
+    limited = choice.at_most is not None and choice.at_most < 1
+    return f", at most {kept_in_words(choice.at_most)} possible" if limited else " or more"
 
 
 def _predicted(choice: CardChoice) -> str:
@@ -57,7 +58,15 @@ def _caption(card: Card, *, models: bool) -> str:
     label = shown(card.label)
     kept = f"keeps: the share of what the table tells about {label}, by the measure {card.measure}"
     predicted = f"by models: the share of what {_model(card)} predicts from the table, as AUC above 0.5 (95 % interval)"
-    return "; ".join([kept, *([predicted] if models else []), f"{_NONE}: none, not in the plan, or not measured"])
+    unproven = "or more: that is the best found, but another one may keep more"
+    return "; ".join(
+        [
+            kept,
+            *([unproven] if any(_possible(each) == " or more" for each in card.frontier) else []),
+            *([predicted] if models else []),
+            f"{_NONE}: none, not in the plan, or not measured",
+        ]
+    )
 
 
 def _model(card: Card) -> str:
@@ -81,7 +90,7 @@ def _picture(card: Card, known: list[CardChoice], *, models: bool) -> Levels:
     return Levels(
         places=[each.in_words for each in known],
         series=series,
-        levels={"the table\nas it is": 1.0, "nothing\nshared": 0.0},
+        levels=BASELINES,
         axes=("required privacy", f"kept of what the table tells about {shown(card.label)}"),
         caption=_below(card, known, models=models),
         marked=None if aim is None else (aim, "this release"),

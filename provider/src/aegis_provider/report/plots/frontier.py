@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from aegis_provider.privacy import CRITERIA
 from aegis_provider.report.charts import draw_level, share_axis
 from aegis_provider.report.figures import Drawing, Subject
-from aegis_provider.report.model import Part, Plot, Term, Terms, TextTable
+from aegis_provider.report.model import BASELINES, Part, Plot, Term, Terms, TextTable
 from aegis_provider.report.page import drawing, figure_svg
 from aegis_provider.report.plots.labels import PointLabel, label_points, tick_numbers
 from aegis_provider.report.plots.pareto import Scored, best_promise, pareto, scored
@@ -97,12 +97,12 @@ def _upward(entry: EntryDocument, advice: Advice, points: Sequence[Scored]) -> _
     if whole is None:
         better = advice.better or "higher"
         return _Upward(f"utility: {measure}, {better} is better", lambda each: each.utility, better, 1.0)
-    told, most = ("tells", "the table\nas it is") if whole.of_all else ("is known to tell", "all that\nis known")
+    told = "tells" if whole.of_all else "is known to tell"
     return _Upward(
         f"kept of what the table {told}\nabout {shown(entry.label.name)}, by {measure_of(advice, unit=False)}",
         lambda each: whole.kept(each.deviation).share,
         unit=1 / whole.utility,
-        levels={most: 1.0, "nothing\nshared": 0.0},
+        levels=BASELINES if whole.of_all else {"all that\nis known": 1.0, "nothing\nshared": 0.0},
     )
 
 
