@@ -52,5 +52,5 @@ def test_an_advice_becomes_a_page_with_its_frontier(aegis, advised, tmp_path):
 def test_all_seventy_configurations_are_points(advised):
     document = EntryDocument.model_validate_json(advised[0].read_bytes())
     figure = frontier(document, Advice.model_validate_json(advised[1].read_bytes()))
-    assert figure.get_supxlabel() == "70 of 70 configurations"
+    assert figure.get_supxlabel() == "70 of 70 configurations; intervals: of samples like this table"
     assert len(figure.axes[0].collections[0].get_offsets()) == 70

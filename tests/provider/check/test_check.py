@@ -80,6 +80,23 @@ def test_differences_are_those_of_the_numbers(result):
         assert (raw.to_raw, winner.to_winner) == (None, None)
 
 
+def test_shares_are_of_the_auc_above_chance_by_the_model_that_is_best_on_the_table_as_it_is(result):
+    best = max(MODELS, key=lambda model: result.of(RAW, model).auc.value)
+    raw = result.of(RAW, best).auc.value
+    for name in ("both", "age", "some"):
+        share = result.shares[name]
+        assert share.value == pytest.approx((result.of(name, best).auc.value - 0.5) / (raw - 0.5))
+        assert share.low < share.value < share.high
+    assert result.shares.keys() == {"both", "age", "some"}
+
+
+def test_of_further_configurations_only_the_share_is_found(table, plan, result):
+    found = check(table, plan, ["both"], further=["age", "some"], seconds=600)
+    assert found.shares == result.shares
+    assert {each.table for each in found.performances} == {RAW, "both", NOTHING}
+    assert (found.configurations, found.left_out, found.held) == (("both",), {"both": 0}, None)
+
+
 def test_it_says_what_was_used(result):
     assert (result.records, result.of_records, result.classes, dict(result.rare)) == (240, 240, 2, {})
     assert result.left_out == {"both": 0, "age": 0, "some": SHOWN.count(False)}
@@ -106,7 +123,7 @@ def test_what_was_not_finished_is_named(table, plan):
     result = check(table, plan, ["both", "age"], seconds=0)
     assert result.unfinished == dict.fromkeys(MODELS, (RAW, "both", "age"))
     assert {each.table for each in result.performances} == {NOTHING}
-    assert (result.held, result.best_model, result.share("both")) == (None, None, None)
+    assert (result.held, result.best_model, result.share("both"), result.shares) == (None, None, None, {})
     assert "not known" in result.verdict
 
 
@@ -133,17 +150,19 @@ def test_a_table_that_cannot_be_checked_is_an_error(write, plan, rows, told):
 
 
 @pytest.mark.parametrize(
-    ("ids", "folds", "told"),
+    ("ids", "further", "folds", "told"),
     [
-        ([], 5, "name a configuration"),
-        (["both", "both"], 5, "named twice"),
-        (["boht"], 5, "did you mean 'both'"),
-        (["both"], 1, "at least 2 folds"),
+        ([], ["both"], 5, "name a configuration"),
+        (["both", "both"], [], 5, "named twice"),
+        (["both"], ["both"], 5, "named twice"),
+        (["boht"], [], 5, "did you mean 'both'"),
+        (["both"], ["ega"], 5, "no configuration 'ega'"),
+        (["both"], [], 1, "at least 2 folds"),
     ],
 )
-def test_a_question_that_makes_no_sense_is_an_error(table, plan, ids, folds, told):
+def test_a_question_that_makes_no_sense_is_an_error(table, plan, ids, further, folds, told):
     with pytest.raises(PlanError, match=told):
-        check(table, plan, ids, folds=folds)
+        check(table, plan, ids, further=further, folds=folds)
 
 
 def codes_and_noise():

@@ -57,6 +57,31 @@ def test_differences_are_paired():
     assert (other - other).interval().high == 0
 
 
+def test_the_interval_of_a_share_is_that_of_resampled_records():
+    """The spread of the ratio over samples drawn again from a large population, whose folds are drawn with them."""
+    random = np.random.default_rng(11)
+    shares, widths = [], []
+    for _ in range(100):
+        labels = random.integers(0, 2, 600)
+        seen = random.normal(labels, 1.0)
+        masked = np.round(seen + random.normal(0, 0.8, len(labels)))
+        folds = folds_of(labels, 3, 0)
+        raw, one = (auc(np.stack([-each, each], axis=1), labels, folds) for each in (seen, masked))
+        share = one.share_of(raw, 0.5)
+        assert share.value == pytest.approx((one.value - 0.5) / (raw.value - 0.5))
+        shares.append(share.value)
+        interval = share.interval(-np.inf, np.inf)
+        widths.append(interval.high - interval.value)
+    assert np.mean(widths) == pytest.approx(1.96 * np.std(shares), rel=0.2)
+
+
+def test_of_itself_everything_is_left_for_certain():
+    labels, folds, probabilities = drawn(3)
+    one = auc(probabilities, labels, folds)
+    whole = one.share_of(one, 0.5).interval(0.0)
+    assert (whole.value, whole.low, whole.high) == pytest.approx((1, 1, 1))
+
+
 def test_the_accuracy_has_the_error_of_a_share():
     labels, _, probabilities = drawn(3)
     right = np.mean(

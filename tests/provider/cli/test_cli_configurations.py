@@ -11,6 +11,7 @@ import pytest
 
 from aegis_provider import load_plan
 from aegis_provider.counting import published_domain, unmasked_trace
+from tests.provider.report.html_page import Reader
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "health"
 TABLE, PLAN = EXAMPLE / "health.csv", EXAMPLE / "plan.yaml"
@@ -132,9 +133,22 @@ def test_several_requirements_make_a_frontier(aegis, small):
     assert required == [{"k": k, "l": distinct} for k in (2, 6) for distinct in (1, 2)]
 
 
+def test_the_page_has_a_line_for_each_share_left_out(aegis, small, tmp_path):
+    page = tmp_path / "frontier.html"
+    required = ("--require", "k=2,6", "--suppress-at-most", "0,0.2", "--html", page)
+    assert aegis("configurations", *small, *required)[0] == 0
+    read = Reader(page.read_text(encoding="utf-8"))
+    assert read.elements["svg"] == 1
+    for text in ("k = 2", "k = 6", "at most 0 % of the records left out", "at most 20 % of the records left out"):
+        assert text in read.texts
+    cells = [cell for cell in read.texts if cell in ("c0001", "c0002", "no combination meets it")]
+    assert cells == ["c0002", "c0001", "no combination meets it", "no combination meets it"]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
+        (["--require", "k=2", "--html", "no/page.html"], 2, "there is no directory"),
         ([], 2, "nothing is required; require k=5, for example"),
         (
             ["--require", "k=6"],

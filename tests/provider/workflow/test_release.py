@@ -98,6 +98,27 @@ def test_the_card_says_it_in_one_line(released):
     assert released._repr_html_().count("<section>") == page.count("<section>")
 
 
+def test_the_frontier_on_the_card_is_measured_by_the_model_that_is_best_on_the_table(released):
+    card = released.card
+    raw, own = (card.auc_of(name) for name in ("(as it is)", card.configuration))
+    [aim] = [each for each in card.frontier if each.is_aim]
+    assert (aim.require, aim.configuration) == ({"k": 5, "l": 2}, card.configuration)
+    assert aim.predicted.value == pytest.approx((own.auc - 0.5) / (raw.auc - 0.5))
+    kept = [each for each in card.frontier if each.kept is not None]
+    assert len(kept) > 1
+    assert all(each.predicted.low < each.predicted.value < each.predicted.high for each in kept)
+    assert all(each.at_most == pytest.approx(each.kept) for each in kept if each.proven)
+    assert len({each.table for each in card.measured}) <= 4  # no more than before
+
+
+def test_what_columns_lose_is_a_share_of_what_the_table_tells(released):
+    costs = {each.attribute: each for each in released.advice.costs}
+    lost = {each.name: each.lost for each in released.card.columns if each.lost is not None}
+    assert lost.keys() == costs.keys()
+    for name, share in lost.items():
+        assert share * released.advice.whole == pytest.approx(costs[name].whole - costs[name].utility)
+
+
 def test_a_stopped_run_goes_on_and_ends_like_an_undisturbed_one(released, people, tmp_path):
     taken = []
     for stop in STAGES[1:]:

@@ -1,7 +1,7 @@
 """Training and testing of models on a table and on its releases, within a time limit."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from aegis_provider.check.estimates import Estimate, accuracy, auc
 from aegis_provider.check.masked_records import CheckedRecords, MaskedRecords, Refit, Refitted, is_fitted
-from aegis_provider.check.result import NOTHING, RAW, CheckResult, Performance
+from aegis_provider.check.result import CHANCE, NOTHING, RAW, CheckResult, Interval, Performance
 from aegis_provider.draft import refitted
 from aegis_provider.errors import PlanError
 from aegis_provider.extras import needs_extra
@@ -30,6 +30,7 @@ def check(
     plan: Plan,
     configurations: Sequence[str],
     *,
+    further: Sequence[str] = (),
     seconds: float = 45.0,
     folds: int = 5,
     refit: Refit = refitted,
@@ -48,6 +49,8 @@ def check(
         table: Anything that `open_table` accepts.
         plan: The plan with the configurations.
         configurations: The ids of the configurations: first the winner, then others to compare with it.
+        further: The ids of further configurations, of which only the share that they keep is of interest: the model
+            that is best on the table as it is, is trained on them after all else.
         seconds: Once they are over, no further training starts. The result says what is not finished.
         folds: How many folds.
         refit: Fits those maskings that are fitted to the label anew to the training records of each fold: as they are,
@@ -62,18 +65,20 @@ def check(
         TableError: The table cannot be read or does not fit the plan, or its label cannot be predicted.
     """
     end = monotonic() + seconds
-    chosen = _chosen(plan, configurations, folds)
+    chosen = _chosen(plan, configurations, further, folds)
     with needs_extra("check"):
         from aegis_provider.check.training import Training, folds_of  # noqa: PLC0415 - an extra
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         records = CheckedRecords.read(opened, plan, folds, _SEED)
-        tables = {RAW: records.as_it_is()} | {each.id: records.masked(each) for each in chosen}
+        masked = {each.id: records.masked(each) for each in chosen}
+        tables = {RAW: records.as_it_is()} | {each: masked[each] for each in configurations}
         tables[NOTHING] = MaskedRecords((), np.ones(len(records.labels), dtype=bool))
     fitted = _fitted(plan, chosen)
     anew = Refitted(records, chosen, refit) if fitted else None
     split = folds_of(records.labels, folds, _SEED)
     training = Training(records.labels, split, tables, anew, end, progress)
     estimates, unfinished = _estimates(training)
+    rest = replace(training, tables={each: masked[each] for each in further})
     return CheckResult(
         label=plan.label,
         configurations=tuple(configurations),
@@ -85,7 +90,8 @@ def check(
         of_records=records.counted.records,
         classes=len(np.unique(records.labels)),
         rare=records.rare,
-        left_out={each.id: int((~tables[each.id].shown).sum()) for each in chosen},
+        left_out={each: int((~masked[each].shown).sum()) for each in configurations},
+        shares=_shares(estimates, rest),
         refitted=fitted,
     )
 
@@ -113,8 +119,20 @@ def _estimates(training: "Training") -> tuple[dict[str, dict[str, _Estimates]], 
     return estimates, unfinished
 
 
-def _chosen(plan: Plan, configurations: Sequence[str], folds: int) -> list[Configuration]:
-    """Return the configurations to check.
+def _shares(estimates: Mapping[str, Mapping[str, _Estimates]], rest: "Training") -> dict[str, Interval]:
+    """Return what is left of the AUC by the model that is best on the table as it is; train it on the `rest`."""
+    raw = {model: by_table[RAW].auc for model, by_table in estimates.items() if RAW in by_table}
+    best = max(raw, key=lambda model: raw[model].value, default="")
+    if not best or raw[best].value <= CHANCE:
+        return {}
+    further, _ = _estimates(replace(rest, models=(best,)))
+    by_table = {**estimates[best], **further.get(best, {})}
+    shares = {name: one.auc.share_of(raw[best], CHANCE) for name, one in by_table.items() if name not in (RAW, NOTHING)}
+    return {name: share.interval(-np.inf, np.inf) for name, share in shares.items()}
+
+
+def _chosen(plan: Plan, configurations: Sequence[str], further: Sequence[str], folds: int) -> list[Configuration]:
+    """Return the configurations to check, the further ones last.
 
     Raises:
         PlanError: As in `check`.
@@ -123,10 +141,11 @@ def _chosen(plan: Plan, configurations: Sequence[str], folds: int) -> list[Confi
         raise PlanError("name a configuration to check")
     if folds < _FEWEST_FOLDS:
         raise PlanError(f"there must be at least {_FEWEST_FOLDS} folds, not {folds}")
-    for place, name in enumerate(configurations):
-        if name in configurations[:place]:
+    names = [*configurations, *further]
+    for place, name in enumerate(names):
+        if name in names[:place]:
             raise PlanError(f"configuration {name!r} is named twice")
-    chosen = [plan.configuration(each) for each in configurations]
+    chosen = [plan.configuration(each) for each in names]
     for each in chosen:
         refuse_masked_elsewhere(plan, each)
     return chosen

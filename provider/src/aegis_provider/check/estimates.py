@@ -33,10 +33,19 @@ class Estimate:
         """Return the difference of two estimates on the same records."""
         return Estimate(self.value - other.value, self.influence - other.influence)
 
-    def interval(self, least: float = -1.0) -> Interval:
-        """Return the 95 % interval by the normal distribution, cut to `least` and 1."""
+    def share_of(self, whole: "Estimate", nothing: float) -> "Estimate":
+        """Return the share of another estimate on the same records that this one is, both counted from `nothing`.
+
+        The influence is that of a ratio, by the delta method.
+        """
+        above = whole.value - nothing
+        share = (self.value - nothing) / above
+        return Estimate(share, (self.influence - share * whole.influence) / above)
+
+    def interval(self, least: float = -1.0, most: float = 1.0) -> Interval:
+        """Return the 95 % interval by the normal distribution, cut to `least` and `most`."""
         width = _CONFIDENCE * float(np.sqrt(np.mean(self.influence**2) / len(self.influence)))
-        return Interval(self.value, max(least, self.value - width), min(1.0, self.value + width))
+        return Interval(self.value, max(least, self.value - width), min(most, self.value + width))
 
 
 def auc(probabilities: Numbers, labels: Labels, folds: Sequence[Fold]) -> Estimate:

@@ -1,7 +1,7 @@
 """The result of a check: how well models predict the label from the table and from its releases."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 RAW: Final = "(as it is)"
@@ -59,6 +59,8 @@ class CheckResult:
         rare: How many records each label value has that has too few of them for the folds; these are not used.
         left_out: By configuration, how many of the used records its release leaves out. Models are not trained on
             these, but are tested on them.
+        shares: By configuration, further ones included, the share of `RAW`'s AUC above chance that is left, by the best
+            model; of those that were finished.
         refitted: The attributes whose maskings were fitted to the label anew in each fold.
     """
 
@@ -73,6 +75,7 @@ class CheckResult:
     classes: int
     rare: Mapping[str, int]
     left_out: Mapping[str, int]
+    shares: Mapping[str, Interval] = field(default_factory=dict)
     refitted: tuple[str, ...] = ()
 
     @property
@@ -97,11 +100,8 @@ class CheckResult:
 
     def share(self, table: str) -> float | None:
         """Return the share of `RAW`'s AUC above chance that is left, by the best model; `None` if it is not known."""
-        model = self.best_model
-        raw, one = (None, None) if model is None else (self.of(RAW, model), self.of(table, model))
-        if raw is None or one is None or raw.auc.value <= CHANCE:
-            return None
-        return (one.auc.value - CHANCE) / (raw.auc.value - CHANCE)
+        share = self.shares.get(table)
+        return None if share is None else share.value
 
     @property
     def held(self) -> bool | None:

@@ -38,6 +38,7 @@ class Training:
         refitted: The columns of configurations that differ between the folds, if there are any.
         end: The time, by the monotonic clock, after which no further training starts.
         progress: Called with the number of trainings done, and of all.
+        models: The names of the models.
     """
 
     labels: Labels
@@ -46,6 +47,7 @@ class Training:
     refitted: Refitted | None
     end: float
     progress: Progress
+    models: Sequence[str] = tuple(MODELS)
 
     def predictions(self) -> Iterator[tuple[str, str, Matrix | None]]:
         """Yield each model with each table and the (records, classes) probabilities, or `None` if time was up."""
@@ -66,7 +68,7 @@ class Training:
     def _collected(self, pool: ThreadPoolExecutor) -> Iterator[tuple[str, str, Matrix | None]]:
         shape, folds = (len(self.labels), int(self.labels.max()) + 1), range(len(self.folds))
         submitted = []
-        for model, table in product(MODELS, self.tables):
+        for model, table in product(self.models, self.tables):
             probabilities = np.zeros(shape)
             train = partial(self._train, model, table, probabilities)
             submitted.append((model, table, probabilities, [pool.submit(train, place) for place in folds]))

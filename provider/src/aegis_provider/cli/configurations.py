@@ -5,11 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.cli.options import (
+    DelimiterOption,
+    HtmlOption,
+    MemoryOption,
+    PlanOption,
+    TableArgument,
+    page_writer,
+)
 from aegis_provider.output import refuse_overwriting
 from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
+from aegis_provider.report.frontier import frontier_report, proof_of
 from aegis_provider.search import FrontierPoint, Requirement, SearchResult, find_configurations
 from aegis_provider.table import table_name
 from aegis_sdk.cli.failures import InputError
@@ -46,6 +54,7 @@ def configurations(
     seconds: Annotated[
         float, typer.Option(min=0.1, help="How long to search; Ctrl-C ends it earlier and keeps the best so far.")
     ] = 60.0,
+    html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -57,6 +66,7 @@ def configurations(
     intended = load_plan(plan, configurations_needed=False)
     refuse_overwriting(output, table, *intended.files)
     requirements = _requirements(require or [], suppress_at_most)
+    write_page = page_writer(html, table, output, *intended.files)
     say(f"reading {table_name(table)} ...")
     with progress_bar("searching the combinations of maskings; Ctrl-C keeps the best so far") as progress:
         result = find_configurations(
@@ -73,6 +83,7 @@ def configurations(
     if result.interrupted:
         warn("Ctrl-C ended the search; the best configurations until then are kept")
     write_plan(plan, intended, result.configurations, output, _remark(result))
+    write_page(frontier_report(result, Path(table_name(table)).name, intended.label))
     fixed = {each.name: each.kept_as for each in intended.attributes if each.name not in intended.quasi_identifiers}
     document = {"output": str(output), "not_searched": fixed, **_document(result)}
     print_result(document, [*_report(output, intended, result), *_not_searched(fixed)], as_json=as_json)
@@ -171,7 +182,7 @@ def _report(output: Path, plan: Plan, result: SearchResult) -> Iterator[str]:
     else:
         yield from _ranking(result)
         yield ""
-        yield f"{_proof(result.frontier[0])[0].upper()}{_proof(result.frontier[0])[1:]}."
+        yield f"{proof_of(result.frontier[0])[0].upper()}{proof_of(result.frontier[0])[1:]}."
 
 
 def _ranking(result: SearchResult) -> Iterator[str]:
@@ -194,18 +205,9 @@ def _frontier(result: SearchResult) -> Iterator[str]:
             if best is None
             else (best.id, *map(str, _reached(best, names)), f"{point.share:.1%}")
         )
-        rows.append((required, f"{point.requirement.suppress_at_most:.4g}", *reached, _proof(point)))
+        rows.append((required, f"{point.requirement.suppress_at_most:.4g}", *reached, proof_of(point)))
     yield from aligned(("required", "suppressed at most", "best", *names, "suppressed", "utility", ""), rows)
 
 
 def _reached(configuration: Configuration, names: Sequence[str]) -> tuple[int | float, ...]:
     return (*(configuration.privacy[name] for name in names), configuration.suppressed or 0)
-
-
-def _proof(point: FrontierPoint) -> str:
-    """Say how far the best configuration found is known to be the best."""
-    if point.complete:
-        return "no combination meets it" if point.configuration is None else "no combination keeps more"
-    if point.at_most_more is None:
-        return "the best found"
-    return f"the best found; no combination keeps over {point.at_most_more:.1%} more"

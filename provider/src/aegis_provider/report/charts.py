@@ -1,20 +1,33 @@
 """Drawing of the charts of any report. Needs the extra `plots` (matplotlib)."""
 
+from collections.abc import Iterator, Sequence
+from typing import Final
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
-from aegis_provider.report.model import Bars, Curves
+from aegis_provider.report.model import Bars, Curves, Levels, Measured, Series
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
 _LONGEST_NAME = 50
 _WIDTH = 7.2
 _SHORT = 28
+_APART: Final = 0.14
+# Of more series, numbers would lie over each other.
+_NUMBERED: Final = 2
+# An interval that is wider than these shares runs out of the picture.
+_LOWEST: Final = -0.3
+_HIGHEST: Final = 1.4
+_LEVEL: Final = "#555555"
+_SHADE: Final = "#f1f1f1"
 
 
-def drawn(chart: Bars | Curves) -> Figure:
+def drawn(chart: Bars | Curves | Levels) -> Figure:
     """Draw the chart; call this within `page.drawing`."""
+    if isinstance(chart, Levels):
+        return _levels(chart)
     return _bars(chart) if isinstance(chart, Bars) else _curves(chart)
 
 
@@ -75,7 +88,81 @@ def _curves(chart: Curves) -> Figure:
         axes.plot(chart.numbers, curve.heights, color=curve.colour, lw=curve.width, label=label)
     axes.set_xlabel(chart.axes[0])
     axes.set_ylabel(chart.axes[1])
+    if len(chart.numbers) > 1:
+        axes.set_xlim(chart.numbers[0], chart.numbers[-1])
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     legend_above(figure)
     return figure
+
+
+def _levels(chart: Levels) -> Figure:
+    figure = Figure(figsize=(_WIDTH, 3.6))
+    axes = figure.subplots()
+    axes.grid(visible=False, axis="x")
+    for name, level in chart.levels.items():
+        draw_level(axes, name, level)
+    for number, series in enumerate(chart.series):
+        # Series beside each other, so that no interval hides another.
+        _series(axes, series, (number - (len(chart.series) - 1) / 2) * _APART)
+        if len(chart.series) <= _NUMBERED:
+            _numbers(axes, series, (number - (len(chart.series) - 1) / 2) * _APART, above=number == 0)
+    _places(axes, chart)
+    axes.set_xlabel(chart.axes[0])
+    axes.set_ylabel(chart.axes[1])
+    share_axis(axes, [each for series in chart.series for _, each in _known(series)])
+    legend_above(figure)
+    return figure
+
+
+def _series(axes: Axes, series: Series, aside: float) -> None:
+    known = [(place + aside, each) for place, each in _known(series)]
+    places, values = [place for place, _ in known], [each.value for _, each in known]
+    axes.plot(places, values, "o", ls="-" if series.joined else "", color=series.colour, label=series.name, ms=5)
+    for place, each in known:
+        if each.limits is not None:
+            below, above = each.value - each.limits[0], each.limits[1] - each.value
+            axes.errorbar(place, each.value, [[below], [above]], color=series.colour, capsize=3)
+
+
+def _numbers(axes: Axes, series: Series, aside: float, *, above: bool) -> None:
+    """Write the numbers above or below their points and intervals."""
+    for place, each in _known(series):
+        low, high = each.limits or (each.value, each.value)
+        end, up, vertical = (high, 5, "bottom") if above else (low, -5, "top")
+        axes.annotate(
+            str(Share(each.value)), (place + aside, end), (0, up), textcoords="offset points", fontsize=8, ha="center",
+            va=vertical, bbox={"color": "white", "alpha": 0.7, "pad": 0.5},
+        )  # fmt: skip
+
+
+def _known(series: Series) -> Iterator[tuple[int, Measured]]:
+    return ((place, each) for place, each in enumerate(series.numbers) if each is not None)
+
+
+def _places(axes: Axes, chart: Levels) -> None:
+    """Name the places, and shade the one that was chosen."""
+    names = [shown(each, _SHORT) for each in chart.places]
+    if chart.marked is not None:
+        chosen, why = chart.marked
+        names[chosen] += f"\n{why}"
+        axes.axvspan(chosen - 0.45, chosen + 0.45, color=_SHADE, zorder=0)
+    axes.set_xticks(range(len(names)), names)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    if chart.marked is not None:
+        axes.get_xticklabels()[chart.marked[0]].set_fontweight("bold")
+
+
+def draw_level(axes: Axes, name: str, level: float) -> None:
+    """Draw a share to compare others with, its name at the right of the axes."""
+    axes.axhline(level, color=_LEVEL, ls="--", lw=1, zorder=1)
+    axes.text(1.01, level, name, transform=axes.get_yaxis_transform(), va="center", color=_LEVEL)
+
+
+def share_axis(axes: Axes, numbers: Sequence[Measured]) -> None:
+    """Let the upward axis show shares from 0 to 100 %, and a little beyond if the numbers go there."""
+    lowest = min((min(each.limits or (each.value,)) for each in numbers), default=0.0)
+    highest = max((max(each.limits or (each.value,)) for each in numbers), default=1.0)
+    axes.set_ylim(max(_LOWEST, min(0.0, 1.1 * lowest)), min(_HIGHEST, max(1.0, highest)) + 0.08)
+    axes.set_yticks([step / 5 for step in range(6)])
+    axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeAlias
 
 # Colours that remain distinct to the colour-blind and in grey.
 BAD, GOOD, OTHER, NEUTRAL = "#d55e00", "#0072b2", "#56b4e9", "#b8b8b8"
+
+#: The shares that every configuration is between.
+BASELINES: Final = MappingProxyType({"the table\nas it is": 1.0, "nothing\nshared": 0.0})
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,53 @@ class Curves:
     caption: str
 
 
-Figure: TypeAlias = Plot | Bars | Curves
+@dataclass(frozen=True)
+class Measured:
+    """A number, and the limits of its interval if there is one."""
+
+    value: float
+    limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """(places,) numbers of one kind; `None` where there is none.
+
+    Attributes:
+        name: What the legend calls them.
+        colour: Their colour.
+        numbers: From left to right.
+        joined: Whether a line joins them.
+    """
+
+    name: str
+    colour: str
+    numbers: Sequence[Measured | None]
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Shares at several places, compared with levels that are the same everywhere.
+
+    Attributes:
+        places: The names of the places, from left to right.
+        series: The shares at each place.
+        levels: The shares to compare with, by name; each is drawn as a line from side to side.
+        axes: What the places and the shares are.
+        caption: The sentence below it.
+        marked: The place that was chosen, and what to call it.
+    """
+
+    places: Sequence[str]
+    series: Sequence[Series]
+    levels: Mapping[str, float]
+    axes: tuple[str, str]
+    caption: str
+    marked: tuple[int, str] | None = None
+
+
+Figure: TypeAlias = Plot | Bars | Curves | Levels
 """A picture, which only a page has room for."""
 
 Part: TypeAlias = str | TextTable | Terms | Figure

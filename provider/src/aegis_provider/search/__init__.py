@@ -5,7 +5,7 @@ result.frontier[0].configuration  # the best
 """
 
 from aegis_provider.search.configurations import find_configurations
-from aegis_provider.search.requirement import Requirement
+from aegis_provider.search.requirement import Requirement, in_words
 from aegis_provider.search.result import FrontierPoint, SearchResult
 
-__all__ = ["FrontierPoint", "Requirement", "SearchResult", "find_configurations"]
+__all__ = ["FrontierPoint", "Requirement", "SearchResult", "find_configurations", "in_words"]

@@ -8,6 +8,11 @@ from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CRITERIA, measured_names
 
 
+def in_words(privacy: Mapping[str, float]) -> str:
+    """Return required privacy in words: `k = 5, l = 2`."""
+    return ", ".join(f"{name} = {number:g}" for name, number in privacy.items())
+
+
 @dataclass(frozen=True)
 class Requirement:
     """The requirement that every configuration found must meet.

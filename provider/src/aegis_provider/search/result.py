@@ -32,6 +32,11 @@ class FrontierPoint:
     complete: bool
     at_most_more: float | None
 
+    @property
+    def at_most(self) -> float | None:
+        """The largest share of the unmasked table that a configuration can keep; `None` if no limit is known."""
+        return None if self.at_most_more is None else min(1.0, self.share * (1 + self.at_most_more))
+
 
 @dataclass(frozen=True)
 class SearchResult:

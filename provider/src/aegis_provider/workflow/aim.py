@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aegis_provider.plan.model import Configuration
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.search import Requirement
+from aegis_provider.search import Requirement, in_words
 
 #: The numbers of k at which the frontier is drawn.
 KS: Final = (2, 3, 5, 10, 20)
@@ -52,8 +52,7 @@ class Aim:
 
     def described(self) -> str:
         """Return the aim in words: `k = 5, at most 1 % of the records left out`."""
-        parts = [f"{name} = {limit:g}" for name, limit in self.require.items()]
-        return f"{', '.join(parts)}, at most {100 * self.suppress_at_most:.3g} % of the records left out"
+        return f"{in_words(self.require)}, at most {100 * self.suppress_at_most:.3g} % of the records left out"
 
     def as_json(self) -> dict[str, Any]:
         """Return all that the result depends on as JSON values."""

@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Final
 
+from aegis_advisor.measures import measure_named
 from aegis_provider.advice import EntryAdvice
-from aegis_provider.check import RAW, CheckResult
+from aegis_provider.check import RAW, CheckResult, Interval
 from aegis_provider.disclosure import Judged
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import certain_values_warning
 from aegis_provider.report.disclosure_verdict import judged_line
-from aegis_provider.search import SearchResult
+from aegis_provider.search import SearchResult, in_words
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.steps import Assessed, Masked
 from aegis_sdk.wire import EntryDocument
@@ -30,12 +31,14 @@ class CardColumn:
         becomes: What the release makes of its values.
         kept: The share that it keeps of what the column, taken by itself, tells about the label; `None` if that is
             nothing or not known.
+        lost: What it loses of that, as a share of what the table tells about the label; `None` if that is not known.
     """
 
     name: str
     role: str
     becomes: str
     kept: float | None
+    lost: float | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class CardChoice:
         suppressed: How many records it leaves out.
         kept: The share that it keeps of what the table tells about the label.
         proven: Whether it is proven that no other one keeps more.
+        at_most: The most that another one may keep, as far as that is known.
+        predicted: The share of what a model predicts from the table as it is that the same model predicts from this; it
+            is the one that predicts best from the table. Counted from chance: 0 is no better than that.
+        is_aim: Whether the release had to have this.
     """
 
     require: Mapping[str, float]
@@ -55,11 +62,14 @@ class CardChoice:
     suppressed: int | None
     kept: float | None
     proven: bool
+    at_most: float | None = None
+    predicted: Interval | None = None
+    is_aim: bool = False
 
     @property
     def in_words(self) -> str:
         """What was required: `k = 5, l = 2`."""
-        return ", ".join(f"{name} = {limit:g}" for name, limit in self.require.items())
+        return in_words(self.require)
 
 
 @dataclass(frozen=True)
@@ -210,7 +220,7 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         basis=advice.basis,
         considered=len(advice.ranking),
         runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
-        frontier=tuple(sorted(_frontier(findings.search, plan), key=lambda each: sorted(each.require.items()))),
+        frontier=tuple(sorted(_frontier(findings, plan), key=lambda each: sorted(each.require.items()))),
         measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
         check="" if isinstance(findings.check, str) else findings.check.verdict,
         unfinished=tuple(_unfinished(findings)),
@@ -218,23 +228,37 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
 
 
 def _columns(findings: Findings) -> Iterator[CardColumn]:
-    costs = {each.attribute: each for each in findings.advice.costs}
+    costs, whole = {each.attribute: each for each in findings.advice.costs}, _whole(findings.advice)
     for column in findings.assessed.columns:
         cost = costs.get(column.name)
         kept = None if cost is None or cost.whole <= 0 else min(1.0, max(0.0, cost.utility / cost.whole))
-        yield CardColumn(column.name, column.role, column.becomes, kept)
+        lost = None if cost is None or whole <= 0 else max(0.0, cost.whole - cost.utility) / whole
+        yield CardColumn(column.name, column.role, column.becomes, kept, lost)
 
 
-def _frontier(search: SearchResult, plan: Plan) -> Iterator[CardChoice]:
+def _whole(advice: EntryAdvice) -> float:
+    """Return what the table tells: of a measure of single attributes, as a sum over them."""
+    return advice.whole if measure_named(advice.measure).is_joint else sum(each.whole for each in advice.costs)
+
+
+def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
     known = {each.id for each in plan.configurations}
-    for point in search.frontier:
+    shares = {} if isinstance(findings.check, str) else findings.check.shares
+    for place, point in enumerate(findings.search.frontier):
         chosen = point.configuration
         if chosen is None:
-            yield CardChoice(point.requirement.privacy, "", None, None, point.complete)
-        else:
-            name = chosen.id if chosen.id in known else ""
-            left_out = chosen.suppressed or 0
-            yield CardChoice(point.requirement.privacy, name, left_out, point.share, point.complete)
+            yield CardChoice(point.requirement.privacy, "", None, None, point.complete, is_aim=place == 0)
+            continue
+        yield CardChoice(
+            require=point.requirement.privacy,
+            configuration=chosen.id if chosen.id in known else "",
+            suppressed=chosen.suppressed or 0,
+            kept=point.share,
+            proven=point.complete,
+            at_most=point.at_most,
+            predicted=shares.get(chosen.id),
+            is_aim=place == 0,
+        )
 
 
 def _measured(check: CheckResult) -> Iterator[CardAuc]:

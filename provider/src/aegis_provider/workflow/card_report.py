@@ -3,15 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from aegis_advisor.measures import measure_named
+from aegis_provider.check import NOTHING, RAW
 from aegis_provider.privacy import CRITERIA
-from aegis_provider.report.model import GOOD, Bars, Part, Report, Section, Term, Terms, TextTable
+from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable
+from aegis_provider.report.negligible import negligible
 from aegis_provider.workflow.card import Card
+from aegis_provider.workflow.card_frontier import choices, kept_in_words
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
-_UNKNOWN: Final = "not known"
 _LABELS_SHOWN: Final = 30
 _COLUMNS_SHOWN: Final = 200
+_BARS: Final = 20
 
 
 def card_report(card: Card) -> Report:
@@ -20,7 +24,7 @@ def card_report(card: Card) -> Report:
         Section("What is shared", list(_shared(card))),
         Section("Who is protected, and how", list(_privacy(card))),
         Section("What it is good for", list(_utility(card))),
-        Section("What it could have been", list(_choices(card))),
+        Section("What it could have been", list(choices(card))),
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
@@ -37,9 +41,21 @@ def _warnings(card: Card) -> Iterator[str]:
 def _shared(card: Card) -> Iterator[Part]:
     left_out = f"{card.left_out:,} records of the table are left out" if card.left_out else "no record is left out"
     yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}."
-    rows = [(shown(each.name), each.role, shown(each.becomes, 100), _share(each.kept)) for each in card.columns]
-    caption = f"keeps: the share of what the column alone tells about {shown(card.label)}"
-    yield TextTable(("column", "role", "its values become", "keeps"), rows, caption, most=_COLUMNS_SHOWN)
+    rows = [
+        (
+            shown(each.name),
+            each.role,
+            shown(each.becomes, 100),
+            *("-" if each.name == card.label else kept_in_words(share) for share in (each.kept, each.lost)),
+        )
+        for each in card.columns
+    ]
+    caption = (
+        f"keeps: the share of what the column alone tells about {shown(card.label)}; loses: the rest, as a share of "
+        "what the whole table tells"
+    )
+    yield TextTable(("column", "role", "its values become", "keeps", "loses"), rows, caption, most=_COLUMNS_SHOWN)
+    yield from _costs(card)
     if card.never_shared:
         reasons = [(shown(name), reason) for name, reason in card.never_shared.items()]
         yield TextTable(("never shared", "because"), reasons)
@@ -51,6 +67,23 @@ def _shared(card: Card) -> Iterator[Part]:
     )
 
 
+def _costs(card: Card) -> Iterator[Part]:
+    """Yield what masking costs as bars, the dearest column first and all negligible ones in one bar."""
+    lost = {shown(each.name): each.lost for each in card.columns if each.lost is not None and each.name != card.label}
+    dearest_first = sorted(lost.items(), key=lambda item: -item[1])
+    few = len(lost) - negligible([share for _, share in dearest_first], 1.0)
+    bars, rest = dearest_first[: min(few, _BARS)], dearest_first[min(few, _BARS) :]
+    if rest:
+        bars.append((f"{len(rest)} others, together", sum(share for _, share in rest)))
+    if any(share for _, share in bars):
+        axis = f"share of what the whole table tells about {shown(card.label)}"
+        caption = (
+            "What the masking of each column loses of what the column tells by itself. What several columns tell "
+            "counts for each of them, so all of them together lose less than the sum."
+        )
+        yield Bars([name for name, _ in bars], {("lost", BAD): [share for _, share in bars]}, axis, caption)
+
+
 def _labels(labels: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str | float, ...]]:
     before, after = (max(1, sum(each[place] for each in labels.values())) for place in (0, 1))
     for value, (records, released) in labels.items():
@@ -60,9 +93,15 @@ def _labels(labels: Mapping[str, tuple[int, int]]) -> Iterator[tuple[str | float
 def _privacy(card: Card) -> Iterator[Part]:
     named = [name for name in card.required if name in card.reached]
     rows = [
-        (name, CRITERIA[name].word, _number(card.promised.get(name)), _number(card.reached[name])) for name in named
+        (
+            CRITERIA[name].axis,
+            _number(card.promised.get(name)),
+            _number(card.reached[name]),
+            CRITERIA[name].consequence(card.reached[name]),
+        )
+        for name in named
     ]
-    yield TextTable(("privacy", "which is", "promised", "measured in the masked table"), rows)
+    yield TextTable(("privacy", "promised", "measured in the masked table", "so"), rows)
     release, before = card.highest_risk
     if release is not None and before is not None:
         yield (
@@ -75,32 +114,36 @@ def _privacy(card: Card) -> Iterator[Part]:
 def _utility(card: Card) -> Iterator[Part]:
     yield (
         f"Of what the table tells about {shown(card.label)}, by the measure {card.measure}, it keeps "
-        f"{_share(card.kept)}. It is the best of {card.considered:,} configurations; their order is {card.basis}."
+        f"{kept_in_words(card.kept)}. It is the best of {card.considered:,} configurations; their order is "
+        f"{card.basis}."
     )
     if card.runner_up is not None:
-        yield f"The next best, {card.runner_up[0]}, keeps {_share(card.runner_up[1])}."
+        yield f"The next best, {card.runner_up[0]}, keeps {kept_in_words(card.runner_up[1])}."
     if card.measured:
-        rows = [(each.table, each.model, each.auc, f"{each.low:.3f} to {each.high:.3f}") for each in card.measured]
+        rows = [
+            (each.table, each.model, f"{each.auc:.3f}", f"{each.low:.3f} to {each.high:.3f}") for each in card.measured
+        ]
         yield TextTable(("trained on", "model", "AUC", "95 % interval"), rows, "models were tested on other records")
         yield f"{card.check[0].upper()}{card.check[1:]}."
+    yield Terms(list(_utility_terms(card)))
 
 
-def _choices(card: Card) -> Iterator[Part]:
-    rows = [
-        (
-            each.in_words,
-            each.configuration or "-",
-            "-" if each.suppressed is None else each.suppressed,
-            _share(each.kept),
+def _utility_terms(card: Card) -> Iterator[Term]:
+    label = shown(card.label)
+    told = (
+        f"how well all shared columns together explain {label}: squared correlations, less what chance would give"
+        if measure_named(card.measure).is_joint
+        else f"what each column tells about {label} by itself, as a mean over the columns"
+    )
+    yield Term(f"the measure {card.measure}", told)
+    if card.measured:
+        yield Term(
+            "AUC",
+            f"how often a model tells two records with different {label} apart: of one record that has a value of it "
+            "and one that has not, it ranks the right one first. 0.5 is chance, 1 is always",
         )
-        for each in card.frontier
-    ]
-    yield TextTable(("required", "configuration", "records left out", "keeps"), rows, "-: none, or not in the plan")
-    known = [each for each in card.frontier if each.kept is not None]
-    if len(known) > 1:
-        groups = [each.in_words for each in known]
-        kept = [each.kept or 0.0 for each in known]
-        yield Bars(groups, {("kept", GOOD): kept}, "share kept", "what the best configuration keeps at each privacy")
+        yield Term(RAW, "the table with its columns unmasked: the most that there is to keep")
+        yield Term(NOTHING, f"a model that knows only how many records have each {label}: the least")
 
 
 def _limits(card: Card) -> Iterator[Part]:
@@ -130,10 +173,6 @@ def _origin(card: Card) -> Iterator[Part]:
         ("on", card.made),
     ]
     yield TextTable(("what", "value"), rows)
-
-
-def _share(share: float | None) -> str:
-    return _UNKNOWN if share is None else f"{100 * share:.0f} %"
 
 
 def _number(number: float | None) -> str:

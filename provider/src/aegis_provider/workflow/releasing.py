@@ -16,6 +16,7 @@ from aegis_provider.extras import needs_extra
 from aegis_provider.output import written_whole
 from aegis_provider.progress import Progress
 from aegis_provider.report.markdown import markdown_lines
+from aegis_provider.search import SearchResult
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
 from aegis_provider.workflow.card import Card, Findings, card_of
@@ -120,15 +121,15 @@ def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | N
         advice = _asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
     assessed = steps.assess(advice.best.id)
-    checked = [each.id for each in advice.ranking[:2]]
-    check = _checked(steps, checked)
+    check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
     return Findings(search, entry, judged, advice, masked, assessed, check), entry_id
 
 
-def _checked(steps: Steps, configurations: Sequence[str]) -> CheckResult | str:
-    """Train models; or return why that is not possible here, which makes no release worse."""
+def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) -> CheckResult | str:
+    """Train models, on the frontier last; or return why that is not possible here, which makes no release worse."""
+    frontier = {each.configuration.id: each.configuration for each in search.frontier if each.configuration}
     try:
-        return steps.check(configurations)
+        return steps.check(configurations, [each for name, each in frontier.items() if name not in configurations])
     except AegisError as error:  # an extra is missing, or too few records have a label value
         return str(error)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -13,7 +13,7 @@ from aegis_provider.check import CheckResult, check
 from aegis_provider.disclosure import Judged, verdict_on
 from aegis_provider.draft import start
 from aegis_provider.errors import NothingHoldsError, PlanError, shortened
-from aegis_provider.plan.model import Plan
+from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import prepare_entry
@@ -190,16 +190,19 @@ class Steps:
 
         return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
 
-    def check(self, configurations: Sequence[str]) -> CheckResult:
-        """Train models on the table and on its releases."""
+    def check(self, configurations: Sequence[str], further: Sequence[Configuration]) -> CheckResult:
+        """Train models on the table and on its releases, and on those by further configurations, in the plan or not."""
+        ids = [each.id for each in further]
 
         def work() -> CheckResult:
             with self.stage("training models") as progress:
                 seconds = self.aim.checking_seconds
-                how = {"folds": _FOLDS, **self.how}
-                return check(self.table, self.found, configurations, seconds=seconds, progress=progress, **how)
+                how = {"folds": _FOLDS, "further": ids, **self.how}
+                plan = _with(self.found, further)
+                return check(self.table, plan, configurations, seconds=seconds, progress=progress, **how)
 
-        return self.folder.step("check", self._of(FOUND, checked=list(configurations)), [], CheckResult, work)
+        inputs = self._of(FOUND, checked=list(configurations), further=ids)
+        return self.folder.step("check", inputs, [], CheckResult, work)
 
     @property
     def found(self) -> Plan:
@@ -209,3 +212,11 @@ class Steps:
     def _of(self, file: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         """Return what a step is made from that uses this file."""
         return {**self.origin, file: digest_of(self.folder.file(file)), **more}
+
+
+def _with(plan: Plan, configurations: Sequence[Configuration]) -> Plan:
+    """Return the plan with those of the configurations, too, that it does not have."""
+    known = {each.id for each in plan.configurations}
+    return replace(
+        plan, configurations=(*plan.configurations, *(each for each in configurations if each.id not in known))
+    )

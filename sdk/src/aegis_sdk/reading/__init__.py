@@ -8,7 +8,7 @@ from aegis_sdk.printable import one_line, shown, some
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
 from aegis_sdk.reading.configurations import ids_of, maskings_in, maskings_of, measured_of, promises_of, vouched_for
 from aegis_sdk.reading.function_words import in_words, unit_of
-from aegis_sdk.reading.headline import Kept, headline, kept_by_best
+from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whole_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
 from aegis_sdk.reading.verdict import verdict_in_words
@@ -22,6 +22,7 @@ __all__ = [
     "MaskingOutline",
     "Node",
     "Range",
+    "Whole",
     "deviation_bounds",
     "headline",
     "ids_of",
@@ -43,4 +44,5 @@ __all__ = [
     "utility_bounds",
     "verdict_in_words",
     "vouched_for",
+    "whole_of",
 ]

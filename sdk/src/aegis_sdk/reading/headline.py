@@ -66,12 +66,28 @@ def kept_by_best(advice: Advice | CoarseAdvice) -> Kept | None:
         rows = (row for row in advice.ranking or [] if row.configuration == advice.configuration)
         share = next((row.utility_share for row in rows), None)
         return None if share is None else Kept(share, of_all=False, is_coarse=True)
-    if advice.request.get("reference") == "own" or advice.better == "lower" or advice.deviation is None:
+    whole = whole_of(advice)
+    return None if whole is None or advice.deviation is None else whole.kept(advice.deviation)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The utility that deviations are measured from, and whether it is that of the unmasked table."""
+
+    utility: float
+    of_all: bool
+
+    def kept(self, deviation: float) -> Kept:
+        """What is left of it."""
+        return Kept(min(max(1 - deviation / self.utility, 0.0), 1.0), self.of_all)
+
+
+def whole_of(advice: Advice) -> Whole | None:
+    """The whole that shares are of; None as in `kept_by_best`."""
+    if advice.request.get("reference") == "own" or advice.better == "lower":
         return None
-    whole, of_all = _whole(advice)
-    if whole <= 0:
-        return None
-    return Kept(min(max(1 - advice.deviation / whole, 0.0), 1.0), of_all)
+    utility, of_all = _whole(advice)
+    return Whole(utility, of_all) if utility > 0 else None
 
 
 def _whole(advice: Advice) -> tuple[float, bool]:

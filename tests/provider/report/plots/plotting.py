@@ -2,7 +2,7 @@
 
 import numpy as np
 from matplotlib.collections import PathCollection
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 
 from aegis_sdk.wire import EXAMPLE_ADVICE, EXAMPLE_ENTRY, Advice, EntryDocument
 
@@ -17,13 +17,24 @@ def entry_of(privacy, **fields):
 
 
 def advice_of(utilities, reference=1.0, **fields):
-    """Return an advice that ranks these configurations by how far their utilities are from the reference."""
+    """Return an advice that ranks these configurations by how far their utilities are from the reference.
+
+    The reference is the utility of the only attribute, unmasked; so by 1, shares are utilities.
+    """
     ranking = [
         {"configuration": name, "utility": utility, "deviation": abs(reference - utility)}
         for name, utility in sorted(utilities.items(), key=lambda item: abs(reference - item[1]))
     ]
     first = {"configuration": ranking[0]["configuration"]} if ranking else {}
-    given = {"ranking": ranking, "considered": len(ranking), "better": "higher", **first, **fields}
+    attributes = [{**EXAMPLE_ADVICE["attributes"][0], "reference_utility": reference}]
+    given = {
+        "attributes": attributes,
+        "ranking": ranking,
+        "considered": len(ranking),
+        "better": "higher",
+        **first,
+        **fields,
+    }
     return Advice.model_validate({**EXAMPLE_ADVICE, **given})
 
 
@@ -63,3 +74,13 @@ def annotations_of(figure):
 
 def note_of(figure):
     return figure.get_supxlabel()
+
+
+def clipped(figure):
+    """Return the words that the edge of the picture cuts off, except ticks out of range, which are not drawn."""
+    figure.draw_without_rendering()
+    ticks = {label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels()}
+    words = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text() and each not in ticks]
+    picture = figure.bbox.padded(1)  # a pixel for the pen
+    boxes = [(each.get_text(), each.get_window_extent()) for each in words]
+    return [text for text, box in boxes if not (picture.contains(*box.min) and picture.contains(*box.max))]

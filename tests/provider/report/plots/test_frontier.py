@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from aegis_provider.report.plots import PlotError, Scored, best_promise, frontier, page, pareto, scored
@@ -44,8 +45,10 @@ class TestFrontier:
 
     def test_every_configuration_is_a_point_and_the_steps_are_the_frontier(self):
         figure = frontier(entry_of(PRIVACY), advice_of(UTILITIES))
-        assert points_of(figure) == {(PRIVACY[name]["k"], utility) for name, utility in UTILITIES.items()}
-        assert steps_of(figure) == [(1, 0.9), (5, 0.5), (5, 0.5), (100, 0.1)]
+        assert {(k, round(share, 9)) for k, share in points_of(figure)} == {
+            (PRIVACY[name]["k"], utility) for name, utility in UTILITIES.items()
+        }
+        assert steps_of(figure) == [(1, 0.9), (5, 0.5), (5, 0.5), (100, pytest.approx(0.1))]
         assert {each.get_text() for each in annotations_of(figure)} == {"c1", "c2, c4", "c5"}
         assert figure.axes[0].get_xscale() == "log"
         assert "70" not in note_of(figure)
@@ -54,13 +57,46 @@ class TestFrontier:
         privacy = {name: {"t": 1 / vouched["k"]} for name, vouched in PRIVACY.items()}
         figure = frontier(entry_of(privacy), advice_of(UTILITIES))
         assert figure.axes[0].xaxis_inverted()
-        assert steps_of(figure) == [(1, 0.9), (0.2, 0.5), (0.2, 0.5), (0.01, 0.1)]
+        assert steps_of(figure) == [(1, 0.9), (0.2, 0.5), (0.2, 0.5), (0.01, pytest.approx(0.1))]
         assert "less is more private" in figure.axes[0].get_xlabel()
+
+    def test_shares_go_from_nothing_shared_to_all_that_the_table_tells(self):
+        halves = {name: utility / 2 for name, utility in UTILITIES.items()}
+        whole = {"reference_utility": 0.5, "reference_source": "published", "dimensions": 3}
+        figure = frontier(entry_of(PRIVACY), advice_of(halves, reference=0.5, joint=whole))
+        axes = figure.axes[0]
+        assert steps_of(figure) == [(1, 0.9), (5, 0.5), (5, 0.5), (100, pytest.approx(0.1))]
+        assert axes.get_ylim()[0] == 0
+        assert [each.get_text() for each in axes.get_yticklabels()] == [f"{share} %" for share in range(0, 101, 20)]
+        levels = {each.get_ydata()[0] for each in axes.lines if each.get_linestyle() == "--"}
+        names = {each.get_text().replace("\n", " "): each.get_position()[1] for each in axes.texts}
+        assert levels == {0, 1}
+        assert (names["nothing shared"], names["the table as it is"]) == (0, 1)
+        assert "kept of what the table tells about health" in axes.get_ylabel().replace("\n", " ")
+
+    def test_of_what_is_only_known_in_part_the_share_is_of_what_is_known(self):
+        advice = advice_of(UTILITIES)
+        partly = advice.attributes[0].model_copy(update={"knowledge": "histogram", "bound": "lower"})
+        axes = frontier(entry_of(PRIVACY), advice.model_copy(update={"attributes": [partly]})).axes[0]
+        assert "all that\nis known" in [each.get_text() for each in axes.texts]
+        assert "is known to tell" in axes.get_ylabel()
+
+    def test_those_on_the_frontier_have_intervals_where_the_advice_has_errors(self):
+        advice = advice_of(UTILITIES)
+        errors = {"c1": 0.01, "c2": 0.02, "c3": 0.03, "c4": None, "c5": 0.04}
+        rows = [row.model_copy(update={"standard_error": errors[row.configuration]}) for row in advice.ranking]
+        axes = frontier(entry_of(PRIVACY), advice.model_copy(update={"ranking": rows})).axes[0]
+        [bars] = [each for each in axes.collections if isinstance(each, LineCollection)]
+        spans = {(low[0], round(high[1] - low[1], 9)) for low, high in bars.get_segments()}
+        assert spans == {(1, 2 * 1.96 * 0.01), (5, 2 * 1.96 * 0.02), (100, 2 * 1.96 * 0.04)}
+        assert "95 % interval" in [each.get_text() for each in axes.get_legend().get_texts()]
+        assert note_of(axes.figure).endswith("; intervals: of samples like this table")
 
     def test_better_is_upwards_for_measures_of_which_less_is_better(self):
         errors = {name: 1 - utility for name, utility in UTILITIES.items()}
         figure = frontier(entry_of(PRIVACY), advice_of(errors, reference=0, better="lower"))
         assert figure.axes[0].yaxis_inverted()
+        assert figure.axes[0].get_ylim()[1] == 0
         assert [place for place, _ in steps_of(figure)] == [1, 5, 5, 100]
 
     def test_where_deviation_and_utility_order_differently_the_deviation_is_drawn(self):

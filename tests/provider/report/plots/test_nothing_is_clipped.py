@@ -1,23 +1,12 @@
 """The edge of the picture cuts off no word of a figure."""
 
 import pytest
-from matplotlib.text import Text
 
 from aegis_provider.report.page import drawing
 from aegis_provider.report.plots import costs, frontier, lattice
-from tests.provider.report.plots.plotting import PRIVACY, UTILITIES, advice_of, entry_of
+from tests.provider.report.plots.plotting import PRIVACY, UTILITIES, advice_of, clipped, entry_of
 
 LONG = "a-name-of-an-entry-that-is-as-long-as-names-of-entries-may-well-be"
-
-
-def clipped(figure):
-    """Return the words, except ticks out of range, which are not drawn."""
-    figure.draw_without_rendering()
-    ticks = {label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels()}
-    words = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text() and each not in ticks]
-    picture = figure.bbox.padded(1)  # a pixel for the pen
-    boxes = [(each.get_text(), each.get_window_extent()) for each in words]
-    return [text for text, box in boxes if not (picture.contains(*box.min) and picture.contains(*box.max))]
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])

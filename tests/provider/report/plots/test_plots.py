@@ -14,7 +14,6 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from aegis_provider.errors import OutputError, PlotError
 from aegis_provider.report.plots import (
-    costs,
     drawable,
     lattice,
     page,
@@ -24,81 +23,10 @@ from aegis_provider.report.plots import (
 from aegis_provider.report.plots.layered import layered
 from aegis_sdk.reading import Lattice, Node, lattice_of
 from aegis_sdk.wire import EXAMPLE_ENTRY, EntryDocument
-from tests.provider.report.plots.plotting import PRIVACY, advice_of, annotations_of, entry_of, many, note_of
+from tests.provider.report.plots.plotting import PRIVACY, advice_of, entry_of, many
 
 UNKNOWN = "#d6d6d6"
 HOSTILE = "<script>alert(1)</script> & $x^{$"
-
-
-class TestCosts:
-    def advice(self, **fields):
-        def attribute(name, whole, deviations):
-            scores = {
-                each: {"utility": whole - cost, "deviation": cost, "source": "counts"}
-                for each, cost in deviations.items()
-            }
-            return {
-                "name": name,
-                "knowledge": "joint",
-                "bound": "exact",
-                "reference_utility": whole,
-                "maskings": scores,
-            }
-
-        attributes = [
-            attribute("zip", 0.2, {"zip-3": 0.1}),
-            attribute("age", 0.5, {"drop": 0.5, "age-2": 0.125}),
-            attribute("unused", 0.9, {}),
-        ]
-        return advice_of({"c1": 0.5}, attributes=attributes, **fields)
-
-    def bars(self, figure):
-        axes = figure.axes[0]
-        names = [each.get_text() for each in axes.get_yticklabels()]
-        found = {}
-        for bar in axes.patches:
-            found.setdefault(names[round(bar.get_y() + bar.get_height() / 2)], []).append(bar.get_width())
-        return names, found
-
-    def test_a_bar_is_a_deviation_before_all_that_there_is_to_lose(self):
-        names, bars = self.bars(costs(entry_of({"c1": {"k": 2}}), self.advice()))
-        assert names == ["age", "age-2", "drop", "zip", "zip-3"]
-        assert bars == {"age-2": [0.5, 0.125], "drop": [0.5, 0.5], "zip-3": [0.2, 0.1]}
-
-    def test_the_maskings_of_the_best_configuration_stand_out(self):
-        figure = costs(entry_of({"c1": {"k": 2}}), self.advice())
-        bold = [each.get_text() for each in figure.axes[0].get_yticklabels() if each.get_fontweight() == "bold"]
-        assert bold == ["age", "age-2", "zip"]
-        assert [each.get_text() for each in annotations_of(figure)] == ["0.125  25%", "0.5  100%", "0.1  50%"]
-
-    def test_of_errors_it_is_not_known_how_much_there_is_to_lose(self):
-        figure = costs(entry_of({"c1": {"k": 2}}), self.advice(better="lower"), ["zip"])
-        assert self.bars(figure) == (["zip", "zip-3"], {"zip-3": [0, 0.1]})
-        assert [each.get_text() for each in annotations_of(figure)] == ["0.1"]
-
-    def test_of_an_attribute_that_is_not_known_unmasked_no_share_is_told_and_the_bars_are_hatched(self):
-        advice = self.advice()
-        age = advice.attributes[1].model_copy(
-            update={"knowledge": "histogram", "lower_bound": 0.5, "upper_bound": 1.5, "bound": "lower"}
-        )
-        partly = advice.model_copy(update={"attributes": [advice.attributes[0], age]})
-        figure = costs(entry_of({"c1": {"k": 2}}), partly)
-        axes = figure.axes[0]
-        assert [each.get_text() for each in annotations_of(figure)] == [
-            "0.125 (0.12 to 1.1)",
-            "0.5 (0.5 to 1.5)",
-            "0.1  50%",
-        ]
-        assert [bool(bar.get_hatch()) for bar in axes.patches] == [True, False, True, False, False, False]
-        assert " of what is known: 0.5 (0.5 to 1.5)" in [each.get_text() for each in axes.texts]
-        assert [each.get_text() for each in axes.get_legend().get_texts()][-2:] == ["kept", "kept, of what is known"]
-        assert "more may be lost" in note_of(figure)
-        assert "joint counts of age are not known" in page(entry_of({"c1": {"k": 2}}), partly)
-        assert "joint counts of" not in page(entry_of({"c1": {"k": 2}}), advice)
-
-    def test_without_scores_there_is_nothing_to_draw(self):
-        with pytest.raises(PlotError, match="scores no masking"):
-            costs(entry_of({"c1": {"k": 2}}), self.advice(), ["unused"])
 
 
 def with_maskings(*maskings, domain=4):
@@ -175,11 +103,25 @@ class TestLattice:
         assert colour["other"] == colour["drawn"] == UNKNOWN
         assert UNKNOWN not in (colour["identity"], colour["coarse"], colour["drop"])
         key = {each.get_text(): each for each in figure.axes[0].texts}
-        assert {"0%", "25%", "50%", "75%", "100%", "not known"} <= key.keys()
+        assert {"0 %", "25 %", "50 %", "75 %", "100 %", "not known"} <= key.keys()
         swatches = [to_hex(each.get_facecolor()) for each in figure.axes[0].patches if isinstance(each, Rectangle)]
         assert swatches[0] == colour["identity"]
         assert swatches[2] == colour["coarse"]
-        assert swatches[-2:] == [colour["drop"], UNKNOWN]
+        assert swatches[4:6] == [colour["drop"], UNKNOWN]
+
+    @pytest.mark.parametrize("chosen", ["identity", "fine", "same", "drawn"])
+    def test_the_choice_is_framed(self, chosen):
+        configurations = [{"id": "c1", "maskings": {"age": chosen}}, {"id": "c2", "maskings": {"age": "other"}}]
+        entry = self.ENTRY.model_copy(update={"configurations": None})
+        entry = EntryDocument.model_validate(entry.model_dump() | {"configurations": configurations})
+        axes = lattice(entry, advice_of({"c1": 0.9, "c2": 0.1})).axes[0]
+        framed = [each for each in axes.patches if isinstance(each, FancyBboxPatch) and each.get_linewidth() > 2]
+        assert len(framed) == 1
+        box = framed[0].get_bbox()
+        inside = {each.get_text() for each in axes.texts if box.contains(*each.get_position())}
+        assert chosen in inside
+        assert "other" not in inside
+        assert "chosen by c1" in {each.get_text() for each in axes.texts}
 
     def test_without_an_advice_all_boxes_are_white_and_there_is_no_key(self):
         axes = lattice(self.ENTRY).axes[0]

@@ -10,8 +10,9 @@ Needs the extra `plots` (jinja2, matplotlib). Everything raised here is a `PlotE
 from aegis_provider.errors import PlotError
 from aegis_provider.report.page import drawing
 from aegis_provider.report.plots.costs import costs
-from aegis_provider.report.plots.frontier import Scored, best_promise, frontier, pareto, scored
+from aegis_provider.report.plots.frontier import frontier
 from aegis_provider.report.plots.hasse import lattice
+from aegis_provider.report.plots.pareto import Scored, best_promise, pareto, scored
 from aegis_provider.report.plots.writing import drawable, page, write_image, write_page
 
 __all__ = [

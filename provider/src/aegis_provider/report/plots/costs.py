@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from aegis_provider.errors import PlotError
 from aegis_provider.report.figures import Drawing, Subject
 from aegis_provider.report.model import Part, Plot
+from aegis_provider.report.negligible import negligible
 from aegis_provider.report.page import drawing, figure_svg
 from aegis_provider.report.plots.style import (
     BLUE,
@@ -26,12 +27,14 @@ from aegis_provider.report.plots.style import (
     quiet,
     refuse_vast,
 )
+from aegis_sdk.printable import Share
 from aegis_sdk.reading import maskings_in, reference_known, shown, some, stated_deviation, utility_bounds
 from aegis_sdk.wire import Advice, AttributeAdvice, EntryDocument
 
 _ROW = 0.25
 """Inches of a row."""
 _MOST_NAMES = 8
+_MOST_NAMES_OF_REST = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ class _Row:
 def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None = None) -> Figure:
     """Draw the deviation of every scored masking as a bar, by attribute, the attribute with most to lose first.
 
+    Attributes that have next to nothing to lose share one bar, unless they are asked for by name: what the best
+    configuration loses of them together.
+
     If more utility is better, the reference utility of the attribute is drawn behind each bar: all that a masking can
     lose. It is hatched if the unmasked joint counts are not known. Then more may be lost, and the bounds are shown.
     The maskings of the best configuration are marked.
@@ -71,16 +77,19 @@ def costs(entry: EntryDocument, advice: Advice, attributes: Sequence[str] | None
     Raises:
         PlotError: The advice scores no masking of these attributes.
     """
-    chosen = _chosen(advice, attributes)
-    rows = list(
-        _rows(chosen[:MOST_ATTRIBUTES], maskings_in(entry, advice.configuration), whole_known=advice.better != "lower")
-    )
+    chosen, best = _chosen(advice, attributes), maskings_in(entry, advice.configuration)
+    own, rest = (chosen, []) if attributes else _apart(chosen)
+    whole_known = advice.better != "lower"
+    rows = [
+        *_rows(own[:MOST_ATTRIBUTES], best, whole_known=whole_known),
+        *_rest(rest, best, whole_known=whole_known),
+    ]
     figure = Figure(figsize=(9, 1.7 + _ROW * len(rows)))
     axes = figure.subplots()
     _bars(axes, rows)
     axes.set_xlabel(f"deviation from the attribute's reference utility: {measure_of(advice)}", fontsize=10)
     _legend(axes, advice, rows)
-    entitle(figure, shown(f"What each masking costs: {entry.name}", 70), _left_out(chosen), _unknown(rows))
+    entitle(figure, shown(f"What each masking costs: {entry.name}", 70), _left_out(own), _unknown(rows))
     return figure
 
 
@@ -90,7 +99,42 @@ def _chosen(advice: Advice, attributes: Sequence[str] | None) -> list[AttributeA
         raise PlotError("the advice scores no masking of these attributes; ask again with --json")
     refuse_vast(score.deviation for each in scored for score in each.maskings.values())
     refuse_vast(each.reference_utility for each in scored)
-    return sorted(scored, key=lambda each: max(score.deviation for score in each.maskings.values()), reverse=True)
+    return sorted(scored, key=_most, reverse=True)
+
+
+def _most(attribute: AttributeAdvice) -> float:
+    """Return the most that a masking loses."""
+    return max(score.deviation for score in attribute.maskings.values())
+
+
+def _apart(attributes: Sequence[AttributeAdvice]) -> tuple[list[AttributeAdvice], list[AttributeAdvice]]:
+    """Return the attributes that have bars of their own, and those that have next to nothing to lose together.
+
+    An attribute that may have much more to lose than is known is not among these, nor is the first.
+    """
+    whole = sum(map(_most, attributes))
+    small = [each for each in attributes[1:] if not utility_bounds(each).far_apart]
+    rest = small[len(small) - negligible([_most(each) for each in small], whole) :]
+    return [each for each in attributes if each not in rest], rest
+
+
+def _rest(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, whole_known: bool) -> Iterator[_Row]:
+    """Yield the heading and the bar of those that share one."""
+    if not attributes:
+        return
+    known = all(reference_known(each) for each in attributes)
+    lost = sum(each.maskings[name].deviation for each in attributes if (name := best.get(each.name)) in each.maskings)
+    whole = sum(each.reference_utility for each in attributes)
+    yield _Row(f"{len(attributes)} others", some([each.name for each in attributes], _MOST_NAMES_OF_REST), known)
+    share = f"  {Share(lost / whole)}" if whole_known and known and whole else ""
+    yield _Row(
+        "together",
+        f"{'' if known else 'about '}{lost:.3g}{share}",
+        known,
+        lost,
+        whole if whole_known else None,
+        is_best=True,
+    )
 
 
 def _rows(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, whole_known: bool) -> Iterator[_Row]:
@@ -101,7 +145,7 @@ def _rows(attributes: Sequence[AttributeAdvice], best: Mapping[str, str], *, who
         whole = each.reference_utility if whole_known else None
         for masking, score in cheapest_first[:MOST_MASKINGS]:
             # A share of what is known would be mistaken for a share of the whole.
-            share = f"  {score.deviation / whole:.0%}" if whole and known else ""
+            share = f"  {Share(score.deviation / whole)}" if whole and known else ""
             beside = stated_deviation(each, masking) + share
             is_best = best.get(each.name) == masking
             yield _Row(shown(masking, LONGEST_NAME), beside, known, score.deviation, whole, is_best)
@@ -180,7 +224,8 @@ def _parts(subject: Subject) -> Iterator[Part]:
     yield (
         "For each attribute, the bars show how far every masking is from the reference utility: what the unmasked "
         "attribute tells about the label, or as much of that as is known. A long bar means a high cost. If all bars "
-        "are short and the joint counts are known, the attribute tells little in any case."
+        "are short and the joint counts are known, the attribute tells little in any case. Attributes that tell next "
+        "to nothing share the last bar: what the best configuration loses of all of them."
     )
     yield Plot(figure_svg(costs(entry, advice, attributes)), "Deviation of every masking, by attribute.")
     chosen = [each for each in advice.attributes or () if not attributes or each.name in attributes]

@@ -1,7 +1,7 @@
 """The maskings of each attribute as a Hasse diagram: a masking is a function of those below it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from matplotlib.axes import Axes
@@ -13,8 +13,8 @@ from aegis_provider.report.model import Part, Plot
 from aegis_provider.report.page import drawing, figure_svg
 from aegis_provider.report.plots.layered import Layered, layered
 from aegis_provider.report.plots.shading import draw_key, fill_of, ink_on, key_width, losses_of
-from aegis_provider.report.plots.style import INK, LONGEST_NAME, few, left_out, text_width
-from aegis_sdk.reading import lattice_of, shown, unit_of
+from aegis_provider.report.plots.style import INK, LONGEST_NAME, VERMILION, few, left_out, text_width
+from aegis_sdk.reading import lattice_of, maskings_in, shown, unit_of
 from aegis_sdk.wire import Advice, Attribute, EntryDocument
 
 # Inches, except for font sizes.
@@ -39,12 +39,16 @@ _RULE = "a line joins a masking to one above it that is a function of it"
 
 @dataclass(frozen=True)
 class _Box:
-    """A node as it is drawn: its lines of text, its width, and what its maskings lose (0 to 1, if known)."""
+    """A node as it is drawn: its lines of text, its width, and what its maskings lose (0 to 1, if known).
+
+    `chosen`: whether the best configuration has one of its maskings.
+    """
 
     lines: tuple[str, ...]
     width: float
     loss: float | None = None
     dashed: bool = False
+    chosen: bool = False
 
     @property
     def height(self) -> float:
@@ -93,11 +97,13 @@ def lattice(entry: EntryDocument, advice: Advice | None = None, attributes: Sequ
     """Draw the Hasse diagram of the maskings of each attribute, finer ones below coarser ones.
 
     Maskings that group the values alike share a box. Those without a mapping stand aside, dashed. With an advice, a
-    box is darker the more of the attribute's reference utility its masking loses, and grey if that is not known.
+    box is darker the more of the attribute's reference utility its masking loses, and grey if that is not known; those
+    of the best configuration have a thick frame.
     `attributes`: the names of those to draw; by default all of the entry.
     """
     chosen = [each for each in entry.attributes if not attributes or each.name in attributes]
-    panels = [_panel(each, losses_of(advice, each.name)) for each in few(chosen)]
+    best = maskings_in(entry, advice.configuration) if advice else {}
+    panels = [_panel(each, losses_of(advice, each.name), best.get(each.name)) for each in few(chosen)]
     rows = _shelves(panels)
     notes = _notes(entry, left_out(chosen))
     width = max(*map(_row_width, rows), *_heading_widths(entry, advice, notes)) + 2 * _MARGIN
@@ -118,31 +124,30 @@ def lattice(entry: EntryDocument, advice: Advice | None = None, attributes: Sequ
     return figure
 
 
-def _panel(attribute: Attribute, losses: Mapping[str, float]) -> _Panel:
+def _panel(attribute: Attribute, losses: Mapping[str, float], chosen: str | None) -> _Panel:
     order = lattice_of(attribute)
     outside = {each.id: each for each in attribute.maskings if each.id in order.outside}
     units = {each.id: unit for each in attribute.maskings if (unit := unit_of(each))}
     return _Panel(
         name=shown(attribute.name, LONGEST_NAME),
-        boxes=tuple(_box(node.maskings, node.groups, losses, units) for node in order.nodes),
-        aside=tuple(_box((name,), len(each.domain), losses, units, dashed=True) for name, each in outside.items()),
+        boxes=tuple(
+            replace(_box(node.maskings, node.groups, losses, units), chosen=chosen in node.maskings)
+            for node in order.nodes
+        ),
+        aside=tuple(
+            replace(_box((name,), len(each.domain), losses, units), dashed=True, chosen=chosen == name)
+            for name, each in outside.items()
+        ),
         drawn=layered(order),
     )
 
 
-def _box(
-    maskings: Sequence[str],
-    values: int,
-    losses: Mapping[str, float],
-    units: Mapping[str, str],
-    *,
-    dashed: bool = False,
-) -> _Box:
+def _box(maskings: Sequence[str], values: int, losses: Mapping[str, float], units: Mapping[str, str]) -> _Box:
     names = [_named(each, units.get(each)) for each in maskings[:_NAMES]]
     more = [f"+{len(maskings) - _NAMES}"] if len(maskings) > _NAMES else []
     lines = (*names, *more, f"{values} value{'s' * (values != 1)}")
     width = max(text_width(line, _POINTS) for line in lines) + 2 * _PADDING
-    return _Box(lines, width, next((losses[each] for each in maskings if each in losses), None), dashed)
+    return _Box(lines, width, next((losses[each] for each in maskings if each in losses), None))
 
 
 def _named(masking: str, unit: str | None) -> str:
@@ -189,7 +194,8 @@ def _draw_box(axes: Axes, box: _Box, x: float, y: float, *, advised: bool) -> No
     fill = fill_of(box.loss, advised=advised)
     corner = (x - box.width / 2 + 0.04, y - box.height / 2 + 0.04)
     frame = FancyBboxPatch(corner, box.width - 0.08, box.height - 0.08, boxstyle="round,pad=0.04")
-    frame.set(facecolor=fill, edgecolor="#666666", linewidth=0.9, zorder=2, linestyle="--" if box.dashed else "-")
+    edge, width = (VERMILION, 3.0) if box.chosen else ("#666666", 0.9)
+    frame.set(facecolor=fill, edgecolor=edge, linewidth=width, zorder=2, linestyle="--" if box.dashed else "-")
     axes.add_patch(frame)
     ink = ink_on(box.loss)
     top = y + (len(box.lines) - 1) * _LINE / 2
@@ -243,7 +249,7 @@ def _parts(subject: Subject) -> Iterator[Part]:
             "The darker a box, the more of the reference utility of its attribute is lost. Dropping the attribute "
             "loses all of it. Grey means that the loss is not known: no configuration that was asked about uses the "
             "masking, or the unmasked joint counts are not known and it may lose little or much of what they would "
-            "tell."
+            "tell. Boxes with a thick frame are what the best configuration has."
         )
     yield Plot(figure_svg(_figure(subject)), "The Hasse diagram of the maskings of every attribute.")
 

@@ -34,18 +34,26 @@ class PointLabel:
 
 
 def label_points(
-    figure: Figure, axes: Axes, labels: Sequence[PointLabel], points: Sequence[tuple[float, float]]
+    figure: Figure,
+    axes: Axes,
+    labels: Sequence[PointLabel],
+    points: Sequence[tuple[float, float]],
+    upright: Sequence[tuple[float, float, float]] = (),
 ) -> None:
     """Write the labels that fit, the first ones before others.
 
-    `points`: the corners of a line that falls in steps to the right, in data coordinates. A label that would lie over
-    another one, over the line or outside the axes is left out.
+    `points`: the corners of a line that falls in steps to the right, in data coordinates. `upright`: the x, the lower
+    and the upper end of upright lines. A label that would lie over another one, over a line or outside the axes is left
+    out.
     """
     figure.draw_without_rendering()  # lays the figure out, so that pixels are known
     corners = [(float(x), float(y)) for x, y in axes.transData.transform(list(points))]
     taken = [_around(*corner, *corner) for corner in corners]
     for (x, y), (next_x, next_y) in pairwise(corners):
         taken += [_around(x, next_y, x, y, _PEN), _around(x, next_y, next_x, next_y, _PEN)]
+    for x, lower, upper in upright:
+        [(place, foot), (_, head)] = axes.transData.transform([(x, lower), (x, upper)])
+        taken.append(_around(place, foot, place, head, _PEN))
     for label in labels:
         box = _written(axes, label, taken)
         if box is not None:

@@ -6,8 +6,8 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from aegis_provider.report.plots.style import INK, text_width
-from aegis_sdk.reading import reference_known, utility_bounds
+from aegis_provider.report.plots.style import INK, VERMILION, text_width
+from aegis_sdk.reading import reference_known, shown, utility_bounds
 from aegis_sdk.wire import DROP, IDENTITY, Advice, AttributeAdvice, MaskingScore
 
 _DARKEST = 0.85
@@ -20,6 +20,7 @@ _SWATCH, _HIGH = 0.5, 0.19
 _SPACE = 0.1
 _POINTS = 9
 _NOT_KNOWN = "not known"
+_LONGEST_ID = 24
 _SHADES = colormaps["Blues"]
 
 
@@ -72,17 +73,27 @@ def ink_on(loss: float | None) -> str:
 
 def key_width(advice: Advice) -> float:
     """Return the width of the key that `draw_key` draws, in inches."""
-    return _before_unknown(advice) + _SWATCH + _SPACE + text_width(_NOT_KNOWN, _POINTS)
+    unknown = _before_unknown(advice) + _SWATCH + _SPACE + text_width(_NOT_KNOWN, _POINTS)
+    return unknown + 2 * _SWATCH + _SPACE + text_width(_chosen(advice), _POINTS)
 
 
 def draw_key(axes: Axes, left: float, middle: float, advice: Advice) -> None:
-    """Draw the shades from no loss to full loss, and that of an unknown loss; the axes are in inches."""
+    """Draw the shades from no loss to full loss, that of an unknown loss, and the frame; the axes are in inches."""
     for place, loss in enumerate(_KEY):
-        _swatch(axes, left + place * _SWATCH, middle, f"{loss:.0%}", loss)
+        _swatch(axes, left + place * _SWATCH, middle, f"{100 * loss:.0f} %", loss)
     _word(axes, left + len(_KEY) * _SWATCH + _SPACE, middle, _whole(advice))
     unknown = left + _before_unknown(advice)
     _swatch(axes, unknown, middle, "", None)
     _word(axes, unknown + _SWATCH + _SPACE, middle, _NOT_KNOWN)
+    framed = unknown + 2 * _SWATCH + _SPACE + text_width(_NOT_KNOWN, _POINTS)
+    corner = (framed, middle - _HIGH / 2)
+    axes.add_patch(Rectangle(corner, _SWATCH, _HIGH, facecolor="none", edgecolor=VERMILION, linewidth=3))
+    _word(axes, framed + _SWATCH + _SPACE, middle, _chosen(advice))
+
+
+def _chosen(advice: Advice) -> str:
+    """Return what the frame means."""
+    return f"chosen by {shown(advice.configuration or 'the best configuration', _LONGEST_ID)}"
 
 
 def _whole(advice: Advice) -> str:

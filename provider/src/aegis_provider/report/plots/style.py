@@ -51,10 +51,11 @@ def refuse_vast(numbers: Iterable[float]) -> None:
             raise PlotError(f"{number:g} is too large to draw; was the file changed?")
 
 
-def measure_of(advice: Advice) -> str:
+def measure_of(advice: Advice, *, unit: bool = True) -> str:
     """Return the measure that was asked for, in words, with its unit."""
-    unit = f" ({advice.unit})" if advice.unit else ""
-    return shown(f"{str(advice.request.get('measure', 'measure')).replace('_', ' ')}{unit}", LONGEST_NAME)
+    measure = shown(str(advice.request.get("measure", "measure")).replace("_", " "), LONGEST_NAME)
+    in_unit = advice.unit if advice.joint is None else "squared correlations"
+    return f"{measure} ({in_unit})" if in_unit and unit else measure
 
 
 def few(attributes: Sequence[Attribute]) -> list[Attribute]:

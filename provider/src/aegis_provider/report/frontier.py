@@ -1,0 +1,80 @@
+"""What more privacy costs: the best configuration for each requirement of a search, as a report."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aegis_provider.report.model import (
+    BAD,
+    BASELINES,
+    GOOD,
+    OTHER,
+    Levels,
+    Measured,
+    Part,
+    Report,
+    Section,
+    Series,
+    TextTable,
+)
+from aegis_provider.search import FrontierPoint, SearchResult, in_words
+from aegis_sdk.printable import Share
+from aegis_sdk.reading import shown
+
+_COLOURS: Final = (GOOD, BAD, OTHER, "#009e73", "#cc79a7", "#e69f00")
+_NONE: Final = "-"
+
+
+def frontier_report(result: SearchResult, table: str, label: str) -> Report:
+    """Return the frontier as a table and a picture: a point for each requirement, a line for each share left out."""
+    summary = (
+        f"The best of {result.nodes:,} combinations of maskings of {result.records:,} records, for each requirement. "
+        f"What they keep is a share of what the table tells about {shown(label)}, by the measure {result.measure}."
+    )
+    sections = [Section("What more privacy costs", list(_parts(result, label)))]
+    return Report(f"Configurations of {table}", [summary], sections)
+
+
+def proof_of(point: FrontierPoint) -> str:
+    """Say how far the best configuration found is known to be the best."""
+    if point.complete:
+        return "no combination meets it" if point.configuration is None else "no combination keeps more"
+    if point.at_most_more is None:
+        return "the best found"
+    return f"the best found; no combination keeps over {point.at_most_more:.1%} more"
+
+
+def _parts(result: SearchResult, label: str) -> Iterator[Part]:
+    rows = [_row(each) for each in result.frontier]
+    yield TextTable(("required", "left out at most", "configuration", "records left out", "keeps", ""), rows)
+    places = list(dict.fromkeys(in_words(each.requirement.privacy) for each in result.frontier))
+    shares = list(dict.fromkeys(each.requirement.suppress_at_most for each in result.frontier))
+    yield Levels(
+        places=places,
+        series=[
+            _series(result.frontier, places, share, _COLOURS[number % len(_COLOURS)])
+            for number, share in enumerate(shares)
+        ],
+        levels=BASELINES,
+        axes=("required privacy", f"kept of what the table tells about {shown(label)}"),
+        caption="What the best configuration keeps. A line upwards ends where it is proven that nothing keeps more.",
+    )
+
+
+def _row(point: FrontierPoint) -> tuple[str, ...]:
+    best, most = point.configuration, str(Share(point.requirement.suppress_at_most))
+    found = (_NONE, _NONE, _NONE) if best is None else (best.id, f"{best.suppressed or 0:,}", str(Share(point.share)))
+    return (in_words(point.requirement.privacy), most, *found, proof_of(point))
+
+
+def _series(points: Sequence[FrontierPoint], places: Sequence[str], share: float, colour: str) -> Series:
+    """Return what is kept at each place if at most that share of the records is left out."""
+    there = {in_words(each.requirement.privacy): each for each in points if each.requirement.suppress_at_most == share}
+    numbers = [_measured(there.get(place)) for place in places]
+    return Series(f"at most {Share(share)} of the records left out", colour, numbers, joined=True)
+
+
+def _measured(point: FrontierPoint | None) -> Measured | None:
+    if point is None or point.configuration is None:
+        return None
+    limits = None if point.complete or point.at_most is None else (point.share, max(point.share, point.at_most))
+    return Measured(point.share, limits)

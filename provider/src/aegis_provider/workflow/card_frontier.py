@@ -1,0 +1,116 @@
+"""What a release could have been: the frontier on its card, between the table as it is and nothing shared."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from aegis_provider.check import NOTHING, RAW
+from aegis_provider.report.model import BAD, BASELINES, GOOD, Levels, Measured, Part, Series, TextTable
+from aegis_provider.workflow.card import Card, CardChoice
+from aegis_sdk.reading import shown
+
+_UNKNOWN: Final = "not known"
+_NONE: Final = "-"
+
+
+def kept_in_words(share: float | None) -> str:
+    """Return a share in percent, one above 0 never as 0."""
+    if share is None:
+        return _UNKNOWN
+    return "< 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"  # noqa: PLR2004 - a percent
+
+
+def choices(card: Card) -> Iterator[Part]:
+    """Yield the best configuration for each requirement as a table, and as a picture."""
+    models = any(each.predicted for each in card.frontier)
+    header = ("required", "configuration", "records left out", "keeps", *(("keeps, by models",) if models else ()))
+    everything, nothing = ((name, _NONE, _NONE, share, share) for name, share in ((RAW, "100 %"), (NOTHING, "0 %")))
+    rows = [everything, *map(_row, card.frontier), nothing]
+    yield TextTable(header, [row[: len(header)] for row in rows], _caption(card, models=models))
+    known = [each for each in card.frontier if each.kept is not None]
+    if known:
+        yield _picture(card, known, models=models)
+
+
+def _row(choice: CardChoice) -> tuple[str, ...]:
+    return (
+        choice.in_words,
+        choice.configuration or _NONE,
+        _NONE if choice.suppressed is None else f"{choice.suppressed:,}",
+        f"{kept_in_words(choice.kept)}{_possible(choice)}",
+        _predicted(choice),
+    )
+
+
+def _possible(choice: CardChoice) -> str:
+    """Say how much more another configuration may keep, if that is not ruled out."""
+    if choice.kept is None or choice.proven:
+        return ""
+    limited = choice.at_most is not None and choice.at_most < 1
+    return f", at most {kept_in_words(choice.at_most)} possible" if limited else " or more"
+
+
+def _predicted(choice: CardChoice) -> str:
+    one = choice.predicted
+    return _NONE if one is None else f"{100 * one.value:.0f} % ({100 * one.low:.0f} to {100 * one.high:.0f} %)"
+
+
+def _caption(card: Card, *, models: bool) -> str:
+    label = shown(card.label)
+    kept = f"keeps: the share of what the table tells about {label}, by the measure {card.measure}"
+    predicted = f"by models: the share of what {_model(card)} predicts from the table, as AUC above 0.5 (95 % interval)"
+    unproven = "or more: that is the best found, but another one may keep more"
+    return "; ".join(
+        [
+            kept,
+            *([unproven] if any(_possible(each) == " or more" for each in card.frontier) else []),
+            *([predicted] if models else []),
+            f"{_NONE}: none, not in the plan, or not measured",
+        ]
+    )
+
+
+def _model(card: Card) -> str:
+    """Return the name of the model that is best on the table as it is."""
+    best = card.auc_of(RAW)
+    return "a model" if best is None else best.model
+
+
+def _picture(card: Card, known: list[CardChoice], *, models: bool) -> Levels:
+    told = [Measured(each.kept or 0.0, _limits(each)) for each in known]
+    series = [Series(f"by the measure {card.measure}", GOOD, told, joined=True)]
+    if models:
+        predicted = [
+            None
+            if each.predicted is None
+            else Measured(each.predicted.value, (each.predicted.low, each.predicted.high))
+            for each in known
+        ]
+        series.append(Series(f"by {_model(card)}, with 95 % intervals", BAD, predicted))
+    aim = next((place for place, each in enumerate(known) if each.is_aim), None)
+    return Levels(
+        places=[each.in_words for each in known],
+        series=series,
+        levels=BASELINES,
+        axes=("required privacy", f"kept of what the table tells about {shown(card.label)}"),
+        caption=_below(card, known, models=models),
+        marked=None if aim is None else (aim, "this release"),
+    )
+
+
+def _limits(choice: CardChoice) -> tuple[float, float] | None:
+    """Return the share and the most that is possible, if no configuration is proven to be the best."""
+    if choice.proven or choice.at_most is None or choice.kept is None:
+        return None
+    return choice.kept, max(choice.kept, choice.at_most)
+
+
+def _below(card: Card, known: list[CardChoice], *, models: bool) -> str:
+    """Return the sentences below the picture."""
+    said = [f"What the best configuration keeps at each privacy, by the measure {card.measure}, counted in this table"]
+    if any(map(_limits, known)):
+        said.append("A line upwards ends where it is proven that nothing keeps more")
+    if models:
+        said.append(
+            f"Beside it, how much better than chance {_model(card)} predicts, as a share of what it does unmasked"
+        )
+    return f"{'. '.join(said)}."

@@ -1,0 +1,153 @@
+"""What the card tells of a release that was made up by hand: its tables and its pictures."""
+
+from dataclasses import replace
+
+import pytest
+
+from aegis_provider.check import NOTHING, RAW, Interval
+from aegis_provider.report.markdown import markdown_lines
+from aegis_provider.report.model import Bars, Levels, Measured, Terms, TextTable
+from aegis_provider.report.page import render_page
+from aegis_provider.workflow import Card
+from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn
+from aegis_provider.workflow.card_report import card_report
+
+BOOSTING, LINEAR = "gradient boosting", "logistic regression"
+
+
+def column(name, lost, kept=0.5):
+    return CardColumn(name, "quasi-identifier", "as it is", kept, lost)
+
+
+CARD = Card(
+    table="people.csv",
+    label="ill",
+    made="2026-01-01",
+    versions={},
+    aim="k = 5, at most 1 % of the records left out",
+    required=("k",),
+    configuration="c2",
+    plan_digest="0",
+    passed=True,
+    verdict="PASS",
+    records=990,
+    left_out=10,
+    promised={"k": 5},
+    reached={"k": 6},
+    highest_risk=(None, None),
+    warnings=(),
+    labels={"yes": (400, 395), "no": (600, 595)},
+    columns=(
+        column("age", 0.2), column("town", 0.0), column("sex", 0.005), column("pay", 0.05), column("pet", 0.0025),
+        CardColumn("ill", "sensitive", "as it is", None, None),
+    ),
+    never_shared={},
+    kept=0.8,
+    measure="joint",
+    basis="exact",
+    considered=3,
+    runner_up=None,
+    frontier=(
+        CardChoice({"k": 2.0}, "", 4, 0.9, proven=True, at_most=0.9, predicted=Interval(0.85, 0.8, 0.9)),
+        CardChoice({"k": 5.0}, "c2", 1200, 0.8, proven=False, at_most=0.84, is_aim=True),
+        CardChoice({"k": 10.0}, "c3", 9, 0.003, proven=False, at_most=1.0),
+        CardChoice({"k": 20.0}, "", None, None, proven=True),
+    ),
+    measured=(
+        CardAuc(RAW, LINEAR, 0.7, 0.6, 0.8), CardAuc(RAW, BOOSTING, 0.8, 0.7, 0.9),
+        CardAuc("c2", BOOSTING, 0.75, 0.7, 0.8),
+    ),
+    check="the advice held",
+    unfinished=(),
+)  # fmt: skip
+
+
+def parts_of(card, kind):
+    return [part for section in card_report(card).sections for part in section.parts if isinstance(part, kind)]
+
+
+def table_of(card, first):
+    return next(each for each in parts_of(card, TextTable) if each.header[0] == first)
+
+
+def test_the_frontier_stands_between_the_table_as_it_is_and_nothing_shared():
+    table = table_of(CARD, "required")
+    assert table.header == ("required", "configuration", "records left out", "keeps", "keeps, by models")
+    assert table.rows == [
+        ("(as it is)", "-", "-", "100 %", "100 %"),
+        ("k = 2", "-", "4", "90 %", "85 % (80 to 90 %)"),
+        ("k = 5", "c2", "1,200", "80 %, at most 84 % possible", "-"),
+        ("k = 10", "c3", "9", "< 1 % or more", "-"),
+        ("k = 20", "-", "-", "not known", "-"),
+        ("(nothing shared)", "-", "-", "0 %", "0 %"),
+    ]
+    assert "gradient boosting predicts" in table.caption
+    assert "or more: that is the best found" in table.caption
+    proven = replace(CARD, frontier=CARD.frontier[:1])
+    assert "or more" not in table_of(proven, "required").caption
+
+
+def test_the_picture_has_the_same_numbers_with_their_intervals():
+    [picture] = parts_of(CARD, Levels)
+    assert picture.places == ["k = 2", "k = 5", "k = 10"]
+    told, predicted = picture.series
+    assert told.numbers == [Measured(0.9), Measured(0.8, (0.8, 0.84)), Measured(0.003, (0.003, 1.0))]
+    assert predicted.numbers == [Measured(0.85, (0.8, 0.9)), None, None]
+    assert sorted(picture.levels.values()) == [0, 1]
+    assert picture.marked == (1, "this release")
+    assert "A line upwards ends where it is proven that nothing keeps more." in picture.caption
+
+
+def test_without_models_there_is_the_measure_alone():
+    frontier = tuple(replace(each, predicted=None, proven=True) for each in CARD.frontier)
+    card = replace(CARD, frontier=frontier, measured=(), check="")
+    assert table_of(card, "required").header[-1] == "keeps"
+    [picture] = parts_of(card, Levels)
+    assert [each.name for each in picture.series] == ["by the measure joint"]
+    assert "AUC" not in "\n".join(markdown_lines(card_report(card)))
+
+
+def test_negligible_costs_share_one_bar():
+    [bars] = parts_of(CARD, Bars)
+    assert bars.groups == ["age", "pay", "3 others, together"]
+    assert bars.series[("lost", "#d55e00")] == [0.2, 0.05, pytest.approx(0.0075)]
+
+
+def test_columns_that_lose_nothing_have_no_picture():
+    columns = tuple(replace(each, lost=None if each.lost is None else 0.0) for each in CARD.columns)
+    assert parts_of(replace(CARD, columns=columns), Bars) == []
+
+
+def test_of_many_columns_the_dearest_have_their_own_bars():
+    columns = tuple(column(f"a{place}", 0.03 + place / 1000) for place in range(30))
+    [bars] = parts_of(replace(CARD, columns=columns), Bars)
+    assert (bars.groups[0], bars.groups[-1]) == ("a29", "10 others, together")
+    [lost] = bars.series.values()
+    assert sum(lost) == pytest.approx(sum(each.lost for each in columns))
+
+
+def test_the_label_keeps_and_loses_nothing():
+    rows = {row[0]: row[3:] for row in table_of(CARD, "column").rows}
+    assert rows == {
+        "age": ("50 %", "20 %"), "town": ("50 %", "0 %"), "sex": ("50 %", "< 1 %"), "pay": ("50 %", "5 %"),
+        "pet": ("50 %", "< 1 %"), "ill": ("-", "-"),
+    }  # fmt: skip
+
+
+def test_privacy_is_said_with_what_it_counts_and_what_follows():
+    [row] = table_of(CARD, "privacy").rows
+    assert row == ("k: records in the smallest equivalence class", "5", "6", "every record is one of at least 6 alike")
+
+
+@pytest.mark.parametrize(("measure", "told"), [("joint", "squared correlations"), ("mutual_information", "mean over")])
+def test_every_number_has_its_words(measure, told):
+    terms = dict(pair for each in parts_of(replace(CARD, measure=measure), Terms) for pair in each.pairs)
+    assert told in terms[f"the measure {measure}"]
+    assert {"AUC", RAW, NOTHING} <= terms.keys()
+
+
+def test_the_page_has_both_pictures():
+    page = render_page(card_report(CARD))
+    assert page.count("<svg") == 2
+    assert "this release" in page
+    assert "3 others, together" in page
