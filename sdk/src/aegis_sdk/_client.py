@@ -25,6 +25,7 @@ from aegis_sdk.wire import (
     Measure,
     MeasureList,
     PublishedHead,
+    PublishingTerms,
     Visibility,
     VisibilityPatch,
 )
@@ -92,6 +93,19 @@ class Client:
     def measures(self) -> list[Measure]:
         """The measures that advice can be asked for."""
         return read_answer(MeasureList, self._send("GET", "/v1/measures")).items
+
+    @property
+    def url(self) -> str:
+        """The address of the service."""
+        return self._url
+
+    def publishing(self, name: str | None = None) -> PublishingTerms:
+        """What the service asks of entries that this caller publishes, and its entry of this name if there is one.
+
+        `ForbiddenError` if the caller may not publish.
+        """
+        params = without_none({"name": name})
+        return read_answer(PublishingTerms, self._send("GET", "/v1/publishing", params=params))
 
     def publish(
         self, entry: EntryDocument | Mapping[str, Any] | bytes, *, accept_small_counts: bool = False

@@ -74,6 +74,14 @@ class CardAuc:
 
 
 @dataclass(frozen=True)
+class CardService:
+    """The service that ranked the configurations: its address, and the id of the entry by whose counts it did so."""
+
+    address: str
+    entry: str
+
+
+@dataclass(frozen=True)
 class Card:
     """What a release is, and why it can be shared.
 
@@ -99,6 +107,7 @@ class Card:
         never_shared: The columns left out of the plan, each with the reason.
         kept: The share that it keeps of what the table tells about the label, by `measure`.
         measure: The measure of utility.
+        service: The service that ranked the configurations; `None` if the exact counts did, on the provider's machine.
         basis: Whether the order of the configurations is `exact` or `estimated`.
         considered: How many configurations were ranked.
         runner_up: The id of the next best configuration, and the share that it keeps.
@@ -129,6 +138,7 @@ class Card:
     never_shared: Mapping[str, str]
     kept: float | None
     measure: str
+    service: CardService | None
     basis: str
     considered: int
     runner_up: tuple[str, float | None] | None
@@ -171,7 +181,15 @@ class Findings:
     check: CheckResult | str
 
 
-def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findings, summarize: str) -> Card:
+def card_of(
+    aim: Aim,
+    table: str,
+    plan: Plan,
+    plan_digest: str,
+    findings: Findings,
+    summarize: str,
+    service: CardService | None,
+) -> Card:
     """Return the card of a release.
 
     Args:
@@ -181,6 +199,7 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         plan_digest: The SHA-256 of its file.
         findings: The results of all steps.
         summarize: The command that makes the entry.
+        service: The service that ranked the configurations, if one did.
     """
     applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
     shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
@@ -207,6 +226,7 @@ def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findin
         never_shared=plan.left_out,
         kept=shares.get(advice.best.id),
         measure=advice.measure,
+        service=service,
         basis=advice.basis,
         considered=len(advice.ranking),
         runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),

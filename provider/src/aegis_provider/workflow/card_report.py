@@ -109,13 +109,23 @@ def _limits(card: Card) -> Iterator[Part]:
         "Whoever knows more, or has another release of the same people, can learn more."
     )
     yield "Numbers count records, not people: if one person has several records, the groups are smaller than they look."
-    yield (
-        "The counts in the entry are rounded at random. A service that ranks configurations by them may prefer another "
-        "one that keeps about as much."
-    )
+    yield _rounded(card)
     yield (
         f"What it keeps is about {shown(card.label)} only. For another question, another configuration may be better."
     )
+
+
+def _rounded(card: Card) -> str:
+    rounded = "The counts in the entry are rounded at random."
+    if card.service is None:
+        return f"{rounded} A service that ranks configurations by them may prefer another one that keeps about as much."
+    return f"{rounded} The service ranked the configurations by them, so another one may keep a little more."
+
+
+def _ranked_by(card: Card) -> str:
+    if card.service is None:
+        return "the exact counts, on the provider's machine"
+    return f"the service at {card.service.address}, by the published counts of the entry {card.service.entry}"
 
 
 def _origin(card: Card) -> Iterator[Part]:
@@ -125,6 +135,7 @@ def _origin(card: Card) -> Iterator[Part]:
         ("label", shown(card.label)),
         ("had to have", card.aim),
         ("configuration", card.configuration),
+        ("ranked by", _ranked_by(card)),
         ("plan, SHA-256", card.plan_digest),
         ("made by", versions),
         ("on", card.made),

@@ -21,7 +21,7 @@ from aegis_provider.privacy import Column, assess
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied, apply
 from aegis_provider.search import SearchResult, find_configurations
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.folder import Folder, digest_of, digests_of
 from aegis_sdk.wire import EntryDocument, publishable, read_json
@@ -97,6 +97,17 @@ class Steps:
     def plan(self) -> Path:
         """The plan: the given one, or the one in the folder."""
         return self.given or self.folder.file(PLAN)
+
+    @property
+    def made_by(self) -> str:
+        """The command that makes the entry."""
+        table, plan = table_name(self.table), self.folder.file(FOUND)
+        return f"aegis summarize {table} --plan {plan} --name {self.name} --output ENTRY"
+
+    def count_records(self) -> int:
+        """Count the records of the table."""
+        with open_table(self.table, **self.how) as opened:
+            return opened.records()
 
     def draft(self) -> None:
         """Draft a plan, unless there is one.
