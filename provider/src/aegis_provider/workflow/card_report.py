@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from aegis_provider.privacy import CRITERIA
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, CRITERIA
 from aegis_provider.report.model import GOOD, Bars, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.workflow.card import Card
 from aegis_sdk.printable import Share
@@ -29,7 +29,7 @@ def card_report(card: Card) -> Report:
 
 def _warnings(card: Card) -> Iterator[str]:
     for each in card.warnings:
-        yield f"{each[0].upper()}{each[1:]}. Require l=2 if nobody should learn it."
+        yield f"{each[0].upper()}{each[1:]}. {CERTAIN_VALUES_REMEDY}."
     for each in card.unfinished:
         yield f"Not finished: {each}."
 

@@ -11,7 +11,7 @@ from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.headline import Kept, headline, kept_by_best
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
-from aegis_sdk.reading.verdict import verdict_in_words
+from aegis_sdk.reading.verdict import verdict_in_words, verdict_line
 
 __all__ = [
     "AttributeOutline",
@@ -42,5 +42,6 @@ __all__ = [
     "unit_of",
     "utility_bounds",
     "verdict_in_words",
+    "verdict_line",
     "vouched_for",
 ]
