@@ -96,6 +96,7 @@ class Card:
         plan_digest: The SHA-256 of the plan with the configurations.
         passed: Whether the counts of the entry give no small count away.
         verdict: The verdict in words; if it fails, with the command that mends it.
+        privacy_verdict: Whether the release has the privacy that it promises, in the same form.
         records: The records of the release.
         left_out: The records that it leaves out.
         promised: Its promised privacy by name.
@@ -127,6 +128,7 @@ class Card:
     plan_digest: str
     passed: bool
     verdict: str
+    privacy_verdict: str
     records: int
     left_out: int
     promised: Mapping[str, float]
@@ -215,6 +217,7 @@ def card_of(
         plan_digest=plan_digest,
         passed=findings.judged.verdict.passed,
         verdict=judged_line(entry.name, findings.judged, summarize),
+        privacy_verdict=findings.assessed.verdict,
         records=applied.records,
         left_out=applied.suppressed,
         promised=applied.promised,

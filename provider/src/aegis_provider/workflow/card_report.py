@@ -24,7 +24,8 @@ def card_report(card: Card) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
-    return Report(f"Release card of {card.table}", [card.verdict, f"{card.headline}.", *_warnings(card)], sections)
+    top = [card.verdict, card.privacy_verdict, f"{card.headline}.", *_warnings(card)]
+    return Report(f"Release card of {card.table}", top, sections)
 
 
 def _warnings(card: Card) -> Iterator[str]:

@@ -20,6 +20,7 @@ from aegis_provider.prepare import prepare_entry
 from aegis_provider.privacy import Column, assess
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied, apply
+from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
 from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.workflow.aim import Aim
@@ -57,11 +58,13 @@ class Assessed:
 
     Attributes:
         columns: The columns, and what becomes of them.
+        verdict: Whether it has the privacy that its configuration promises, in a line.
         highest: The highest risk of re-identification; `None` if it could not be measured.
         highest_before: That of the table as it is.
     """
 
     columns: tuple[Column, ...]
+    verdict: str
     highest: float | None
     highest_before: float | None
 
@@ -197,7 +200,8 @@ class Steps:
             with self.stage("measuring privacy") as progress:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
             risks = (found.releases[0].risk, found.as_it_is.risk)
-            return Assessed(found.columns, *(None if each is None else each.highest for each in risks))
+            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND)).line
+            return Assessed(found.columns, verdict, *(None if each is None else each.highest for each in risks))
 
         return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
 
