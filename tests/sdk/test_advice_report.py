@@ -48,6 +48,18 @@ def test_promises_are_read_from_a_list_and_from_columns(schema, more):
     assert maskings_of(schema, "away") == {}
 
 
+def test_suppressed_cells_are_told_and_that_no_utility_counts_them():
+    starred = {**LISTED["configurations"][0], "suppressed_cells": 1234}
+    schema = {**LISTED, "configurations": [starred, *LISTED["configurations"][1:]]}
+    text = list(report(advice_of("c1", "c2"), schema))
+    assert "c1 suppresses 1,234 single cells (they become *), which its utility does not count" in text
+    header, first, second = tables(advice_of("c1", "c2"), schema)[0]
+    assert header[-2:] == ["suppressed", "suppressed_cells"]
+    assert (first[-2:], second[-2:]) == (["12", "1234"], ["-", "-"])
+    for advice, stated in ((advice_of("c2"), schema), (advice_of("c1"), LISTED), (advice_of("c1"), COLUMNS)):
+        assert not any("single cells" in line for line in report(advice, stated))
+
+
 def test_the_ranking_tells_what_is_vouched_for():
     ranking = tables(advice_of("c2", "c1", "c3"), LISTED)[0]
     assert ranking == [

@@ -46,6 +46,7 @@ class CardChoice:
         require: The privacy required.
         configuration: Its id in the plan, empty if no configuration was found or the plan does not have it.
         suppressed: How many records it leaves out.
+        suppressed_cells: How many single cells it suppresses; `None` if it suppresses whole records only.
         kept: The share that it keeps of what the table tells about the label.
         proven: Whether it is proven that no other one keeps more.
     """
@@ -53,6 +54,7 @@ class CardChoice:
     require: Mapping[str, float]
     configuration: str
     suppressed: int | None
+    suppressed_cells: int | None
     kept: float | None
     proven: bool
 
@@ -99,6 +101,7 @@ class Card:
         privacy_verdict: Whether the release has the privacy that it promises, in the same form.
         records: The records of the release.
         left_out: The records that it leaves out.
+        suppressed_cells: The single cells of its records that are suppressed, and have become `*`.
         promised: Its promised privacy by name.
         reached: Its privacy by name, measured in the masked table.
         highest_risk: The highest risk of re-identification, and that of the table as it is; `None` if not known.
@@ -131,6 +134,7 @@ class Card:
     privacy_verdict: str
     records: int
     left_out: int
+    suppressed_cells: int
     promised: Mapping[str, float]
     reached: Mapping[str, float]
     highest_risk: tuple[float | None, float | None]
@@ -220,6 +224,7 @@ def card_of(
         privacy_verdict=findings.assessed.verdict,
         records=applied.records,
         left_out=applied.suppressed,
+        suppressed_cells=applied.suppressed_cells,
         promised=applied.promised,
         reached=applied.reached,
         highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
@@ -249,15 +254,17 @@ def _columns(findings: Findings) -> Iterator[CardColumn]:
 
 
 def _frontier(search: SearchResult, plan: Plan) -> Iterator[CardChoice]:
-    known = {each.id for each in plan.configurations}
+    known = {each.id: each for each in plan.configurations}
     for point in search.frontier:
-        chosen = point.configuration
-        if chosen is None:
-            yield CardChoice(point.requirement.privacy, "", None, None, point.complete)
+        privacy, best = point.requirement.privacy, point.configuration
+        if best is None:
+            yield CardChoice(privacy, "", None, None, None, point.complete)
         else:
-            name = chosen.id if chosen.id in known else ""
-            left_out = chosen.suppressed or 0
-            yield CardChoice(point.requirement.privacy, name, left_out, point.share, point.complete)
+            chosen = known.get(best.id, best)  # in the plan, it may suppress cells instead of records
+            name = best.id if best.id in known else ""
+            yield CardChoice(
+                privacy, name, chosen.suppressed or 0, chosen.suppressed_cells, point.share, point.complete
+            )
 
 
 def _measured(check: CheckResult) -> Iterator[CardAuc]:

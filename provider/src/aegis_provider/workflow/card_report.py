@@ -37,7 +37,8 @@ def _warnings(card: Card) -> Iterator[str]:
 
 def _shared(card: Card) -> Iterator[Part]:
     left_out = f"{card.left_out:,} records of the table are left out" if card.left_out else "no record is left out"
-    yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}."
+    cells = f", and {card.suppressed_cells:,} single cells are suppressed: they are *" if card.suppressed_cells else ""
+    yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}{cells}."
     rows = [(shown(each.name), each.role, shown(each.becomes, 100), _share(each.kept)) for each in card.columns]
     caption = f"keeps: the share of what the column alone tells about {shown(card.label)}"
     yield TextTable(("column", "role", "its values become", "keeps"), rows, caption, most=_COLUMNS_SHOWN)
@@ -87,16 +88,19 @@ def _utility(card: Card) -> Iterator[Part]:
 
 
 def _choices(card: Card) -> Iterator[Part]:
+    cells = any(each.suppressed_cells is not None for each in card.frontier)
     rows = [
         (
             each.in_words,
             each.configuration or "-",
             "-" if each.suppressed is None else each.suppressed,
+            *(["-" if each.suppressed_cells is None else each.suppressed_cells] if cells else []),
             _share(each.kept),
         )
         for each in card.frontier
     ]
-    yield TextTable(("required", "configuration", "records left out", "keeps"), rows, "-: none, or not in the plan")
+    header = ("required", "configuration", "records left out", *(["cells suppressed"] if cells else []), "keeps")
+    yield TextTable(header, rows, "-: none, or not in the plan")
     known = [each for each in card.frontier if each.kept is not None]
     if len(known) > 1:
         groups = [each.in_words for each in known]
@@ -111,6 +115,8 @@ def _limits(card: Card) -> Iterator[Part]:
     )
     yield "Numbers count records, not people: if one person has several records, the groups are smaller than they look."
     yield _rounded(card)
+    if card.suppressed_cells:
+        yield "What it keeps is of its records before cells are suppressed. What models reach is of the masked table."
     yield (
         f"What it keeps is about {shown(card.label)} only. For another question, another configuration may be better."
     )

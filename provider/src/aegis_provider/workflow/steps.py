@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -18,6 +18,7 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.privacy import Column, assess
+from aegis_provider.privacy.cell_plan import suppress_cells
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied, apply
 from aegis_provider.report.risk_verdict import risk_verdict
@@ -129,6 +130,9 @@ class Steps:
     def search(self) -> SearchResult:
         """Find the configurations that reach the privacy, and write the plan that has them.
 
+        If the given plan suppresses single cells, as one by `aegis cells` does, so do these: the configurations that
+        would leave out records suppress cells of these records instead, wherever that keeps the privacy.
+
         Raises:
             NothingHoldsError: None does.
         """
@@ -151,9 +155,18 @@ class Steps:
         fitting = tuple(each for each in result.configurations if self.aim.is_met_by(each))
         if not fitting:
             raise NothingHoldsError(f"{plan.source}: no configuration was found that has {self.aim.described()}")
+        if any(each.suppressed_cells is not None for each in plan.configurations):
+            fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
         remark = f"Found by `aegis release`, for {self.aim.described()}"
         write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
         return result
+
+    def _with_cells(self, plan: Plan) -> Plan:
+        """Let configurations suppress single cells instead of leaving out records."""
+        if not any(each.suppresses for each in plan.configurations):
+            return plan
+        with self.stage("choosing cells") as progress:
+            return suppress_cells(self.table, plan, progress=progress, **self.how).plan
 
     def summarise(self) -> tuple[EntryDocument, EntryAdvice]:
         """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""

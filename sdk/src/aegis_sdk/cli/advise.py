@@ -22,6 +22,7 @@ from aegis_sdk.reading import (
     reference_known,
     shown,
     some,
+    suppressed_cells_of,
     utility_bounds,
 )
 from aegis_sdk.wire import SUPPRESSED, Advice, AdviceHead, AttributeAdvice, CoarseAdvice
@@ -122,6 +123,9 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
     if weights := advice.request.get("weights"):
         named = ", ".join(f"{shown(name)} {weight:g}" for name, weight in sorted(weights.items()))
         yield f"weights: {named} (1 unless named)"
+    if cells := suppressed_cells_of(schema, advice.configuration):
+        told = f"{cells:,} single cells (they become *), which its utility does not count"
+        yield f"{advice.configuration} suppresses {told}"
     if len(advice.tied or []) > 1:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:
