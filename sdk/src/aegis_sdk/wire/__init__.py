@@ -8,7 +8,6 @@ from aegis_sdk.wire.advice import (
     Advice,
     AdviceAnswer,
     AdviceHead,
-    AdviceRequest,
     AdviceStatus,
     AttributeAdvice,
     CoarseAdvice,
@@ -22,6 +21,7 @@ from aegis_sdk.wire.advice import (
     RankedConfiguration,
     Reconstruction,
 )
+from aegis_sdk.wire.advice_request import AdviceRequest
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.catalogue import (
     EntryHead,
