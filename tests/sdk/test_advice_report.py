@@ -227,6 +227,22 @@ def test_of_attributes_together_the_whole_may_be_published(source, tells):
 
 
 @pytest.mark.parametrize(
+    ("deviation", "source", "told"),
+    [
+        (0.0, "known", ["the share is of what is known to be there, which is what c17 itself keeps: "]),
+        (0.1, "known", ["the share is of what is known to be there: "]),
+        (0.0, "published", []),
+    ],
+)
+def test_where_the_best_is_itself_all_that_is_known_that_is_said(deviation, source, told):
+    joint = {"reference_utility": 0.4, "reference_source": source, "dimensions": 3}
+    lines = report(Advice.model_validate(EXAMPLE_ADVICE | {"deviation": deviation, "joint": joint}), LISTED)
+    assert [line for line in lines if line.startswith("the share is of")] == [
+        f"{line}the table may tell more" for line in told
+    ]
+
+
+@pytest.mark.parametrize(
     "fields",
     [
         {"better": "lower"},

@@ -115,7 +115,9 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
     yield f"it is the best of {advice.considered} {by}"
     kept = kept_by_best(advice)
     if kept is not None and not (kept.of_all or kept.is_coarse):
-        yield "the share is of what is known to be there: the table may tell more"
+        # By a joint measure, the best configuration may be all that is known of the whole.
+        itself = f", which is what {advice.configuration} itself keeps" if kept.is_all and _is_joint(advice) else ""
+        yield f"the share is of what is known to be there{itself}: the table may tell more"
     yield f"the ranking is {advice.ranking_basis}"
     if advice.policy:
         wanted = ", ".join(f"{name}={limit:g}" for name, limit in advice.policy.items())
@@ -133,9 +135,14 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
         yield f"indistinguishable from the best, by the sample (95 %): {others or 'no'} other{'s' * (others != 1)}"
 
 
+def _is_joint(advice: Advice | CoarseAdvice) -> bool:
+    """Whether the answer is by a measure that takes the attributes together, and says so."""
+    return isinstance(advice, Advice) and advice.joint is not None
+
+
 def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     """What utilities and deviations are measured in."""
-    if isinstance(advice, Advice) and advice.joint is not None:
+    if _is_joint(advice):
         return f", in squared correlations with the label, at most {len(schema['label']['domain']) - 1} in all"
     words = {"bit": "in bits", "fraction": "as a fraction from 0 to 1"}
     return f", {words.get(advice.unit, f'in {advice.unit}')}" if advice.unit else ""
