@@ -22,6 +22,16 @@ from tests.service import create_key
 
 HOURS = 3600.0 * 24
 
+#: The key, what the release has to have, and how it is refused by a service that requires k=10,l=2 and `min_cell` 5.
+REFUSED = (
+    (None, {"k": 5}, ServiceError, "401 unauthenticated: Send an API key"),
+    ("unknown", {"k": 5}, ServiceError, "401 unauthenticated: This API key is unknown, expired or revoked"),
+    ("consumer", {"k": 5}, ServiceError, "403 forbidden: Consumer keys may not publish. Use a provider's key"),
+    ("provider", {"k": 5}, PublishingError, "add --require k=10 --require l=2"),
+    ("provider", {"k": 10}, PublishingError, "add --require l=2"),
+    ("provider", {"k": 20, "l": 2}, PublishingError, "multiples of 3: use aegis summarize --min-cell 5"),
+)
+
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
@@ -78,33 +88,24 @@ def test_a_service_that_is_down_costs_no_work(people, tmp_path):
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize(
-    ("role", "require", "error", "told"),
-    [
-        (None, {"k": 5}, ServiceError, "401 unauthenticated: Send an API key"),
-        ("unknown", {"k": 5}, ServiceError, "401 unauthenticated: This API key is unknown, expired or revoked"),
-        ("consumer", {"k": 5}, ServiceError, "403 forbidden: Consumer keys may not publish. Use a provider's key"),
-        ("provider", {"k": 5}, PublishingError, "add --require k=10 --require l=2"),
-        ("provider", {"k": 10}, PublishingError, "add --require l=2"),
-        ("provider", {"k": 20, "l": 2}, PublishingError, "multiples of 3: use aegis summarize --min-cell 5"),
-    ],
-)
-def test_what_the_service_would_refuse_is_said_before_any_work(keyed, people, tmp_path, role, require, error, told):
+def test_what_the_service_would_refuse_is_said_before_any_work(keyed, people, tmp_path):
+    """In one test, since each process that runs tests would start a service of its own for a part of it."""
     address, keys = keyed
-    stages = []
+    for role, require, error, told in REFUSED:
+        stages = []
 
-    def stage(name):
-        stages.append(name)
-        return nullcontext(lambda _done, _records: None)
+        def stage(name, stages=stages):
+            stages.append(name)
+            return nullcontext(lambda _done, _records: None)
 
-    with Client(address, keys.get(role, role)) as client, pytest.raises(error) as refused:
-        release(people, "ill", output=tmp_path / "r", require=require, publish=client, stage=stage)
-    message = str(refused.value)
-    assert message.startswith(f"{address}: ")
-    assert told in message
-    assert message.endswith("; nothing was done; without --publish, a release needs no service")
-    assert "\n" not in message
-    assert (stages, (tmp_path / "r").exists()) == (["asking the service what it requires"], False)
+        with Client(address, keys.get(role, role)) as client, pytest.raises(error) as refused:
+            release(people, "ill", output=tmp_path / "r", require=require, publish=client, stage=stage)
+        message = str(refused.value)
+        assert message.startswith(f"{address}: ")
+        assert told in message
+        assert message.endswith("; nothing was done; without --publish, a release needs no service")
+        assert "\n" not in message
+        assert (stages, (tmp_path / "r").exists()) == (["asking the service what it requires"], False)
 
 
 def test_a_name_of_an_entry_about_something_else_is_not_taken_from_it(client, people, tmp_path):
@@ -115,10 +116,9 @@ def test_a_name_of_an_entry_about_something_else_is_not_taken_from_it(client, pe
     assert not (tmp_path / "r").exists()
 
 
-def test_a_host_that_is_no_service_is_told(keyed, people, tmp_path):
-    address, keys = keyed
+def test_a_host_that_is_no_service_is_told(url, people, tmp_path):
     told = "/elsewhere: is no service of Aegis, or one before this release"
-    with Client(f"{address}/elsewhere", keys["provider"]) as client, pytest.raises(ServiceError, match=told):
+    with Client(f"{url}/elsewhere") as client, pytest.raises(ServiceError, match=told):
         release(people, "ill", output=tmp_path / "r", publish=client)
 
 
