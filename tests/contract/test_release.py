@@ -2,10 +2,7 @@
 
 import csv
 import json
-import os
 import random
-import subprocess
-import sys
 from contextlib import nullcontext
 from uuid import uuid4
 
@@ -15,6 +12,7 @@ import pytest
 from aegis_provider.errors import PublishingError, ServiceError, SmallCountsError
 from aegis_provider.workflow import release
 from aegis_sdk import Client
+from aegis_sdk.cli import main
 from aegis_sdk.wire import EXAMPLE_ENTRY
 from tests.contract.conftest import service
 from tests.postgres import create_database
@@ -78,13 +76,14 @@ def test_the_entry_is_published_and_its_advice_is_the_release(aegis, url, client
     assert (again.entry_id, client.entry(entry_id).version) == (entry_id, 1)  # nothing has changed
 
 
-def test_a_service_that_is_down_costs_no_work(people, tmp_path):
-    command = [sys.executable, "-m", "aegis_sdk.cli", "release", people, "--label", "ill", "--publish", "--output"]
-    down = os.environ | {"AEGIS_URL": "http://127.0.0.1:9"}
-    ran = subprocess.run([*command, tmp_path / "r"], env=down, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
-    assert ran.stderr.startswith("aegis: No answer from http://127.0.0.1:9 (AEGIS_URL): ")
-    assert "Is it running?; nothing was done" in ran.stderr
+def test_a_service_that_is_down_costs_no_work(people, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AEGIS_URL", "http://127.0.0.1:9")
+    with pytest.raises(SystemExit) as ended:
+        main(["release", str(people), "--label", "ill", "--publish", "--output", str(tmp_path / "r")])
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out, printed.err.count("\n")) == (1, "", 1)
+    assert printed.err.startswith("aegis: No answer from http://127.0.0.1:9 (AEGIS_URL): ")
+    assert "Is it running?; nothing was done" in printed.err
     assert not (tmp_path / "r").exists()
 
 
