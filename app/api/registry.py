@@ -7,6 +7,12 @@ the table in `docs/api.md` that says who may use it.
 
 from fastapi import APIRouter
 
-from app.api.routers import advice, entries, measures, operation
+from app.api.routers import advice, entries, measures, operation, publishing
 
-ROUTERS: tuple[APIRouter, ...] = (entries.router, advice.router, measures.router, operation.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    entries.router,
+    publishing.router,
+    advice.router,
+    measures.router,
+    operation.router,
+)

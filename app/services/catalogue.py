@@ -18,6 +18,7 @@ from app.domain.errors import (
     RoleNotAllowedError,
     StaleVersionError,
 )
+from app.domain.required_privacy import RequiredPrivacy
 from app.domain.verdicts import StoredVerdict
 from app.services.admission import Admission
 from app.services.references import chunks
@@ -38,6 +39,21 @@ class Published:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is asked of the entries of a tenant.
+
+    Attributes:
+        tenant: the tenant.
+        named: its entry that has the name asked about; None if there is none.
+        required: the privacy that configurations must vouch for.
+    """
+
+    tenant: str
+    named: Head | None
+    required: RequiredPrivacy
+
+
 class CatalogueService:
     """Entries and their versions, for callers."""
 
@@ -54,6 +70,17 @@ class CatalogueService:
         self._verdicts = verdicts
         self._tenants = tenants
         self._queue = queue
+
+    async def terms(self, caller: Caller, name: str | None, admission: Admission) -> Terms:
+        """What is asked of entries that the caller publishes, and its tenant's entry of this name.
+
+        Raises:
+            RoleNotAllowedError: the caller may not publish.
+        """
+        require_publisher(caller)
+        by_tenant = await self._tenants.required_privacy(caller.tenant)
+        named = None if name is None else await self._entries.find_by_name(caller.tenant, name)
+        return Terms(caller.tenant, named, admission.required.stricter_of(by_tenant))
 
     async def publish(self, caller: Caller, publication: Publication, admission: Admission) -> Published:
         """Add an entry and enqueue the reconstruction of its references.

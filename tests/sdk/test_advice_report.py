@@ -48,6 +48,18 @@ def test_promises_are_read_from_a_list_and_from_columns(schema, more):
     assert maskings_of(schema, "away") == {}
 
 
+def test_suppressed_cells_are_told_and_that_no_utility_counts_them():
+    starred = {**LISTED["configurations"][0], "suppressed_cells": 1234}
+    schema = {**LISTED, "configurations": [starred, *LISTED["configurations"][1:]]}
+    text = list(report(advice_of("c1", "c2"), schema))
+    assert "c1 suppresses 1,234 single cells (they become *), which its utility does not count" in text
+    header, first, second = tables(advice_of("c1", "c2"), schema)[0]
+    assert header[-2:] == ["suppressed", "suppressed_cells"]
+    assert (first[-2:], second[-2:]) == (["12", "1234"], ["-", "-"])
+    for advice, stated in ((advice_of("c2"), schema), (advice_of("c1"), LISTED), (advice_of("c1"), COLUMNS)):
+        assert not any("single cells" in line for line in report(advice, stated))
+
+
 def test_the_ranking_tells_what_is_vouched_for():
     ranking = tables(advice_of("c2", "c1", "c3"), LISTED)[0]
     assert ranking == [
@@ -212,6 +224,22 @@ def test_of_attributes_together_the_whole_may_be_published(source, tells):
     assert lines[0] == f"c17 keeps 75 % of what the table {tells} about health"
     assert "in squared correlations with the label, at most 2 in all" in lines[1]
     assert ("of what is known to be there: the table may tell more" in "\n".join(lines)) == (source == "known")
+
+
+@pytest.mark.parametrize(
+    ("deviation", "source", "told"),
+    [
+        (0.0, "known", ["the share is of what is known to be there, which is what c17 itself keeps: "]),
+        (0.1, "known", ["the share is of what is known to be there: "]),
+        (0.0, "published", []),
+    ],
+)
+def test_where_the_best_is_itself_all_that_is_known_that_is_said(deviation, source, told):
+    joint = {"reference_utility": 0.4, "reference_source": source, "dimensions": 3}
+    lines = report(Advice.model_validate(EXAMPLE_ADVICE | {"deviation": deviation, "joint": joint}), LISTED)
+    assert [line for line in lines if line.startswith("the share is of")] == [
+        f"{line}the table may tell more" for line in told
+    ]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,14 @@ class OutputError(ProviderError):
     """The output cannot be written."""
 
 
+class PublishingError(ProviderError):
+    """The service would refuse the entry of a release, so none is made; the text begins with its address."""
+
+
+class ServiceError(AegisError):
+    """The service does not answer, or does not let the caller publish; the text has its address."""
+
+
 class NothingHoldsError(AegisError):
     """No configuration of the plan meets the requirements. This is a result: table and plan are valid."""
 

@@ -53,7 +53,7 @@ def summarize(
             contain.
         TableError: The table does not fit the plan, or has more pairs of values than an entry can hold.
     """
-    _refuse_name(name)
+    refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = CountedEntry.of(opened, plan, memory_limit, pairs=pairs)
         return summary.entry(name, summary.told(progress))
@@ -94,7 +94,7 @@ def summarize_shared(
     digits, so that they promise no more. Arguments and errors are those of `summarize`. With `merging`, maskings are
     merged first. All records are counted then, since a merged masking has to say what becomes of every value.
     """
-    _refuse_name(name)
+    refuse_name(name)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = CountedEntry.of(
             opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, merging=merging
@@ -143,7 +143,12 @@ def count_domains(
     )
 
 
-def _refuse_name(name: str) -> None:
+def refuse_name(name: str) -> None:
+    """Refuse what is no name of an entry.
+
+    Raises:
+        PlanError: It is none.
+    """
     if not _NAME.fullmatch(name):
         raise PlanError(
             f"the name {name!r} must be 1 to 100 characters of a-z 0-9 - _ . and begin with a letter or digit"

@@ -25,6 +25,7 @@ from aegis_sdk.wire import (
     Measure,
     MeasureList,
     PublishedHead,
+    PublishingTerms,
     Visibility,
     VisibilityPatch,
 )
@@ -65,7 +66,7 @@ class Client:
         timeout: float = 60.0,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._url = _checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
+        self.url = _checked_url(url or os.environ.get("AEGIS_URL") or DEFAULT_URL)
         key = _checked_key(api_key or os.environ.get("AEGIS_API_KEY") or "")
         self._timeout = timeout
         self._http = httpx.Client(
@@ -73,11 +74,11 @@ class Client:
             timeout=timeout,
             transport=transport,
             # A proxy from the environment would look for a loopback address on its own machine.
-            trust_env=httpx.URL(self._url).host not in _LOOPBACK,
+            trust_env=httpx.URL(self.url).host not in _LOOPBACK,
         )
 
     def __repr__(self) -> str:
-        return f"Client({self._url!r})"
+        return f"Client({self.url!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -92,6 +93,14 @@ class Client:
     def measures(self) -> list[Measure]:
         """The measures that advice can be asked for."""
         return read_answer(MeasureList, self._send("GET", "/v1/measures")).items
+
+    def publishing(self, name: str | None = None) -> PublishingTerms:
+        """What the service asks of entries that this caller publishes, and its entry of this name if there is one.
+
+        `ForbiddenError` if the caller may not publish.
+        """
+        params = without_none({"name": name})
+        return read_answer(PublishingTerms, self._send("GET", "/v1/publishing", params=params))
 
     def publish(
         self, entry: EntryDocument | Mapping[str, Any] | bytes, *, accept_small_counts: bool = False
@@ -241,7 +250,7 @@ class Client:
         """Send a request and return the answer; raise an error if it is a refusal."""
         request = self._http.build_request(
             method,
-            self._url + path,
+            self.url + path,
             params=params,
             content=content,
             headers={"Content-Type": "application/json", **(headers or {})} if content is not None else headers,
@@ -259,7 +268,7 @@ class Client:
         except httpx.HTTPError as error:
             if retries and request.method == "GET":
                 return self._exchange(request, retries=retries - 1)
-            raise ServiceUnreachableError(f"No answer from {self._url} (AEGIS_URL): {error}. Is it running?") from None
+            raise ServiceUnreachableError(f"No answer from {self.url} (AEGIS_URL): {error}. Is it running?") from None
         pause = pause_before_retry(response) if response.status_code == _UNAVAILABLE else None
         if not retries or pause is None:
             return response

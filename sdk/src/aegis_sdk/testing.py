@@ -14,7 +14,18 @@ from typing import Any, Self
 import httpx
 from pydantic import BaseModel
 
-from aegis_sdk.wire import Advice, CoarseAdvice, EntryHead, Head, HeadPage, Measure, MeasureList, Problem, PublishedHead
+from aegis_sdk.wire import (
+    Advice,
+    CoarseAdvice,
+    EntryHead,
+    Head,
+    HeadPage,
+    Measure,
+    MeasureList,
+    Problem,
+    PublishedHead,
+    PublishingTerms,
+)
 
 __all__ = ["MockService", "RecordedRequest"]
 
@@ -42,7 +53,7 @@ class MockService(httpx.BaseTransport):
         self._entries: dict[str, EntryHead] = {}
         self._summaries: dict[str, Mapping[str, Any]] = {}
         self._advice: dict[str, Advice | CoarseAdvice] = {}
-        self._measures: list[Measure] = []
+        self._told: dict[str, BaseModel] = {"measures": MeasureList(items=[])}
         self._problems: dict[tuple[str, str], tuple[int, Problem]] = {}
 
     def with_entry(self, head: Head, summaries: Mapping[str, Any] | None = None) -> Self:
@@ -61,7 +72,13 @@ class MockService(httpx.BaseTransport):
 
     def with_measures(self, *measures: Measure) -> Self:
         """Add measures."""
-        self._measures.extend(measures)
+        known = MeasureList.model_validate(self._told["measures"]).items
+        self._told["measures"] = MeasureList(items=[*known, *measures])
+        return self
+
+    def with_terms(self, terms: PublishingTerms) -> Self:
+        """Set what it asks of entries, whatever their name."""
+        self._told["publishing"] = terms
         return self
 
     def with_problem(self, method: str, path: str, status: int, problem: Problem | None = None) -> Self:
@@ -86,8 +103,8 @@ class MockService(httpx.BaseTransport):
     def _answer(self, request: RecordedRequest) -> httpx.Response | None:
         response: httpx.Response | None
         match (request.method, *request.path.strip("/").split("/")):
-            case ("GET", "v1", "measures"):
-                response = _json(200, MeasureList(items=self._measures))
+            case ("GET", "v1", "measures" | "publishing" as path):
+                response = _json(200, self._told.get(path))
             case ("GET", "v1", "entries"):
                 response = _json(200, HeadPage(items=list(self._entries.values())))
             case ("POST", "v1", "entries"):

@@ -10,6 +10,7 @@ METHODS = {
     "/v1/entries/x/summaries": "GET, HEAD, OPTIONS",
     "/v1/entries/x/advice": "OPTIONS, POST",
     "/v1/advice/x": "GET, HEAD, OPTIONS",
+    "/v1/publishing": "GET, HEAD, OPTIONS",
     "/v1/measures": "GET, HEAD, OPTIONS",
     "/healthz": "GET, HEAD, OPTIONS",
     "/readyz": "GET, HEAD, OPTIONS",

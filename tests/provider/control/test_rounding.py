@@ -86,7 +86,7 @@ def without_rare(counts):
 
 def few(cells):
     """The most records of a masked value that is not shown, in a table with as many values of the other attribute."""
-    return max(4, cells // 16)
+    return max(4, cells // 14)
 
 
 def test_pairs_show_nothing_of_values_with_few_records():
@@ -99,7 +99,7 @@ def test_pairs_show_nothing_of_values_with_few_records():
 
 def test_pairs_show_nothing_of_values_with_few_records_for_so_many_cells():
     many = [(f"{place:03}", "x", "ny"[place % 2]) for place in range(96) for _ in range(10)]
-    thin = [(f"{place:03}", name, "n") for name, records in (("thin", 6), ("more", 7)) for place in range(records)]
+    thin = [(f"{place:03}", name, "n") for name, records in (("thin", 7), ("more", 8)) for place in range(records)]
     raw = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
     entry = entry_of(many + thin, raw, pairs=[("identity", "identity")])
     for _ in range(20):

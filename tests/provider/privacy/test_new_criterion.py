@@ -54,7 +54,7 @@ def aegis(capsys, tmp_path, monkeypatch):
 def test_it_is_measured_required_and_reported_as_text_as_json_and_as_a_page(aegis, tmp_path):
     risk = ("risk", "people.csv", "--quasi-identifiers", "age", "--sensitive", "sick")
     code, out = aegis(*risk, "--require", "rare=2", "--html", "risk.html")
-    assert (code, out.startswith("the table as it is: BROKEN: rare is 1, not 2.")) == (0, True)
+    assert (code, out.startswith("FAIL: the table as it is lacks what is required: rare is 1, not 2.")) == (0, True)
     assert ["rare:", "rarest", "value", "1", "2,", "BROKEN"] in [line.split()[:6] for line in out.splitlines()]
     page = (tmp_path / "risk.html").read_text()
     assert "rare: rarest value" in page

@@ -95,6 +95,9 @@ def test_the_card_says_it_in_one_line(released):
     assert card.headline in markdown.replace("\\", "")
     assert card.headline in page
     assert card.verdict in page
+    assert card.privacy_verdict in page
+    held = ", ".join(f"{name} {number:g}" for name, number in card.promised.items())
+    assert card.privacy_verdict.startswith(f"PASS: {card.configuration} holds {held}")
     assert released._repr_html_().count("<section>") == page.count("<section>")
 
 

@@ -18,10 +18,12 @@ from aegis_sdk.wire import (
     EXAMPLE_ENTRY,
     EXAMPLE_HEAD,
     EXAMPLE_MEASURE,
+    EXAMPLE_TERMS,
     Advice,
     Head,
     Measure,
     Problem,
+    PublishingTerms,
 )
 
 HEAD = Head.model_validate(EXAMPLE_HEAD)
@@ -59,6 +61,15 @@ def test_it_answers_every_method_of_the_client(service, client):
     assert client.advice(ADVICE.id) == ADVICE
     client.delete(HEAD.id)
     assert list(client.entries()) == []
+
+
+def test_it_tells_what_publishing_asks_for_if_it_was_given_that(service, client):
+    with pytest.raises(NotFoundError):
+        client.publishing()
+    terms = PublishingTerms.model_validate(EXAMPLE_TERMS)
+    service.with_terms(terms)
+    assert client.publishing("health-survey") == terms
+    assert (service.requests[-1].path, service.requests[-1].params) == ("/v1/publishing", {"name": "health-survey"})
 
 
 def test_it_records_what_was_asked(service, client):

@@ -9,7 +9,7 @@ from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
 
 _RARE: Final = 4
-_CELLS_PER_RECORD: Final = 16
+_CELLS_PER_RECORD: Final = 14
 
 
 def most_hidden(cells: int) -> int:
@@ -17,7 +17,7 @@ def most_hidden(cells: int) -> int:
 
     A row with at most 4 records is one of them: an attribute's pairs, each rounded by itself, would show it as often as
     the attribute has pairs, and their mean would tell how many records it has. So is a row with at most one record for
-    every 16 cells. Nearly all of its cells that are not 0 are 1, so a cell that was rounded up would be known to be 1:
+    every 14 cells. Nearly all of its cells that are not 0 are 1, so a cell that was rounded up would be known to be 1:
     with `r` records in `c` cells and all tables equally probable, it is with the probability `(c / (r + c))^2`, about.
 
     Args:

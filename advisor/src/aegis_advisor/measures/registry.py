@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from aegis_advisor.errors import UnknownMeasureError
-from aegis_advisor.measures import association, determination, information
+from aegis_advisor.measures import association, cramers_v, determination, information
 from aegis_advisor.measures.measure import Ceiling, Measure
 
 _KIVINEN: Final = "Kivinen & Mannila 1995, Approximate inference of functional dependencies from relations"
@@ -171,13 +171,13 @@ _RECORDS: Final = (
         reason="Where values are fewer than labels, merging also lowers the divisor R - 1, so the measure can rise.",
         formula="sqrt(chi_square / (N min(R - 1, C - 1))), R values and C labels with records",
         source="Cramer 1946, Mathematical methods of statistics, section 21.9",
-        function=association.cramers_v,
-        slopes=association.cramers_v_gradient,
+        function=cramers_v.cramers_v,
+        slopes=cramers_v.cramers_v_gradient,
         ceiling=Ceiling(
-            association.contingency_by_row, association.contingency_by_group, association.cramers_v_at, needs_rows=True
+            association.contingency_by_row, association.contingency_by_group, cramers_v.cramers_v_at, needs_rows=True
         ),
-        scale=association.cramers_v_scale,
-        bias=association.cramers_v_bias,
+        scale=cramers_v.cramers_v_scale,
+        bias=cramers_v.cramers_v_bias,
     ),
     Measure(
         "cramers_v_corrected",
@@ -187,16 +187,16 @@ _RECORDS: Final = (
         reason="Merging values lowers both the bias that is subtracted and the divisor, so the measure can rise.",
         formula="sqrt(max(0, phi2 - (R-1)(C-1)/(N-1)) / min(R'-1, C'-1)), phi2 = chi_square/N, R' = R - (R-1)^2/(N-1)",
         source="Bergsma 2013, A bias-correction for Cramer's V and Tschuprow's T",
-        function=association.cramers_v_corrected,
-        slopes=association.cramers_v_corrected_gradient,
+        function=cramers_v.cramers_v_corrected,
+        slopes=cramers_v.cramers_v_corrected_gradient,
         ceiling=Ceiling(
             association.contingency_by_row,
             association.contingency_by_group,
-            association.cramers_v_corrected_at,
+            cramers_v.cramers_v_corrected_at,
             needs_rows=True,
         ),
-        scale=association.cramers_v_corrected_scale,
-        bias=association.cramers_v_corrected_bias,
+        scale=cramers_v.cramers_v_corrected_scale,
+        bias=cramers_v.cramers_v_corrected_bias,
     ),
     Measure(
         "jensen_shannon",

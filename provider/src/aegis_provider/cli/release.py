@@ -91,7 +91,8 @@ def _report(released: Released) -> Iterator[str]:
     yield card.headline
     yield card.verdict
     reached = ", ".join(f"{name} = {card.reached[name]:g}" for name in card.required)
-    yield f"measured in the masked table: {reached}; {card.left_out:,} records left out"
+    cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
+    yield f"measured in the masked table: {reached}; {card.left_out:,} records left out{cells}"
     yield from (f"warning: {each}" for each in card.warnings)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""

@@ -15,7 +15,9 @@ from aegis_provider.cli.options import (
 from aegis_provider.plan.model import Plan
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.privacy import Assessment, assess, plan_of_roles
-from aegis_provider.report.risk import risk_document, risk_report
+from aegis_provider.report.risk import risk_report
+from aegis_provider.report.risk_document import risk_document
+from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.report.text import text_lines
 from aegis_provider.table import table_name
 from aegis_sdk._errors import AegisError
@@ -41,6 +43,9 @@ def risk(
 ) -> None:
     """Measure the privacy of a table and of its releases. This includes the risk that people are re-identified.
 
+    The first line is the verdict: PASS if all that is promised or required holds; else FAIL, and the command that mends
+    it. Where nothing is promised, there is no verdict.
+
     The releases are the configurations of the plan. A table without a plan, such as one that is already masked, needs
     --quasi-identifiers, --sensitive or both.
     """
@@ -58,10 +63,11 @@ def risk(
             memory_limit=memory_limit,
             progress=progress,
         )
-    report = risk_report(assessment, Path(table_name(table)).name)
+    verdict = risk_verdict(assessment, table_name(table), plan)
+    report = risk_report(assessment, Path(table_name(table)).name, verdict)
     write_page(report)
     in_full = configuration is not None or not intended.configurations
-    print_result(risk_document(assessment, in_full=in_full), text_lines(report), as_json=as_json)
+    print_result(risk_document(assessment, verdict, in_full=in_full), text_lines(report), as_json=as_json)
     if check:
         _refuse_broken(assessment)
 

@@ -19,6 +19,9 @@ from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
 
+_THIN: Final = 4
+"""A row of pair counts is thin if it has at most this many times the records of one that is hidden."""
+
 _MANY_RECORDS: Final = 5_000
 _BASES: Final = (3, 5)
 """The base for tables with fewer records than that, and for all others."""
@@ -160,7 +163,7 @@ class RandomRounding(Control):
         if pair.joint is not None:
             exact = without_rare(np.array(pair.joint, dtype=np.int64))
             up = rounded_up(np.array([exact.sum()]), self.base, self.random_bytes)
-            rounded = rounded_once(exact.reshape(-1, 1), views, self.base, up, self.random_bytes)
+            rounded = rounded_once(exact.reshape(-1, 1), [_thin(exact), *views], self.base, up, self.random_bytes)
             changed |= {"rounded_to": self.base, "joint": rounded.reshape(exact.shape).tolist()}
         if pair.with_label is not None:
             changed["with_label"] = rounded_association(pair.with_label, labels, self.base, self.random_bytes)
@@ -179,6 +182,20 @@ def without_rare(counts: Counts) -> Counts:
         rows, columns = rows & (kept.sum(axis=1) > of_row), columns & (kept.sum(axis=0) > of_column)
         kept, before = counts * (rows[:, np.newaxis] & columns), left
     return kept
+
+
+def _thin(counts: Counts) -> Partition:
+    """Return the cells, row by row, in groups: those of a row with few records, or else of a column with few, together.
+
+    The sum of such a group is then rounded as well, so that not many of its small counts can be rounded up by chance:
+    each would be known to be 1.
+    """
+    of_rows, of_columns = (_THIN * most_hidden(size) for size in counts.shape[::-1])
+    rows, columns = counts.sum(axis=1) <= of_rows, counts.sum(axis=0) <= of_columns
+    groups = np.arange(counts.size).reshape(counts.shape)
+    groups = np.where(columns, counts.size + np.arange(columns.size), groups)
+    groups = np.where(rows[:, np.newaxis], counts.size + columns.size + np.arange(rows.size)[:, np.newaxis], groups)
+    return Partition.of(groups.ravel())
 
 
 def _records(number: int) -> str:

@@ -10,7 +10,11 @@
 """
 
 from aegis_provider.privacy.assessment import IN_BINS, Assessment, ReleasePrivacy, Verdict, assess
-from aegis_provider.privacy.certain_values import certain_values_warning, promises_nothing
+from aegis_provider.privacy.certain_values import (
+    CERTAIN_VALUES_REMEDY,
+    certain_values_warning,
+    promises_nothing,
+)
 from aegis_provider.privacy.classes import Classes, SensitiveCounts, class_of_each, classes_of
 from aegis_provider.privacy.columns import Column, columns_of, maskings_in_short, plan_of_roles, roles_of
 from aegis_provider.privacy.criteria import CRITERIA
@@ -20,6 +24,7 @@ from aegis_provider.privacy.privacy_table import PrivacyTable
 from aegis_provider.privacy.risk import THRESHOLDS, ClassSizes, Risk
 
 __all__ = [
+    "CERTAIN_VALUES_REMEDY",
     "CRITERIA",
     "IN_BINS",
     "THRESHOLDS",

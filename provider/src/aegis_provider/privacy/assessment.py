@@ -87,6 +87,16 @@ class ReleasePrivacy:
         return tuple(each for each in self.verdicts if each.is_broken)
 
     @property
+    def breaches(self) -> str:
+        """The promises that it breaks, in words: `k is 1, not 2`."""
+        return "; ".join(f"{each.name} is {each.reached:.6g}, not {each.promised:.6g}" for each in self.broken)
+
+    @property
+    def promises(self) -> Mapping[str, float]:
+        """The promised privacy that not every table has, by name."""
+        return {name: number for name, number in self.promise.items() if not promises_nothing(name, number)}
+
+    @property
     def unmeasured(self) -> tuple[str, ...]:
         """The promises that cannot be checked here; a release without records keeps them all."""
         if self.sizes is not None and not self.sizes.records:
@@ -112,8 +122,7 @@ class ReleasePrivacy:
         if self.masked_elsewhere:
             return f"masked elsewhere ({', '.join(self.masked_elsewhere)}): measure that table"
         if self.broken:
-            breaches = [f"{each.name} is {each.reached:.6g}, not {each.promised:.6g}" for each in self.broken]
-            return f"BROKEN: {'; '.join(breaches)}"
+            return f"BROKEN: {self.breaches}"
         if self.risk is None:
             return "no record is left"
         held = [

@@ -9,6 +9,8 @@ from aegis_sdk.reading import shown
 TRIVIAL: Final[Mapping[str, float]] = {"k": 1, "l": 1, "entropy_l": 1, "t": 1, "ordered_t": 1, "alpha": 1}
 """The number of each criterion that every table reaches, so that it promises nothing."""
 
+CERTAIN_VALUES_REMEDY: Final = "Require l=2 if nobody should learn it"
+
 _ROUNDING = 1e-9
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from aegis_provider.disclosure import Disclosure, Judged
 from aegis_provider.report.model import Part, TextTable
 from aegis_sdk.reading import shown, verdict_in_words
+from aegis_sdk.reading import verdict_line as in_a_line
 
 _WORDS = 60
 _PLACES = 10
@@ -25,14 +26,13 @@ def verdict_line(disclosure: Disclosure, summarize: str) -> str:
     """
     judged = disclosure.judged
     if judged is None:
-        return f"NOT JUDGED: {disclosure.entry} was examined in part; leave out --attribute for a verdict"
+        return in_a_line(None, f"{disclosure.entry} was examined in part; leave out --attribute for a verdict")
     return judged_line(disclosure.entry, judged, summarize)
 
 
 def judged_line(name: str, judged: Judged, summarize: str) -> str:
     """Say whether an entry with this name passes, and if it does not, the command that mends it."""
-    line = verdict_in_words(name, judged.verdict)
-    return line if judged.verdict.passed else f"{line}. To mend it: {summarize} {judged.options}".rstrip()
+    return verdict_in_words(name, judged.verdict, f"{summarize} {judged.options}".rstrip())
 
 
 def failures(disclosure: Disclosure) -> Iterator[Part]:

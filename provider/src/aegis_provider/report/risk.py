@@ -1,9 +1,10 @@
-"""The report on the privacy of a table and its releases, and the same as JSON: what `aegis risk` prints and writes."""
+"""The report on the privacy of a table and its releases: what `aegis risk` prints and draws."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from aegis_provider.privacy import (
+    CERTAIN_VALUES_REMEDY,
     CRITERIA,
     IN_BINS,
     Assessment,
@@ -15,11 +16,12 @@ from aegis_provider.privacy import (
     roles_of,
 )
 from aegis_provider.report.model import BAD, GOOD, OTHER, Bars, Curve, Curves, Part, Report, Section, TextTable
+from aegis_provider.report.risk_document import suppression_document
 from aegis_provider.report.risk_terms import terms
+from aegis_provider.report.risk_verdict import RiskVerdict
 from aegis_sdk.printable import Share
 from aegis_sdk.reading import shown
 
-_SHOWN_KS = (2, 3, 5, 10, 20, 50)
 _DRAWN_KS = range(2, 51)
 _USUAL_K = 5
 _HIGH_RISK = 0.2
@@ -37,12 +39,13 @@ _RISKY: Final = {
 }
 
 
-def risk_report(assessment: Assessment, table: str) -> Report:
+def risk_report(assessment: Assessment, table: str, verdict: RiskVerdict) -> Report:
     """Report one release in detail, several side by side, or the table if there is no release.
 
     Args:
         assessment: The measurements.
         table: The table's name.
+        verdict: The verdict, which stands at the top.
     """
     only = assessment.releases[0] if len(assessment.releases) == 1 else None
     title = f"Privacy of {table}" + (f", as {only.id} masks it" if only else "")
@@ -55,16 +58,15 @@ def risk_report(assessment: Assessment, table: str) -> Report:
         sections.append(Section("The configurations", list(_configurations(assessment))))
     else:
         sections += _in_detail(assessment, only or assessment.as_it_is)
-    return Report(title, list(_summary(assessment)), [*sections, Section("What the numbers mean", terms())])
+    return Report(title, list(_summary(assessment, verdict)), [*sections, Section("What the numbers mean", terms())])
 
 
-def _summary(assessment: Assessment) -> Iterator[str]:
-    if len(assessment.releases) > 1:
-        yield _tally(assessment)
-    else:
-        yield _verdict(assessment)
+def _summary(assessment: Assessment, verdict: RiskVerdict) -> Iterator[str]:
+    yield verdict.line
+    if len(assessment.releases) < 2:  # noqa: PLR2004 - of several, each has a row
+        yield from _of_one(assessment)
     if assessment.certain_values:
-        yield f"Warning: {assessment.certain_values}."
+        yield f"Warning: {assessment.certain_values}. {CERTAIN_VALUES_REMEDY}."
     before = assessment.as_it_is.risk
     if before is not None:
         yield (
@@ -74,21 +76,14 @@ def _summary(assessment: Assessment) -> Iterator[str]:
         )
 
 
-def _verdict(assessment: Assessment) -> str:
+def _of_one(assessment: Assessment) -> Iterator[str]:
+    """Say the highest risk of the only release, or of the table, and what is left out for it."""
     [release] = assessment.releases or [assessment.as_it_is]
-    left_out = f" {release.suppressed:,} records are left out." if release.suppressed else ""
-    left_out += f" {release.suppressed_cells:,} single cells are suppressed." if release.suppressed_cells else ""
-    risk = f" The highest risk of re-identification is {Share(release.risk.highest)}." if release.risk else ""
-    return f"{release.id or f'the {assessment.unmasked_name}'}: {release.in_words()}.{risk}{left_out}"
-
-
-def _tally(assessment: Assessment) -> str:
-    broken = [each.id for each in assessment.releases if each.broken]
-    unknown = sum(each.holds is None for each in assessment.releases)
-    held = sum(bool(each.verdicts and each.holds) for each in assessment.releases)
-    tally = f"Of {len(assessment.releases)} configurations, {held} keep their promise and {len(broken)} break it."
-    tally += f" These break it: {', '.join(broken)}." if broken else ""
-    return tally + (f" For {unknown} this cannot be checked here." if unknown else "")
+    told = [f"The highest risk of re-identification is {Share(release.risk.highest)}."] if release.risk else []
+    told += [f"{release.suppressed:,} records are left out."] if release.suppressed else []
+    told += [f"{release.suppressed_cells:,} single cells are suppressed."] if release.suppressed_cells else []
+    if told:
+        yield " ".join(told)
 
 
 def _columns(assessment: Assessment) -> TextTable:
@@ -227,7 +222,7 @@ def _exposed(release: ReleasePrivacy) -> tuple[float, ...]:
 
 
 def _suppression_table(sizes: ClassSizes) -> TextTable:
-    suppressed = _suppression_document(sizes).items()
+    suppressed = suppression_document(sizes).items()
     rows = [(f"k={k}", records, Share(records / sizes.records)) for k, records in suppressed]
     return TextTable(("so that the others have", "records", "share"), rows)
 
@@ -255,50 +250,3 @@ def _left_out(sizes: ClassSizes | None, ks: Sequence[int]) -> list[Share]:
     if sizes is None or not sizes.records:
         return [Share(0)] * len(ks)
     return [Share(records / sizes.records) for records in sizes.suppressed_for(ks).tolist()]
-
-
-def risk_document(assessment: Assessment, *, in_full: bool) -> dict[str, Any]:
-    """Return the measurements as JSON values; `in_full` adds the class sizes."""
-    releases = [
-        _release_document(release, in_full=in_full) | {"maskings": dict(configuration.maskings)}
-        for release, configuration in zip(assessment.releases, assessment.configurations, strict=True)
-    ]
-    return {
-        "quasi_identifiers": list(assessment.plan.quasi_identifiers),
-        "sensitive": list(assessment.plan.sensitive),
-        "neither": list(assessment.neither),
-        "binned": list(assessment.binned),
-        "as_it_is": _release_document(assessment.as_it_is, in_full=in_full),
-        "configurations": releases,
-    }
-
-
-def _release_document(release: ReleasePrivacy, *, in_full: bool) -> dict[str, Any]:
-    """Return a release as JSON values; `holds` is null if it cannot be checked."""
-    measured = release.sizes is not None
-    return {
-        "id": release.id or None,
-        "promise": dict(release.promise),
-        "holds": release.holds,
-        "broken": [vars(each) for each in release.broken],
-        "left_to_chance": list(release.left_to_chance),
-        "masked_elsewhere": list(release.masked_elsewhere),
-        "suppressed": release.suppressed if measured else None,
-        "suppressed_cells": release.suppressed_cells if measured else None,
-        "privacy": dict(release.privacy),
-        "risk": _risk_document(release.risk),
-        "suppression": _suppression_document(release.sizes),
-        **({"class_sizes": _class_sizes(release.sizes)} if in_full and release.sizes is not None else {}),
-    }
-
-
-def _class_sizes(sizes: ClassSizes) -> list[list[int]]:
-    return [list(pair) for pair in zip(sizes.sizes.tolist(), sizes.classes.tolist(), strict=True)]
-
-
-def _risk_document(risk: Risk | None) -> dict[str, Any] | None:
-    return None if risk is None else {**vars(risk), "above": {f"{key:g}": share for key, share in risk.above.items()}}
-
-
-def _suppression_document(sizes: ClassSizes | None) -> dict[int, int]:
-    return {} if sizes is None else dict(zip(_SHOWN_KS, sizes.suppressed_for(_SHOWN_KS).tolist(), strict=True))

@@ -50,6 +50,10 @@ class Aim:
         """Return whether a configuration reaches the privacy."""
         return all(_reaches(name, configuration.privacy.get(name), limit) for name, limit in self.require.items())
 
+    def reaches(self, name: str, limit: float) -> bool:
+        """Return whether all that meets the aim has this privacy, too."""
+        return name in CRITERIA and _reaches(name, self.require.get(name), limit)
+
     def described(self) -> str:
         """Return the aim in words: `k = 5, at most 1 % of the records left out`."""
         return f"{in_words(self.require)}, at most {100 * self.suppress_at_most:.3g} % of the records left out"

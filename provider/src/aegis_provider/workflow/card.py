@@ -1,24 +1,10 @@
 """The release card: what a release is, as data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
-from typing import Final
 
-from aegis_advisor.measures import measure_named
-from aegis_provider.advice import EntryAdvice
-from aegis_provider.check import RAW, CheckResult, Interval
-from aegis_provider.disclosure import Judged
-from aegis_provider.plan.model import Plan
-from aegis_provider.privacy import certain_values_warning
-from aegis_provider.report.disclosure_verdict import judged_line
-from aegis_provider.search import SearchResult, in_words
-from aegis_provider.workflow.aim import Aim
-from aegis_provider.workflow.steps import Assessed, Masked
-from aegis_sdk.wire import EntryDocument
-
-_PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
+from aegis_provider.check import RAW, Interval
+from aegis_provider.search import in_words
 
 
 @dataclass(frozen=True)
@@ -51,6 +37,7 @@ class CardChoice:
         suppressed: How many records it leaves out.
         kept: The share that it keeps of what the table tells about the label.
         proven: Whether it is proven that no other one keeps more.
+        suppressed_cells: How many single cells it suppresses; `None` if it suppresses whole records only.
         at_most: The most that another one may keep, as far as that is known.
         predicted: The share of what a model predicts from the table as it is that the same model predicts from this; it
             is the one that predicts best from the table. Counted from chance: 0 is no better than that.
@@ -62,6 +49,7 @@ class CardChoice:
     suppressed: int | None
     kept: float | None
     proven: bool
+    suppressed_cells: int | None = None
     at_most: float | None = None
     predicted: Interval | None = None
     is_aim: bool = False
@@ -84,6 +72,14 @@ class CardAuc:
 
 
 @dataclass(frozen=True)
+class CardService:
+    """The service that ranked the configurations: its address, and the id of the entry by whose counts it did so."""
+
+    address: str
+    entry: str
+
+
+@dataclass(frozen=True)
 class Card:
     """What a release is, and why it can be shared.
 
@@ -98,8 +94,10 @@ class Card:
         plan_digest: The SHA-256 of the plan with the configurations.
         passed: Whether the counts of the entry give no small count away.
         verdict: The verdict in words; if it fails, with the command that mends it.
+        privacy_verdict: Whether the release has the privacy that it promises, in the same form.
         records: The records of the release.
         left_out: The records that it leaves out.
+        suppressed_cells: The single cells of its records that are suppressed, and have become `*`.
         promised: Its promised privacy by name.
         reached: Its privacy by name, measured in the masked table.
         highest_risk: The highest risk of re-identification, and that of the table as it is; `None` if not known.
@@ -109,6 +107,7 @@ class Card:
         never_shared: The columns left out of the plan, each with the reason.
         kept: The share that it keeps of what the table tells about the label, by `measure`.
         measure: The measure of utility.
+        service: The service that ranked the configurations; `None` if the exact counts did, on the provider's machine.
         basis: Whether the order of the configurations is `exact` or `estimated`.
         considered: How many configurations were ranked.
         runner_up: The id of the next best configuration, and the share that it keeps.
@@ -128,8 +127,10 @@ class Card:
     plan_digest: str
     passed: bool
     verdict: str
+    privacy_verdict: str
     records: int
     left_out: int
+    suppressed_cells: int
     promised: Mapping[str, float]
     reached: Mapping[str, float]
     highest_risk: tuple[float | None, float | None]
@@ -139,6 +140,7 @@ class Card:
     never_shared: Mapping[str, str]
     kept: float | None
     measure: str
+    service: CardService | None
     basis: str
     considered: int
     runner_up: tuple[str, float | None] | None
@@ -161,120 +163,3 @@ class Card:
         best = max(raw, key=lambda each: each.auc, default=None)
         own = (each for each in self.measured if best is not None and (each.table, each.model) == (table, best.model))
         return next(own, None)
-
-
-@dataclass(frozen=True)
-class Findings:
-    """The results of all steps.
-
-    Attributes:
-        search, entry, judged, advice, masked, assessed: The results.
-        check: What models predict; or why none were trained.
-    """
-
-    search: SearchResult
-    entry: EntryDocument
-    judged: Judged
-    advice: EntryAdvice
-    masked: Masked
-    assessed: Assessed
-    check: CheckResult | str
-
-
-def card_of(aim: Aim, table: str, plan: Plan, plan_digest: str, findings: Findings, summarize: str) -> Card:
-    """Return the card of a release.
-
-    Args:
-        aim: What it had to be.
-        table: The name of the table.
-        plan: The plan with the configurations.
-        plan_digest: The SHA-256 of its file.
-        findings: The results of all steps.
-        summarize: The command that makes the entry.
-    """
-    applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
-    shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
-    runner_up, certain = advice.runner_up, certain_values_warning(applied.reached, plan)
-    return Card(
-        table=table,
-        label=aim.label,
-        made=datetime.now(UTC).date().isoformat(),
-        versions={name: version(name) for name in _PACKAGES},
-        aim=aim.described(),
-        required=tuple(aim.require),
-        configuration=advice.best.id,
-        plan_digest=plan_digest,
-        passed=findings.judged.verdict.passed,
-        verdict=judged_line(entry.name, findings.judged, summarize),
-        records=applied.records,
-        left_out=applied.suppressed,
-        promised=applied.promised,
-        reached=applied.reached,
-        highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
-        warnings=() if certain is None else (certain,),
-        labels=findings.masked.labels,
-        columns=tuple(_columns(findings)),
-        never_shared=plan.left_out,
-        kept=shares.get(advice.best.id),
-        measure=advice.measure,
-        basis=advice.basis,
-        considered=len(advice.ranking),
-        runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
-        frontier=tuple(sorted(_frontier(findings, plan), key=lambda each: sorted(each.require.items()))),
-        measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
-        check="" if isinstance(findings.check, str) else findings.check.verdict,
-        unfinished=tuple(_unfinished(findings)),
-    )
-
-
-def _columns(findings: Findings) -> Iterator[CardColumn]:
-    costs, whole = {each.attribute: each for each in findings.advice.costs}, _whole(findings.advice)
-    for column in findings.assessed.columns:
-        cost = costs.get(column.name)
-        kept = None if cost is None or cost.whole <= 0 else min(1.0, max(0.0, cost.utility / cost.whole))
-        lost = None if cost is None or whole <= 0 else max(0.0, cost.whole - cost.utility) / whole
-        yield CardColumn(column.name, column.role, column.becomes, kept, lost)
-
-
-def _whole(advice: EntryAdvice) -> float:
-    """Return what the table tells: of a measure of single attributes, as a sum over them."""
-    return advice.whole if measure_named(advice.measure).is_joint else sum(each.whole for each in advice.costs)
-
-
-def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
-    known = {each.id for each in plan.configurations}
-    shares = {} if isinstance(findings.check, str) else findings.check.shares
-    for place, point in enumerate(findings.search.frontier):
-        chosen = point.configuration
-        if chosen is None:
-            yield CardChoice(point.requirement.privacy, "", None, None, point.complete, is_aim=place == 0)
-            continue
-        yield CardChoice(
-            require=point.requirement.privacy,
-            configuration=chosen.id if chosen.id in known else "",
-            suppressed=chosen.suppressed or 0,
-            kept=point.share,
-            proven=point.complete,
-            at_most=point.at_most,
-            predicted=shares.get(chosen.id),
-            is_aim=place == 0,
-        )
-
-
-def _measured(check: CheckResult) -> Iterator[CardAuc]:
-    for each in check.performances:
-        yield CardAuc(each.table, each.model, each.auc.value, each.auc.low, each.auc.high)
-
-
-def _unfinished(findings: Findings) -> Iterator[str]:
-    if findings.search.interrupted:
-        yield "the search of configurations was stopped"
-    elif not findings.search.frontier[0].complete:
-        more = findings.search.frontier[0].at_most_more
-        limit = "" if more is None else f": another one may keep up to {100 * more:.0f} % more"
-        yield f"it is not proven that no configuration keeps more{limit}"
-    if isinstance(findings.check, str):
-        yield f"no models were trained: {findings.check}"
-        return
-    for model, tables in findings.check.unfinished.items():
-        yield f"{model} was not trained on {', '.join(tables)}"

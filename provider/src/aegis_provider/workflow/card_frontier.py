@@ -22,23 +22,28 @@ def kept_in_words(share: float | None) -> str:
 def choices(card: Card) -> Iterator[Part]:
     """Yield the best configuration for each requirement as a table, and as a picture."""
     models = any(each.predicted for each in card.frontier)
-    header = ("required", "configuration", "records left out", "keeps", *(("keeps, by models",) if models else ()))
-    everything, nothing = ((name, _NONE, _NONE, share, share) for name, share in ((RAW, "100 %"), (NOTHING, "0 %")))
-    rows = [everything, *map(_row, card.frontier), nothing]
-    yield TextTable(header, [row[: len(header)] for row in rows], _caption(card, models=models))
+    cells = any(each.suppressed_cells is not None for each in card.frontier)
+    columns = {
+        "required": [RAW, *(each.in_words for each in card.frontier), NOTHING],
+        "configuration": [_NONE, *(each.configuration or _NONE for each in card.frontier), _NONE],
+        "records left out": [_NONE, *(_number(each.suppressed) for each in card.frontier), _NONE],
+        **(
+            {"cells suppressed": [_NONE, *(_number(each.suppressed_cells) for each in card.frontier), _NONE]}
+            if cells
+            else {}
+        ),
+        "keeps": ["100 %", *(f"{kept_in_words(each.kept)}{_possible(each)}" for each in card.frontier), "0 %"],
+        **({"keeps, by models": ["100 %", *map(_predicted, card.frontier), "0 %"]} if models else {}),
+    }
+    rows = list(zip(*columns.values(), strict=True))
+    yield TextTable(tuple(columns), rows, _caption(card, models=models))
     known = [each for each in card.frontier if each.kept is not None]
     if known:
         yield _picture(card, known, models=models)
 
 
-def _row(choice: CardChoice) -> tuple[str, ...]:
-    return (
-        choice.in_words,
-        choice.configuration or _NONE,
-        _NONE if choice.suppressed is None else f"{choice.suppressed:,}",
-        f"{kept_in_words(choice.kept)}{_possible(choice)}",
-        _predicted(choice),
-    )
+def _number(number: int | None) -> str:
+    return _NONE if number is None else f"{number:,}"
 
 
 def _possible(choice: CardChoice) -> str:

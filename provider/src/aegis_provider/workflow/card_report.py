@@ -5,7 +5,7 @@ from typing import Final
 
 from aegis_advisor.measures import measure_named
 from aegis_provider.check import NOTHING, RAW
-from aegis_provider.privacy import CRITERIA
+from aegis_provider.privacy import CERTAIN_VALUES_REMEDY, CRITERIA
 from aegis_provider.report.model import BAD, Bars, Part, Report, Section, Term, Terms, TextTable
 from aegis_provider.report.negligible import negligible
 from aegis_provider.workflow.card import Card
@@ -28,19 +28,21 @@ def card_report(card: Card) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
-    return Report(f"Release card of {card.table}", [card.verdict, f"{card.headline}.", *_warnings(card)], sections)
+    top = [card.verdict, card.privacy_verdict, f"{card.headline}.", *_warnings(card)]
+    return Report(f"Release card of {card.table}", top, sections)
 
 
 def _warnings(card: Card) -> Iterator[str]:
     for each in card.warnings:
-        yield f"{each[0].upper()}{each[1:]}. Require l=2 if nobody should learn it."
+        yield f"{each[0].upper()}{each[1:]}. {CERTAIN_VALUES_REMEDY}."
     for each in card.unfinished:
         yield f"Not finished: {each}."
 
 
 def _shared(card: Card) -> Iterator[Part]:
     left_out = f"{card.left_out:,} records of the table are left out" if card.left_out else "no record is left out"
-    yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}."
+    cells = f", and {card.suppressed_cells:,} single cells are suppressed: they are *" if card.suppressed_cells else ""
+    yield f"{card.records:,} records, masked by the configuration {card.configuration}; {left_out}{cells}."
     rows = [
         (
             shown(each.name),
@@ -152,13 +154,25 @@ def _limits(card: Card) -> Iterator[Part]:
         "Whoever knows more, or has another release of the same people, can learn more."
     )
     yield "Numbers count records, not people: if one person has several records, the groups are smaller than they look."
-    yield (
-        "The counts in the entry are rounded at random. A service that ranks configurations by them may prefer another "
-        "one that keeps about as much."
-    )
+    yield _rounded(card)
+    if card.suppressed_cells:
+        yield "What it keeps is of its records before cells are suppressed. What models reach is of the masked table."
     yield (
         f"What it keeps is about {shown(card.label)} only. For another question, another configuration may be better."
     )
+
+
+def _rounded(card: Card) -> str:
+    rounded = "The counts in the entry are rounded at random."
+    if card.service is None:
+        return f"{rounded} A service that ranks configurations by them may prefer another one that keeps about as much."
+    return f"{rounded} The service ranked the configurations by them, so another one may keep a little more."
+
+
+def _ranked_by(card: Card) -> str:
+    if card.service is None:
+        return "the exact counts, on the provider's machine"
+    return f"the service at {card.service.address}, by the published counts of the entry {card.service.entry}"
 
 
 def _origin(card: Card) -> Iterator[Part]:
@@ -168,6 +182,7 @@ def _origin(card: Card) -> Iterator[Part]:
         ("label", shown(card.label)),
         ("had to have", card.aim),
         ("configuration", card.configuration),
+        ("ranked by", _ranked_by(card)),
         ("plan, SHA-256", card.plan_digest),
         ("made by", versions),
         ("on", card.made),

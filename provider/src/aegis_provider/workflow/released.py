@@ -11,7 +11,8 @@ import pyarrow.csv as arrow_csv
 from aegis_provider.advice import EntryAdvice
 from aegis_provider.extras import needs_extra
 from aegis_provider.search import FrontierPoint
-from aegis_provider.workflow.card import Card, Findings
+from aegis_provider.workflow.card import Card
+from aegis_provider.workflow.card_making import Findings
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.steps import MASKED
 from aegis_sdk.wire import EntryDocument

@@ -9,23 +9,25 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from aegis_provider.advice import EntryAdvice, of_service
 from aegis_provider.check import CheckResult
 from aegis_provider.errors import SmallCountsError
 from aegis_provider.extras import needs_extra
 from aegis_provider.output import written_whole
 from aegis_provider.progress import Progress
+from aegis_provider.report.disclosure_verdict import judged_line
 from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.search import SearchResult
+from aegis_provider.summary import refuse_name
 from aegis_provider.table import Source, delimiter_in, table_name
 from aegis_provider.workflow.aim import USUAL, Aim
-from aegis_provider.workflow.card import Card, Findings, card_of
+from aegis_provider.workflow.card import Card, CardService
+from aegis_provider.workflow.card_making import Findings, card_of
 from aegis_provider.workflow.card_report import card_report
 from aegis_provider.workflow.folder import Folder, digest_of
+from aegis_provider.workflow.publishing import asked, check_service, published
 from aegis_provider.workflow.released import Released
 from aegis_provider.workflow.steps import FOUND, PLAN, Stage, Steps
-from aegis_sdk import AegisError, Client, ConflictError
-from aegis_sdk.wire import Advice, EntryDocument
+from aegis_sdk import AegisError, Client
 
 CARD: Final = "card"
 _FRAMES: Final = ("pandas", "polars")
@@ -79,8 +81,10 @@ def release(
         TableError: The table cannot be read or does not fit the plan.
         OutputError: The folder cannot be used.
         NothingHoldsError: No configuration has the privacy.
+        ServiceError: The service does not answer, or does not let the caller publish. Nothing was done.
+        PublishingError: The service would refuse the entry. Nothing was done.
         SmallCountsError: The entry is to be published, but gives small counts away.
-        AegisError: The service cannot be reached, or refuses the entry.
+        AegisError: The service refuses the entry, or is gone when it is finished.
     """
     temporary = TemporaryDirectory(prefix="aegis-release-") if output is None else None
     folder = Folder.open(Path(temporary.name) if temporary else output or Path(), keep=[PLAN])
@@ -89,9 +93,8 @@ def release(
     steps = Steps(table, aim, folder, plan, name or _name_of(table), how, stage)
     with _no_empty(folder.path):
         findings, entry_id = _worked_out(steps, publish)
-    made_by = f"aegis summarize {table_name(table)} --plan {folder.file(FOUND)} --name {steps.name} --output ENTRY"
-    digest = digest_of(folder.file(FOUND))
-    card = card_of(aim, table_name(table), steps.found, digest, findings, made_by)
+    service = None if entry_id is None or publish is None else CardService(publish.url, entry_id)
+    card = card_of(aim, table_name(table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by, service)
     _write_card(folder, card)
     kind = type(table).__module__.partition(".")[0]
     return Released(folder.path, card, findings, entry_id, kind if kind in _FRAMES else "pyarrow", temporary)
@@ -110,15 +113,20 @@ def _no_empty(folder: Path) -> Iterator[None]:
 
 def _worked_out(steps: Steps, service: Client | None) -> tuple[Findings, str | None]:
     """Take all steps; return their results, and the id of the published entry."""
+    refuse_name(steps.name)
+    if service is not None:
+        with steps.stage("asking the service what it requires"):
+            check_service(service, steps.name, steps.aim, steps.count_records)
     steps.draft()
     search = steps.search()
     entry, advice = steps.summarise()
     judged, entry_id = steps.judge(entry), None
     if service is not None:
         if not judged.verdict.passed:
-            raise SmallCountsError(f"{entry.name}: its counts give small ones away, so it is not published")
-        entry_id = _published(service, entry)
-        advice = _asked(service, entry_id, entry, steps.aim)
+            raise SmallCountsError(f"{judged_line(entry.name, judged, steps.made_by)}. It is not published")
+        with steps.stage("asking the service for advice"):
+            entry_id = published(service, entry)
+            advice = asked(service, entry_id, entry, steps.aim)
     masked = steps.mask(advice.best.id)
     assessed = steps.assess(advice.best.id)
     check = _checked(steps, [each.id for each in advice.ranking[:2]], search)
@@ -132,28 +140,6 @@ def _checked(steps: Steps, configurations: Sequence[str], search: SearchResult) 
         return steps.check(configurations, [each for name, each in frontier.items() if name not in configurations])
     except AegisError as error:  # an extra is missing, or too few records have a label value
         return str(error)
-
-
-def _asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:
-    """Ask the service which configuration is best.
-
-    Raises:
-        AegisError: It does not tell its caller.
-    """
-    answer = service.advise(entry_id, aim.measure, limit=aim.most)
-    if not isinstance(answer, Advice):
-        raise AegisError(f"{entry.name}: the key may not read the full answer; use a provider's key")
-    return of_service(answer, entry)
-
-
-def _published(service: Client, entry: EntryDocument) -> str:
-    """Publish the entry, or a new version of it, and return its id."""
-    try:
-        return service.publish(entry).id
-    except ConflictError as conflict:
-        if conflict.entry is None:
-            raise
-        return service.update(conflict.entry, entry).id
 
 
 def _write_card(folder: Folder, card: Card) -> None:

@@ -18,10 +18,12 @@ from aegis_provider.plan.reading import load_plan
 from aegis_provider.plan.writing import write_plan
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.privacy import Column, assess
+from aegis_provider.privacy.cell_plan import suppress_cells
 from aegis_provider.progress import Progress
 from aegis_provider.release.apply import Applied, apply
+from aegis_provider.report.risk_verdict import risk_verdict
 from aegis_provider.search import SearchResult, find_configurations
-from aegis_provider.table import Source, open_table
+from aegis_provider.table import Source, open_table, table_name
 from aegis_provider.workflow.aim import Aim
 from aegis_provider.workflow.folder import Folder, digest_of, digests_of
 from aegis_sdk.wire import EntryDocument, publishable, read_json
@@ -57,11 +59,13 @@ class Assessed:
 
     Attributes:
         columns: The columns, and what becomes of them.
+        verdict: Whether it has the privacy that its configuration promises, in a line.
         highest: The highest risk of re-identification; `None` if it could not be measured.
         highest_before: That of the table as it is.
     """
 
     columns: tuple[Column, ...]
+    verdict: str
     highest: float | None
     highest_before: float | None
 
@@ -98,6 +102,17 @@ class Steps:
         """The plan: the given one, or the one in the folder."""
         return self.given or self.folder.file(PLAN)
 
+    @property
+    def made_by(self) -> str:
+        """The command that makes the entry."""
+        table, plan = table_name(self.table), self.folder.file(FOUND)
+        return f"aegis summarize {table} --plan {plan} --name {self.name} --output ENTRY"
+
+    def count_records(self) -> int:
+        """Count the records of the table."""
+        with open_table(self.table, **self.how) as opened:
+            return opened.records()
+
     def draft(self) -> None:
         """Draft a plan, unless there is one.
 
@@ -114,6 +129,9 @@ class Steps:
 
     def search(self) -> SearchResult:
         """Find the configurations that reach the privacy, and write the plan that has them.
+
+        If the given plan suppresses single cells, as one by `aegis cells` does, so do these: the configurations that
+        would leave out records suppress cells of these records instead, wherever that keeps the privacy.
 
         Raises:
             NothingHoldsError: None does.
@@ -137,9 +155,18 @@ class Steps:
         fitting = tuple(each for each in result.configurations if self.aim.is_met_by(each))
         if not fitting:
             raise NothingHoldsError(f"{plan.source}: no configuration was found that has {self.aim.described()}")
+        if any(each.suppressed_cells is not None for each in plan.configurations):
+            fitting = self._with_cells(replace(plan, configurations=fitting)).configurations
         remark = f"Found by `aegis release`, for {self.aim.described()}"
         write_plan(self.plan, plan, fitting, self.folder.file(FOUND), remark)
         return result
+
+    def _with_cells(self, plan: Plan) -> Plan:
+        """Let configurations suppress single cells instead of leaving out records."""
+        if not any(each.suppresses for each in plan.configurations):
+            return plan
+        with self.stage("choosing cells") as progress:
+            return suppress_cells(self.table, plan, progress=progress, **self.how).plan
 
     def summarise(self) -> tuple[EntryDocument, EntryAdvice]:
         """Count what the configurations share, write the entry, and rank the configurations by the exact counts."""
@@ -186,7 +213,8 @@ class Steps:
             with self.stage("measuring privacy") as progress:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
             risks = (found.releases[0].risk, found.as_it_is.risk)
-            return Assessed(found.columns, *(None if each is None else each.highest for each in risks))
+            verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND)).line
+            return Assessed(found.columns, verdict, *(None if each is None else each.highest for each in risks))
 
         return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
 

@@ -22,6 +22,7 @@ from aegis_sdk.reading import (
     reference_known,
     shown,
     some,
+    suppressed_cells_of,
     utility_bounds,
 )
 from aegis_sdk.wire import SUPPRESSED, Advice, AdviceHead, AttributeAdvice, CoarseAdvice
@@ -114,7 +115,9 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
     yield f"it is the best of {advice.considered} {by}"
     kept = kept_by_best(advice)
     if kept is not None and not (kept.of_all or kept.is_coarse):
-        yield "the share is of what is known to be there: the table may tell more"
+        # By a joint measure, the best configuration may be all that is known of the whole.
+        itself = f", which is what {advice.configuration} itself keeps" if kept.is_all and _is_joint(advice) else ""
+        yield f"the share is of what is known to be there{itself}: the table may tell more"
     yield f"the ranking is {advice.ranking_basis}"
     if advice.policy:
         wanted = ", ".join(f"{name}={limit:g}" for name, limit in advice.policy.items())
@@ -122,6 +125,9 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
     if weights := advice.request.get("weights"):
         named = ", ".join(f"{shown(name)} {weight:g}" for name, weight in sorted(weights.items()))
         yield f"weights: {named} (1 unless named)"
+    if cells := suppressed_cells_of(schema, advice.configuration):
+        told = f"{cells:,} single cells (they become *), which its utility does not count"
+        yield f"{advice.configuration} suppresses {told}"
     if len(advice.tied or []) > 1:
         yield f"tied with it: {', '.join((advice.tied or [])[1:])}"
     if advice.indistinguishable_count is not None:
@@ -129,9 +135,14 @@ def _outcome(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterat
         yield f"indistinguishable from the best, by the sample (95 %): {others or 'no'} other{'s' * (others != 1)}"
 
 
+def _is_joint(advice: Advice | CoarseAdvice) -> bool:
+    """Whether the answer is by a measure that takes the attributes together, and says so."""
+    return isinstance(advice, Advice) and advice.joint is not None
+
+
 def _unit(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     """What utilities and deviations are measured in."""
-    if isinstance(advice, Advice) and advice.joint is not None:
+    if _is_joint(advice):
         return f", in squared correlations with the label, at most {len(schema['label']['domain']) - 1} in all"
     words = {"bit": "in bits", "fraction": "as a fraction from 0 to 1"}
     return f", {words.get(advice.unit, f'in {advice.unit}')}" if advice.unit else ""

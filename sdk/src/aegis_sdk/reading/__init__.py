@@ -6,12 +6,20 @@ Part of the base installation; needs nothing but Python.
 
 from aegis_sdk.printable import one_line, shown, some
 from aegis_sdk.reading.certainty import Bounds, deviation_bounds, reference_known, stated_deviation, utility_bounds
-from aegis_sdk.reading.configurations import ids_of, maskings_in, maskings_of, measured_of, promises_of, vouched_for
+from aegis_sdk.reading.configurations import (
+    ids_of,
+    maskings_in,
+    maskings_of,
+    measured_of,
+    promises_of,
+    suppressed_cells_of,
+    vouched_for,
+)
 from aegis_sdk.reading.function_words import in_words, unit_of
 from aegis_sdk.reading.headline import Kept, Whole, headline, kept_by_best, whole_of
 from aegis_sdk.reading.lattice import Lattice, Node, lattice_of
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, Range, outline_of, seen_by
-from aegis_sdk.reading.verdict import verdict_in_words
+from aegis_sdk.reading.verdict import verdict_in_words, verdict_line
 
 __all__ = [
     "AttributeOutline",
@@ -40,9 +48,11 @@ __all__ = [
     "shown",
     "some",
     "stated_deviation",
+    "suppressed_cells_of",
     "unit_of",
     "utility_bounds",
     "verdict_in_words",
+    "verdict_line",
     "vouched_for",
     "whole_of",
 ]

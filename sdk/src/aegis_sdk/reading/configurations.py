@@ -79,6 +79,12 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
     return {name: column for name, column in columns.items() if any(number is not None for number in column)}
 
 
+def suppressed_cells_of(schema: Mapping[str, Any], configuration: str | None) -> int:
+    """How many single cells a configuration suppresses, from a schema; 0 if it states none, or others do not see it."""
+    listed = (each for each in schema.get("configurations") or [] if each["id"] == configuration)
+    return next((each.get("suppressed_cells") or 0 for each in listed), 0)
+
+
 def measured_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str | None]:
     """What a trained model does on each of these configurations, in words; None where nothing was measured.
 

@@ -27,11 +27,16 @@ class Kept:
     of_all: bool
     is_coarse: bool = False
 
+    @property
+    def is_all(self) -> bool:
+        """Whether nothing of the whole is lost."""
+        return not self.is_coarse and self.share >= 1 - _ROUNDING
+
     def in_words(self) -> str:
         """The share in percent; `all` and `nothing` only if they are exact."""
         if self.is_coarse:
             return f"about {Share(self.share)}"
-        if self.share >= 1 - _ROUNDING:
+        if self.is_all:
             return "all"
         if self.share <= _ROUNDING:
             return "nothing"

@@ -4,6 +4,7 @@ from collections import Counter
 
 from aegis_sdk.wire import Verdict
 
+_OUTCOMES = {True: "PASS", False: "FAIL", None: "NOT JUDGED"}
 _WORDS = {
     "shown": "{} shown by its tables",
     "certain": "{} certain from several tables together",
@@ -12,16 +13,28 @@ _WORDS = {
 }
 
 
-def verdict_in_words(name: str, verdict: Verdict) -> str:
-    """Say in a line whether an entry passes, and if it does not, why."""
+def verdict_line(passed: bool | None, reason: str, mend: str = "") -> str:  # noqa: FBT001 - the verdict
+    """Say a verdict in the form that all commands share: `FAIL: ... To mend it: COMMAND`.
+
+    Args:
+        passed: The verdict; `None` if none can be given.
+        reason: What it is about, and why it is so.
+        mend: The command that mends what fails, or that leads to a verdict; empty if there is none.
+    """
+    line = f"{_OUTCOMES[passed]}: {reason}"
+    if not mend:
+        return line
+    return f"{line}. {'For a verdict' if passed is None else 'To mend it'}: {mend}"
+
+
+def verdict_in_words(name: str, verdict: Verdict, mend: str = "") -> str:
+    """Say in a line whether an entry passes, and if it does not, why, and what mends it."""
     if verdict.passed:
-        return (
-            f"PASS: {name} gives no count of 1 to 4 records away: none is shown, follows from all tables together or "
-            "has a probability above 0.9"
-        )
+        reason = "none is shown, follows from all tables together or has a probability above 0.9"
+        return verdict_line(True, f"{name} gives no count of 1 to 4 records away: {reason}")
     cells = Counter[str]()
     for each in verdict.findings:
         cells[each.reason] += each.cells
     why = ", ".join(_WORDS.get(reason, f"{{}} {reason}").format(f"{count:,}") for reason, count in cells.items())
     gives = "may give" if set(cells) == {"undecided"} else "gives"
-    return f"FAIL: {name} {gives} counts of 1 to 4 records away: {why}"
+    return verdict_line(False, f"{name} {gives} counts of 1 to 4 records away: {why}", mend)

@@ -8,7 +8,6 @@ from aegis_sdk.wire.advice import (
     Advice,
     AdviceAnswer,
     AdviceHead,
-    AdviceRequest,
     AdviceStatus,
     AttributeAdvice,
     CoarseAdvice,
@@ -22,6 +21,7 @@ from aegis_sdk.wire.advice import (
     RankedConfiguration,
     Reconstruction,
 )
+from aegis_sdk.wire.advice_request import AdviceRequest
 from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label, Masking, MaskingFunction, Noise
 from aegis_sdk.wire.catalogue import (
     EntryHead,
@@ -31,6 +31,7 @@ from aegis_sdk.wire.catalogue import (
     Measure,
     MeasureList,
     PublishedHead,
+    PublishingTerms,
     SeenBy,
 )
 from aegis_sdk.wire.configuration import (
@@ -54,6 +55,7 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_NOISY_MASKING,
     EXAMPLE_PAIR,
     EXAMPLE_PROBLEM,
+    EXAMPLE_TERMS,
 )
 from aegis_sdk.wire.faults import FAULTS_SHOWN, PointedFault, faults_of, pointer_of
 from aegis_sdk.wire.joint_trace import JointTrace
@@ -61,7 +63,7 @@ from aegis_sdk.wire.members import refuse_repeated_members
 from aegis_sdk.wire.pair import AssociationNoise, LabelAssociation, Pair
 from aegis_sdk.wire.problem import Problem, ProblemFault
 from aegis_sdk.wire.sizes import ROWS
-from aegis_sdk.wire.values import COUNT_MAX
+from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.verdict import Verdict, VerdictFinding
 from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
 
@@ -78,6 +80,7 @@ __all__ = [
     "EXAMPLE_NOISY_MASKING",
     "EXAMPLE_PAIR",
     "EXAMPLE_PROBLEM",
+    "EXAMPLE_TERMS",
     "FAULTS_SHOWN",
     "IDENTITY",
     "PRIVACY_CRITERIA",
@@ -100,6 +103,7 @@ __all__ = [
     "DisclosureControl",
     "EntryDocument",
     "EntryHead",
+    "EntryName",
     "EntryVersion",
     "Head",
     "HeadPage",
@@ -123,6 +127,7 @@ __all__ = [
     "ProblemFault",
     "Progress",
     "PublishedHead",
+    "PublishingTerms",
     "RankedConfiguration",
     "Reconstruction",
     "SeenBy",

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from aegis_sdk.wire.documents import Answer
-from aegis_sdk.wire.examples import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE
+from aegis_sdk.wire.examples import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE, EXAMPLE_TERMS
 from aegis_sdk.wire.verdict import Verdict
 
 
@@ -106,6 +106,32 @@ class HeadPage(Answer):
 
     items: list[Head] = Field(description="The heads")
     next_page_token: str | None = Field(default=None, description="Token for the next page; null on the last page")
+
+
+class PublishingTerms(Answer):
+    """What a service asks of the entries of a tenant, before any is sent."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_TERMS]})
+
+    tenant: str = Field(description="Tenant that the caller would publish for")
+    named: Head | None = Field(
+        default=None, description="The entry of this tenant that has the `name` asked about already; null: none"
+    )
+    require: dict[str, float] = Field(
+        default_factory=dict,
+        description="Privacy that configurations must vouch for to be advised, by criterion: the stricter limits of "
+        "the service and of the tenant",
+    )
+    small_counts: str = Field(
+        description="What becomes of exact counts of 1 to 4: `refuse`; `confirm`: refused unless the call accepts "
+        "them; `accept`",
+    )
+    min_cell: int | None = Field(default=None, description="No count except 0 may be below this; null: no such limit")
+    require_noise: bool = Field(default=False, description="Whether every count must have noise")
+    max_epsilon: float | None = Field(
+        default=None, description="The largest differential privacy budget that an entry may declare; null: none needed"
+    )
+    max_bytes: int = Field(description="The largest body, in bytes")
 
 
 class Measure(Answer):

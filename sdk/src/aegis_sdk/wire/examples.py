@@ -90,6 +90,17 @@ EXAMPLE_HEAD: Final[dict[str, Any]] = {
     "created_at": "2026-03-01T12:00:00Z",
 }
 
+EXAMPLE_TERMS: Final[dict[str, Any]] = {
+    "tenant": "default",
+    "named": EXAMPLE_HEAD,
+    "require": {"k": 5},
+    "small_counts": "confirm",
+    "min_cell": None,
+    "require_noise": False,
+    "max_epsilon": None,
+    "max_bytes": 67108864,
+}
+
 EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "id": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
     "status": "succeeded",

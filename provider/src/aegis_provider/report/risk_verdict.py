@@ -1,0 +1,181 @@
+"""The verdict in the report on risk: whether a table and its releases have the privacy that they promise."""
+
+import csv
+import io
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from aegis_provider.privacy import CRITERIA, Assessment, ReleasePrivacy
+from aegis_sdk.reading import shown, some, verdict_line
+from aegis_sdk.wire import SUPPRESSED
+
+_MOST_NAMES = 5
+_REQUIRE = "--require k=5"
+
+
+@dataclass(frozen=True)
+class RiskVerdict:
+    """Whether everything that is promised is kept.
+
+    A number that every table reaches, such as an l of 1, promises nothing. If nothing else is promised, there is no
+    verdict. Neither is there one if nothing is broken and something promised cannot be measured here.
+
+    Attributes:
+        passed: Whether all promises are kept; `None` if there is no verdict.
+        reason: Why, in words.
+        mend: The command that mends what fails, or that leads to a verdict; empty if it passes.
+    """
+
+    passed: bool | None
+    reason: str
+    mend: str = ""
+
+    @property
+    def line(self) -> str:
+        """The verdict in one line."""
+        return verdict_line(self.passed, self.reason, self.mend)
+
+
+def risk_verdict(assessment: Assessment, table: str, plan: Path | None) -> RiskVerdict:
+    """Return the verdict on what was measured.
+
+    Args:
+        assessment: The measurements, with what was required besides the promises.
+        table: The table, as a command names it.
+        plan: The plan, if there is one.
+    """
+    judged = assessment.releases or (assessment.as_it_is,)
+    by_outcome: dict[_Outcome, list[ReleasePrivacy]] = {outcome: [] for outcome in _Outcome}
+    for each in judged:
+        by_outcome[_outcome_of(each)].append(each)
+    only = judged[0] if len(judged) == 1 else None
+    reason = _reason_of(only, assessment.unmasked_name) if only else _tally(by_outcome)
+    ways = _Ways(assessment, table, plan)
+    if broken := by_outcome[_Outcome.BROKEN]:
+        return RiskVerdict(False, reason, ways.mending(broken))
+    if unknown := by_outcome[_Outcome.UNKNOWN]:
+        return RiskVerdict(None, reason, ways.measuring(unknown[0]))
+    if not by_outcome[_Outcome.KEPT]:
+        return RiskVerdict(None, reason, ways.requiring(judged))
+    return RiskVerdict(True, reason)
+
+
+class _Outcome(Enum):
+    """What became of the promises of a release; the values follow a number of configurations."""
+
+    KEPT = ("keeps its promise", "keep their promise")
+    BROKEN = ("breaks it", "break it")
+    UNKNOWN = ("cannot be checked here", "cannot be checked here")
+    NOTHING = ("promises nothing that can be measured", "promise nothing that can be measured")
+
+
+def _outcome_of(release: ReleasePrivacy) -> _Outcome:
+    if release.broken:
+        return _Outcome.BROKEN
+    promised = [name for name in release.promises if CRITERIA[name].is_measured]
+    if any(name in release.unmeasured for name in promised):
+        return _Outcome.UNKNOWN
+    return _Outcome.KEPT if promised or (release.declared and release.sizes) else _Outcome.NOTHING
+
+
+def _tally(by_outcome: Mapping[_Outcome, Sequence[ReleasePrivacy]]) -> str:
+    """Say what became of the promises of several configurations."""
+    number = sum(map(len, by_outcome.values()))
+    parts = [f"{len(by_outcome[_Outcome.KEPT]):,} of {number:,} configurations {_words(by_outcome, _Outcome.KEPT)}"]
+    for outcome in (_Outcome.BROKEN, _Outcome.UNKNOWN):
+        if releases := by_outcome[outcome]:
+            names = some([shown(each.id) for each in releases], _MOST_NAMES)
+            parts.append(f"{len(releases):,} {_words(by_outcome, outcome)}: {names}")
+    if nothing := by_outcome[_Outcome.NOTHING]:
+        parts.append(f"{len(nothing):,} {_words(by_outcome, _Outcome.NOTHING)}")
+    return "; ".join(parts)
+
+
+def _words(by_outcome: Mapping[_Outcome, Sequence[ReleasePrivacy]], outcome: _Outcome) -> str:
+    one, several = outcome.value
+    return one if len(by_outcome[outcome]) == 1 else several
+
+
+def _reason_of(release: ReleasePrivacy, unmasked: str) -> str:
+    """Say what became of the promises of the only release, or of the table."""
+    name = shown(release.id) if release.id else f"the {unmasked}{',' * (',' in unmasked)}"
+    if release.broken:
+        return f"{name} {'breaks its promise' if release.id else 'lacks what is required'}: {release.breaches}"
+    if release.sizes is None:
+        return f"{name} is {release.in_words()}"
+    if not release.sizes.records:
+        return f"{name} has no record left"
+    if _outcome_of(release) is _Outcome.UNKNOWN:
+        return f"{name} has no sensitive column, so {', '.join(release.unmeasured)} cannot be measured"
+    if _outcome_of(release) is _Outcome.NOTHING:
+        return f"{name} promises nothing{' that can be measured' if release.promises else ''}"
+    return f"{name} {release.in_words()}"
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """The commands that mend what fails, or that lead to a verdict."""
+
+    assessment: Assessment
+    table: str
+    plan: Path | None
+
+    def mending(self, broken: Sequence[ReleasePrivacy]) -> str:
+        """Return the command that masks the table as promised; if only numbers in the plan are wrong, what is right."""
+        wrong = [(release.id, each) for release in broken for each in release.broken]
+        if all(each.name in SUPPRESSED for _, each in wrong):
+            [(release, each), *_] = wrong
+            return f"write {each.name}: {{{shown(release)}: {each.reached:g}}} into {self.plan}"
+        required = _options(_strictest(broken))
+        if self.plan is None:
+            label = next(iter(self.assessment.plan.sensitive), "LABEL")
+            return f"aegis release {self.table} --label {shlex.quote(shown(label))} {required} --output DIR"
+        share = "--suppress-at-most 0.01"
+        return f"aegis configurations {self.table} --plan {self.plan} {required} {share} --output FOUND"
+
+    def measuring(self, release: ReleasePrivacy) -> str:
+        """Return the command that measures a release whose privacy does not show here."""
+        required = _options(_strictest([release])) or _REQUIRE
+        if release.sizes is None:
+            return f"aegis risk MASKED {self._columns()} {required}"
+        if self.plan is None:
+            return f"aegis risk {self.table} {self._columns()} --sensitive NAME {required}"
+        return f"name a column under sensitive: in {self.plan}"
+
+    def requiring(self, judged: Sequence[ReleasePrivacy]) -> str:
+        """Return the command that says what releases must have which promise nothing."""
+        if len(judged) == 1 and judged[0].sizes is None:
+            return self.measuring(judged[0])
+        where = self._columns() if self.plan is None else f"--plan {self.plan}"
+        chosen = f" --configuration {shlex.quote(shown(judged[0].id))}" if len(judged) == 1 and judged[0].id else ""
+        return f"aegis risk {self.table} {where}{chosen} {_REQUIRE}"
+
+    def _columns(self) -> str:
+        """Return the options that name the columns of a table without a plan."""
+        plan = self.assessment.plan
+        roles = {"--quasi-identifiers": plan.quasi_identifiers, "--sensitive": plan.sensitive}
+        return " ".join(f"{option} {shlex.quote(_fields(names))}" for option, names in roles.items() if names)
+
+
+def _strictest(releases: Sequence[ReleasePrivacy]) -> dict[str, float]:
+    """Return by name the strictest promise of those that can be measured."""
+    strictest: dict[str, float] = {}
+    for name, promise in (each for release in releases for each in release.promises.items()):
+        if CRITERIA[name].is_measured:
+            choose = max if CRITERIA[name].at_least else min
+            strictest[name] = choose(promise, strictest.get(name, promise))
+    return strictest
+
+
+def _options(privacy: Mapping[str, float]) -> str:
+    return " ".join(f"--require {name}={number:g}" for name, number in privacy.items())
+
+
+def _fields(names: Sequence[str]) -> str:
+    """Return names between commas; one that contains a comma stands in quotes."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([shown(each) for each in names])
+    return line.getvalue()

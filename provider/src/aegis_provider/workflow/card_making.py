@@ -1,0 +1,153 @@
+"""Makes the card of a release from what its steps found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Final
+
+from aegis_advisor.measures import measure_named
+from aegis_provider.advice import EntryAdvice
+from aegis_provider.check import CheckResult
+from aegis_provider.disclosure import Judged
+from aegis_provider.plan.model import Plan
+from aegis_provider.privacy import certain_values_warning
+from aegis_provider.report.disclosure_verdict import judged_line
+from aegis_provider.search import SearchResult
+from aegis_provider.workflow.aim import Aim
+from aegis_provider.workflow.card import Card, CardAuc, CardChoice, CardColumn, CardService
+from aegis_provider.workflow.steps import Assessed, Masked
+from aegis_sdk.wire import EntryDocument
+
+_PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The results of all steps.
+
+    Attributes:
+        search, entry, judged, advice, masked, assessed: The results.
+        check: What models predict; or why none were trained.
+    """
+
+    search: SearchResult
+    entry: EntryDocument
+    judged: Judged
+    advice: EntryAdvice
+    masked: Masked
+    assessed: Assessed
+    check: CheckResult | str
+
+
+def card_of(
+    aim: Aim,
+    table: str,
+    plan: Plan,
+    plan_digest: str,
+    findings: Findings,
+    summarize: str,
+    service: CardService | None,
+) -> Card:
+    """Return the card of a release.
+
+    Args:
+        aim: What it had to be.
+        table: The name of the table.
+        plan: The plan with the configurations.
+        plan_digest: The SHA-256 of its file.
+        findings: The results of all steps.
+        summarize: The command that makes the entry.
+        service: The service that ranked the configurations, if one did.
+    """
+    applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
+    shares = dict(zip((each.id for each in findings.search.configurations), findings.search.shares, strict=True))
+    runner_up, certain = advice.runner_up, certain_values_warning(applied.reached, plan)
+    return Card(
+        table=table,
+        label=aim.label,
+        made=datetime.now(UTC).date().isoformat(),
+        versions={name: version(name) for name in _PACKAGES},
+        aim=aim.described(),
+        required=tuple(aim.require),
+        configuration=advice.best.id,
+        plan_digest=plan_digest,
+        passed=findings.judged.verdict.passed,
+        verdict=judged_line(entry.name, findings.judged, summarize),
+        privacy_verdict=findings.assessed.verdict,
+        records=applied.records,
+        left_out=applied.suppressed,
+        suppressed_cells=applied.suppressed_cells,
+        promised=applied.promised,
+        reached=applied.reached,
+        highest_risk=(findings.assessed.highest, findings.assessed.highest_before),
+        warnings=() if certain is None else (certain,),
+        labels=findings.masked.labels,
+        columns=tuple(_columns(findings)),
+        never_shared=plan.left_out,
+        kept=shares.get(advice.best.id),
+        measure=advice.measure,
+        service=service,
+        basis=advice.basis,
+        considered=len(advice.ranking),
+        runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
+        frontier=tuple(sorted(_frontier(findings, plan), key=lambda each: sorted(each.require.items()))),
+        measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
+        check="" if isinstance(findings.check, str) else findings.check.verdict,
+        unfinished=tuple(_unfinished(findings)),
+    )
+
+
+def _columns(findings: Findings) -> Iterator[CardColumn]:
+    costs, whole = {each.attribute: each for each in findings.advice.costs}, _whole(findings.advice)
+    for column in findings.assessed.columns:
+        cost = costs.get(column.name)
+        kept = None if cost is None or cost.whole <= 0 else min(1.0, max(0.0, cost.utility / cost.whole))
+        lost = None if cost is None or whole <= 0 else max(0.0, cost.whole - cost.utility) / whole
+        yield CardColumn(column.name, column.role, column.becomes, kept, lost)
+
+
+def _whole(advice: EntryAdvice) -> float:
+    """Return what the table tells: of a measure of single attributes, as a sum over them."""
+    return advice.whole if measure_named(advice.measure).is_joint else sum(each.whole for each in advice.costs)
+
+
+def _frontier(findings: Findings, plan: Plan) -> Iterator[CardChoice]:
+    known = {each.id: each for each in plan.configurations}
+    shares = {} if isinstance(findings.check, str) else findings.check.shares
+    for place, point in enumerate(findings.search.frontier):
+        best = point.configuration
+        if best is None:
+            yield CardChoice(point.requirement.privacy, "", None, None, point.complete, is_aim=place == 0)
+            continue
+        chosen = known.get(best.id, best)  # in the plan, it may suppress cells instead of records
+        yield CardChoice(
+            require=point.requirement.privacy,
+            configuration=best.id if best.id in known else "",
+            suppressed=chosen.suppressed or 0,
+            suppressed_cells=chosen.suppressed_cells,
+            kept=point.share,
+            proven=point.complete,
+            at_most=point.at_most,
+            predicted=shares.get(best.id),
+            is_aim=place == 0,
+        )
+
+
+def _measured(check: CheckResult) -> Iterator[CardAuc]:
+    for each in check.performances:
+        yield CardAuc(each.table, each.model, each.auc.value, each.auc.low, each.auc.high)
+
+
+def _unfinished(findings: Findings) -> Iterator[str]:
+    if findings.search.interrupted:
+        yield "the search of configurations was stopped"
+    elif not findings.search.frontier[0].complete:
+        more = findings.search.frontier[0].at_most_more
+        limit = "" if more is None else f": another one may keep up to {100 * more:.0f} % more"
+        yield f"it is not proven that no configuration keeps more{limit}"
+    if isinstance(findings.check, str):
+        yield f"no models were trained: {findings.check}"
+        return
+    for model, tables in findings.check.unfinished.items():
+        yield f"{model} was not trained on {', '.join(tables)}"

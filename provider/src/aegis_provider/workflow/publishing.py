@@ -1,0 +1,90 @@
+"""Publishing the entry of a release, and asking the service; what can be known of both before any work is done."""
+
+from collections.abc import Callable, Iterator
+
+from aegis_provider.advice import EntryAdvice, of_service
+from aegis_provider.control import base_for
+from aegis_provider.errors import PublishingError, ServiceError, shortened
+from aegis_provider.privacy import CRITERIA
+from aegis_provider.workflow.aim import Aim
+from aegis_sdk import AegisError, Client, ConflictError, NotFoundError, ProblemError
+from aegis_sdk.wire import Advice, EntryDocument, PublishingTerms
+
+_WITHOUT = "nothing was done; without --publish, a release needs no service"
+
+
+def check_service(service: Client, name: str, aim: Aim, count_records: Callable[[], int]) -> None:
+    """Find out whether the service would refuse the entry of a release, before the release is made.
+
+    That is so if it does not answer, if the key may not publish, if the name is that of an entry about another label,
+    or if a release cannot have the privacy or the counts that are required. What counts give away, and how large the
+    entry is, shows only later.
+
+    Args:
+        service: The service.
+        name: The name of the entry.
+        aim: What the release has to be.
+        count_records: Counts the records of the table; called only if that matters.
+
+    Raises:
+        ServiceError: It does not answer, or does not let the caller publish.
+        PublishingError: It would refuse the entry.
+    """
+    try:
+        terms = service.publishing(name)
+    except NotFoundError as error:
+        raise ServiceError(f"{service.url}: is no service of Aegis, or one before this release; {_WITHOUT}") from error
+    except ProblemError as error:
+        raise ServiceError(f"{service.url}: {str(error).rstrip('.')}; {_WITHOUT}") from error
+    except AegisError as error:  # its text has the address
+        raise ServiceError(f"{error}; {_WITHOUT}") from error
+    reason = next(_reasons(terms, name, aim, count_records), None)
+    if reason is not None:
+        raise PublishingError(f"{service.url}: {reason}; {_WITHOUT}")
+
+
+def _reasons(terms: PublishingTerms, name: str, aim: Aim, count_records: Callable[[], int]) -> Iterator[str]:
+    if terms.named is not None and terms.named.label != aim.label:
+        other = shortened(terms.named.label)
+        yield f"has an entry {name!r} about the label {other}, not {shortened(aim.label)}: choose another --name"
+    yield from _of_privacy(terms, aim)
+    if terms.require_noise:
+        epsilon = "NUMBER" if terms.max_epsilon is None else f"{terms.max_epsilon:g}"
+        yield f"requires noise in all counts, but a release rounds them: use aegis summarize --epsilon {epsilon}"
+    least = terms.min_cell
+    if least is not None and least > (base := base_for(count_records())):
+        yield (
+            f"accepts no count below {least}, but a release rounds counts to multiples of {base}: use aegis summarize "
+            f"--min-cell {least}"
+        )
+
+
+def _of_privacy(terms: PublishingTerms, aim: Aim) -> Iterator[str]:
+    lacking = {name: limit for name, limit in terms.require.items() if not aim.reaches(name, limit)}
+    if unmeasured := [name for name in lacking if name not in CRITERIA or not CRITERIA[name].is_measured]:
+        yield f"requires {', '.join(unmeasured)} of configurations, which no table shows: ask its operator"
+    elif lacking:
+        options = " ".join(f"--require {name}={limit:g}" for name, limit in lacking.items())
+        yield f"requires more privacy than this release has to have: add {options}"
+
+
+def published(service: Client, entry: EntryDocument) -> str:
+    """Publish the entry, or a new version of it, and return its id."""
+    try:
+        return service.publish(entry).id
+    except ConflictError as conflict:
+        if conflict.entry is None:
+            raise
+        return service.update(conflict.entry, entry).id
+
+
+def asked(service: Client, entry_id: str, entry: EntryDocument, aim: Aim) -> EntryAdvice:
+    """Ask the service which configuration is best.
+
+    Raises:
+        AegisError: It does not tell its caller.
+    """
+    answer = service.advise(entry_id, aim.measure, limit=aim.most)
+    if not isinstance(answer, Advice):
+        raise AegisError(f"{entry.name}: the key may not read the full answer; use a provider's key")
+    return of_service(answer, entry)

@@ -1,0 +1,146 @@
+"""`aegis release --publish` against the real service: what it leaves, and what is found out before any work is done."""
+
+import csv
+import json
+import random
+from contextlib import nullcontext
+from uuid import uuid4
+
+import anyio
+import pytest
+
+from aegis_advisor.verdict import rounded
+from aegis_provider.errors import PublishingError, ServiceError, SmallCountsError
+from aegis_provider.workflow import release
+from aegis_sdk import Client
+from aegis_sdk.cli import main
+from aegis_sdk.wire import EXAMPLE_ENTRY
+from tests.contract.conftest import service
+from tests.postgres import create_database
+from tests.service import create_key
+
+HOURS = 3600.0 * 24
+
+#: The key, what the release has to have, and how it is refused by a service that requires k=10,l=2 and `min_cell` 5.
+REFUSED = (
+    (None, {"k": 5}, ServiceError, "401 unauthenticated: Send an API key"),
+    ("unknown", {"k": 5}, ServiceError, "401 unauthenticated: This API key is unknown, expired or revoked"),
+    ("consumer", {"k": 5}, ServiceError, "403 forbidden: Consumer keys may not publish. Use a provider's key"),
+    ("provider", {"k": 5}, PublishingError, "add --require k=10 --require l=2"),
+    ("provider", {"k": 10}, PublishingError, "add --require l=2"),
+    ("provider", {"k": 20, "l": 2}, PublishingError, "multiples of 3: use aegis summarize --min-cell 5"),
+)
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """A table in which age tells much of the label, and the town nothing."""
+    rng = random.Random(5)
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    ages = [rng.randint(18, 90) for _ in range(1000)]
+    lines = [f"{age},{rng.choice('ABC')},{'yes' if rng.random() < age / 100 else 'no'}" for age in ages]
+    path.write_text("\n".join(["age,town,ill", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def keyed(postgres, migrated):
+    """A service with keys and a policy: its address, and the key of each role."""
+    database_url = create_database(postgres.url, f"release_{uuid4().hex}", template=migrated)
+    headers = {role: anyio.run(create_key, database_url, "acme", role) for role in ("provider", "consumer")}
+    keys = {role: header["Authorization"].removeprefix("Bearer ") for role, header in headers.items()}
+    policy = {"AEGIS_REQUIRE_PRIVACY": "k=10,l=2", "AEGIS_MIN_CELL": "5", "AEGIS_WORKERS": "0"}
+    with service(database_url, **policy) as address:
+        yield address, keys
+
+
+def test_the_entry_is_published_and_its_advice_is_the_release(aegis, url, client, people, tmp_path):
+    name, output = f"people-{uuid4().hex}", tmp_path / "r"
+    command = ("release", people, "--label", "ill", "--output", output, "--seconds", HOURS, "--name", name, "--publish")
+    code, out, error = aegis(*command, "--json")
+    assert (code, error) == (0, "")
+    printed = json.loads(out)
+    entry_id, card = printed["entry"], printed["card"]
+    assert client.summaries(entry_id) == json.loads((output / "entry.json").read_text())
+    advice = client.advise(entry_id, "joint")
+    assert (card["configuration"], card["considered"]) == (advice.configuration, advice.considered)
+    assert card["basis"] == advice.ranking_basis
+    assert card["service"] == {"address": url, "entry": entry_id}
+    assert card == json.loads((output / "card.json").read_text())
+    told = (output / "card.md").read_text().replace("\\", "")
+    assert f"the service at {url}, by the published counts of the entry {entry_id}" in told
+    with (output / "masked.csv").open() as masked:
+        rows = [tuple(value for name, value in row.items() if name != "ill") for row in csv.DictReader(masked)]
+    assert min(map(rows.count, set(rows))) == card["reached"]["k"] >= 5
+
+    again = release(people, "ill", output=output, seconds=HOURS, name=name, publish=client)
+    assert (again.entry_id, client.entry(entry_id).version) == (entry_id, 1)  # nothing has changed
+
+
+def test_a_service_that_is_down_costs_no_work(people, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AEGIS_URL", "http://127.0.0.1:9")
+    with pytest.raises(SystemExit) as ended:
+        main(["release", str(people), "--label", "ill", "--publish", "--output", str(tmp_path / "r")])
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out, printed.err.count("\n")) == (1, "", 1)
+    assert printed.err.startswith("aegis: No answer from http://127.0.0.1:9 (AEGIS_URL): ")
+    assert "Is it running?; nothing was done" in printed.err
+    assert not (tmp_path / "r").exists()
+
+
+def test_what_the_service_would_refuse_is_said_before_any_work(keyed, people, tmp_path):
+    """In one test, since each process that runs tests would start a service of its own for a part of it."""
+    address, keys = keyed
+    for role, require, error, told in REFUSED:
+        stages = []
+
+        def stage(name, stages=stages):
+            stages.append(name)
+            return nullcontext(lambda _done, _records: None)
+
+        with Client(address, keys.get(role, role)) as client, pytest.raises(error) as refused:
+            release(people, "ill", output=tmp_path / "r", require=require, publish=client, stage=stage)
+        message = str(refused.value)
+        assert message.startswith(f"{address}: ")
+        assert told in message
+        assert message.endswith("; nothing was done; without --publish, a release needs no service")
+        assert "\n" not in message
+        assert (stages, (tmp_path / "r").exists()) == (["asking the service what it requires"], False)
+
+
+def test_a_name_of_an_entry_about_something_else_is_not_taken_from_it(client, people, tmp_path):
+    name = f"other-{uuid4().hex}"
+    client.publish(EXAMPLE_ENTRY | {"name": name})
+    with pytest.raises(PublishingError, match="about the label 'health', not 'ill': choose another --name"):
+        release(people, "ill", output=tmp_path / "r", name=name, publish=client)
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_host_that_is_no_service_is_told(url, people, tmp_path):
+    told = "/elsewhere: is no service of Aegis, or one before this release"
+    with Client(f"{url}/elsewhere") as client, pytest.raises(ServiceError, match=told):
+        release(people, "ill", output=tmp_path / "r", publish=client)
+
+
+@pytest.fixture
+def _every_doubt_counts(monkeypatch):
+    """Judge as if a reader knew every small count that is possible."""
+    caches = (rounded.knows_small, rounded.known_cells)
+    monkeypatch.setattr(rounded, "LIKELY", 0.0)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.mark.usefixtures("_every_doubt_counts")
+def test_counts_that_give_small_ones_away_are_not_sent(client, people, tmp_path):
+    name, output = f"pairs-{uuid4().hex}", tmp_path / "r"
+    with pytest.raises(
+        SmallCountsError, match=r"FAIL: .* To mend it: aegis summarize .* It is not published"
+    ) as failed:
+        release(people, "ill", output=output, name=name, publish=client)
+    assert "--min-cell" in str(failed.value)
+    assert list(client.entries(name)) == []
+    assert not list(output.glob("masked*")) + list(output.glob("card*")) + list(output.glob(".*.part"))
