@@ -85,6 +85,13 @@ def _counts(counts: list[int] | list[list[int]] | None) -> NDArray[np.int64] | N
     return None if counts is None else np.asarray(counts, dtype=np.int64)
 
 
+def _places(counted_with: list[list[int]] | None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    if counted_with is None:
+        return None
+    first, second = (np.asarray(places, dtype=np.int64) for places in counted_with)
+    return first, second
+
+
 def _pairs(entry: wire.EntryDocument) -> dict[int, PairCounts]:
     return {
         place: PairCounts(
@@ -92,6 +99,7 @@ def _pairs(entry: wire.EntryDocument) -> dict[int, PairCounts]:
             (pair.maskings[0], pair.maskings[1]),
             np.asarray(pair.joint, dtype=np.int64),
             _perturbation(pair.noise, pair.rounded_to),
+            _places(pair.counted_with),
         )
         for place, (attributes, pair) in enumerate(_placed(entry))
         if pair.joint is not None

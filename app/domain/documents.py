@@ -78,6 +78,9 @@ def parts_of(document: Document) -> tuple[Document, Document]:
 
 _COUNTS = ("histogram", "joint")
 
+_TELLING = ("joint", "with_label", "counted_with")
+"""The members of a pair that tell something of its counts."""
+
 #: The AUC of a model that knows nothing.
 _CHANCE = 0.5
 
@@ -96,14 +99,14 @@ def is_counted(pair: Document) -> bool:
 
 
 def without_counts(document: Document) -> Document:
-    """The document without any `histogram` or `joint`, nor `with_label` or `joint_trace`, which give them away.
+    """The document without any `histogram` or `joint`, nor what gives them away.
 
     The pairs that are left are those with counts.
     """
     schema = _without(_stripped(document, lambda name, _: name in _COUNTS), "joint_trace")
     if "pairs" in schema:
         counted = filter(is_counted, schema["pairs"])
-        schema["pairs"] = [_without(_without(pair, "joint"), "with_label") for pair in counted]
+        schema["pairs"] = [{name: pair[name] for name in pair if name not in _TELLING} for pair in counted]
     return schema
 
 

@@ -64,57 +64,79 @@ def test_counts_of_values_of_nested_maskings_and_of_pairs_become_multiples_next_
         after = rounded(entry, base).entry
     except ControlError:
         return
+    pairs = entry["pairs"][0]["joint"]
     tables = [
         *((one["joint"], two["joint"]) for one, two in zip(entry["attributes"], after["attributes"], strict=True)),
         *((one["joint"], joints(after)[key]["joint"]) for key, one in joints(entry).items() if key[0] == "a"),
-        (without_rare(entry["pairs"][0]["joint"]), after["pairs"][0]["joint"]),
+        (together(pairs, after["pairs"][0].get("counted_with") or alone(pairs)), after["pairs"][0]["joint"]),
     ]
     for before, rounded_counts in tables:
         assert np.all(abs(np.array(before) - np.array(rounded_counts)) < base)
 
 
-def without_rare(counts):
-    """Pair counts, cell by cell, without those of a value with few records, as long as there is one."""
-    sides = (counts, [list(column) for column in zip(*counts, strict=True)])
-    rows, columns = ([sum(row) > few(len(row)) for row in side] for side in sides)
-    kept = [
-        [count * (row and column) for count, column in zip(own, columns, strict=True)]
-        for own, row in zip(counts, rows, strict=True)
+def together(counts, places):
+    """Pair counts, cell by cell, with those of values that are counted together at the place of one of them."""
+    rows, columns = places
+    return [
+        [
+            sum(
+                count
+                for own, at in zip(counts, rows, strict=True)
+                for count, along in zip(own, columns, strict=True)
+                if (at, along) == (row, column)
+            )
+            for column in range(len(columns))
+        ]
+        for row in range(len(rows))
     ]
-    return kept if kept == [list(row) for row in counts] else without_rare(kept)
 
 
-def few(cells):
-    """The most records of a masked value that is not shown, in a table with as many values of the other attribute."""
-    return max(4, cells // 14)
+def alone(counts):
+    return [list(range(len(counts))), list(range(len(counts[0])))]
 
 
-def test_pairs_show_nothing_of_values_with_few_records():
-    records = [("1", "z", "n")] * 4 + [("2", "z", "y")] * 5 + [("3", "z", "y")] * 90
-    raw = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
-    entry = entry_of(records, raw, pairs=[("identity", "identity")])
+RAW = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
+
+
+def rounded_pair(records, base):
+    """The exact counts of a pair, and its rounded counts as published."""
+    entry = entry_of(records, RAW, pairs=[("identity", "identity")])
+    return np.array(entry["pairs"][0]["joint"]), rounded(entry, base).entry["pairs"][0]
+
+
+def test_values_with_few_records_are_counted_with_the_next_ones():
+    records = [("1", "z", "n")] * 4 + [("2", "z", "y")] * 5 + [("3", "z", "y")] * 90 + [("4", "z", "y")]
     for _ in range(20):
-        assert rounded(entry, 5).entry["pairs"][0]["joint"] == [[0], [5], [90]]
+        _, pair = rounded_pair(records, 5)
+        assert pair["counted_with"] == [[1, 1, 2, 2], [0]]
+        assert pair["joint"][0] == pair["joint"][3] == [0]
+        assert pair["joint"][1][0] in {5, 10}
+        assert pair["joint"][2][0] in {90, 95}
 
 
-def test_pairs_show_nothing_of_values_with_few_records_for_so_many_cells():
-    many = [(f"{place:03}", "x", "ny"[place % 2]) for place in range(96) for _ in range(10)]
-    thin = [(f"{place:03}", name, "n") for name, records in (("thin", 7), ("more", 8)) for place in range(records)]
-    raw = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
-    entry = entry_of(many + thin, raw, pairs=[("identity", "identity")])
-    for _ in range(20):
-        joint = np.array(rounded(entry, 2).entry["pairs"][0]["joint"])
-        shown = dict(zip(entry["attributes"][1]["domain"], joint.sum(axis=0).tolist(), strict=True))
-        assert shown["thin"] == 0
-        assert shown["more"] > 0
+@pytest.mark.parametrize("base", [2, 5, 20])
+def test_the_more_masked_values_or_the_larger_the_base_the_more_records_a_value_needs(base):
+    records = [(f"{place:03}", str(name), "ny"[place % 2]) for place in range(140) for name in range(1, 10)]
+    records += [(f"{place:03}", "x", "n") for place in range(9)]  # one for every 14 values is too few
+    exact, pair = rounded_pair(records, base)
+    rows, columns = pair["counted_with"]
+    for places, sums, cells in ((rows, exact.sum(axis=1), 10), (columns, exact.sum(axis=0), 140)):
+        counted = np.bincount(places, sums)
+        assert counted[np.unique(places)].min() >= max(5, cells // 14 + 1, base)
+    assert columns[-1] == columns[-2]
+    joint = np.array(pair["joint"])
+    assert np.all(abs(joint.sum(axis=1) - np.bincount(rows, exact.sum(axis=1))) <= base * exact.shape[1])
+    assert np.all(joint[rows != np.arange(140)] == 0)
+    assert abs(joint.sum() - exact.sum()) < base
 
 
-def test_what_is_left_of_a_value_without_the_rare_ones_may_be_few():
-    """The records of 1 are with two rare values of the other attribute, but for four."""
-    records = [("1", "r", "n")] * 4 + [("1", "s", "y")] * 4 + [("1", "x", "y")] * 4 + [("2", "x", "n")] * 90
-    raw = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
-    entry = entry_of(records, raw, pairs=[("identity", "identity")])
-    assert rounded(entry, 5).entry["pairs"][0]["joint"] == [[0, 0, 0], [0, 0, 90]]
+def test_not_many_counts_of_a_row_with_few_records_are_rounded_up():
+    """Ten records of each value in as many cells: at most two of them, and a tenth, are 5."""
+    draw = np.random.default_rng(1)
+    records = [(str(value), str(place), "n") for value in range(40) for place in draw.choice(60, 10, replace=False)]
+    for _ in range(5):
+        _, pair = rounded_pair(records, 5)
+        assert np.array(pair["joint"]).sum(axis=1).tolist() == [10] * 40
 
 
 @pytest.mark.parametrize(("promised", "published"), [(1, 1), (4, 1), (5, 5), (14, 10)])

@@ -10,7 +10,7 @@ from aegis_advisor.evidence.attribute import (
     MaskingFlags,
 )
 from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.evidence.pair import PairAssociation, PairCounts, most_hidden
+from aegis_advisor.evidence.pair import PairAssociation, PairCounts, fewest_counted
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
 from aegis_advisor.evidence.rounded import with_declared_rounding
@@ -29,7 +29,7 @@ __all__ = [
     "Perturbation",
     "attribute_evidence",
     "exact_counts",
-    "most_hidden",
+    "fewest_counted",
     "pair_association",
     "pair_counts",
     "sum_variances",

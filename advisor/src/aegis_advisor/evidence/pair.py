@@ -8,22 +8,24 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
 
-_RARE: Final = 4
+_SMALL: Final = 4
 _CELLS_PER_RECORD: Final = 14
 
 
-def most_hidden(cells: int) -> int:
-    """Return the most records that a row of pair counts may have if it is to be 0 where counts were rounded once.
+def fewest_counted(cells: int, base: int) -> int:
+    """Return the fewest records of a masked value that has rounded pair counts of its own.
 
-    A row with at most 4 records is one of them: an attribute's pairs, each rounded by itself, would show it as often as
-    the attribute has pairs, and their mean would tell how many records it has. So is a row with at most one record for
+    A value with at most 4 records has none: an attribute's pairs, each rounded by itself, would show it as often as the
+    attribute has pairs, and their mean would tell how many records it has. Nor has one with at most one record for
     every 14 cells. Nearly all of its cells that are not 0 are 1, so a cell that was rounded up would be known to be 1:
     with `r` records in `c` cells and all tables equally probable, it is with the probability `(c / (r + c))^2`, about.
+    With fewer records than the base, all cells could be 0.
 
     Args:
-        cells: the cells of the row.
+        cells: how many masked values the other attribute has.
+        base: the base to multiples of which the counts were rounded.
     """
-    return max(_RARE, cells // _CELLS_PER_RECORD)
+    return max(_SMALL + 1, cells // _CELLS_PER_RECORD + 1, base)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +37,21 @@ class PairCounts:
         maskings: the id of the masking of each, or `identity`.
         joint: (groups of the first, groups of the second) int64 joint counts of their masked values.
         perturbation: how the counts are declared to differ from those of the table.
+        counted_with: for each of the two, (groups,) the masked value with which each is counted, which may be itself;
+            None if all are counted by themselves.
     """
 
     attributes: tuple[int, int]
     maskings: tuple[str, str]
     joint: IntArray
     perturbation: Perturbation = UNPERTURBED
+    counted_with: tuple[IntArray, IntArray] | None = None
+
+    def pooled(self, side: int) -> IntArray:
+        """(groups,) numbers, from 0, that are equal for masked values of one of the two that are counted together."""
+        if self.counted_with is None:
+            return np.arange(self.joint.shape[side])
+        return np.asarray(np.unique(self.counted_with[side], return_inverse=True)[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,9 @@ def rounded_once(control: Mapping[str, Any]) -> int | None:
 def pair_counts(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairCounts:
     """Return the counts of one of the entry's `pairs`, given the indices of its attributes in the evidence."""
     first, second = pair["maskings"]
-    return PairCounts(attributes, (first, second), np.asarray(pair["joint"], dtype=np.int64), _perturbation(pair, None))
+    joint, known = np.asarray(pair["joint"], dtype=np.int64), pair.get("counted_with")
+    counted_with = None if known is None else (np.asarray(known[0], np.int64), np.asarray(known[1], np.int64))
+    return PairCounts(attributes, (first, second), joint, _perturbation(pair, None), counted_with)
 
 
 def pair_association(pair: Mapping[str, Any], attributes: tuple[int, int]) -> PairAssociation:

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from aegis_advisor.arrays import BoolArray, FloatArray
+from aegis_advisor.arrays import FloatArray
 from aegis_advisor.verdict.model import LIKELY, SMALL
 
 MOST: Final = 400
@@ -31,22 +31,15 @@ class Look:
     Attributes:
         base: the base to multiples of which they were rounded.
         cells: each published count, and how many cells have it.
-        hides: all counts are 0 if the sum is at most this.
     """
 
     base: int
     cells: tuple[tuple[int, int], ...]
-    hides: int = 0
 
     @classmethod
-    def of(cls, base: int, counts: Iterable[int], hides: int = 0) -> "Look":
+    def of(cls, base: int, counts: Iterable[int]) -> "Look":
         """Look at these counts."""
-        return cls(base, tuple(sorted(Counter(counts).items())), hides)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether all counts are 0."""
-        return all(count == 0 for count, _ in self.cells)
+        return cls(base, tuple(sorted(Counter(counts).items())))
 
     @property
     def size(self) -> int:
@@ -56,14 +49,12 @@ class Look:
     @property
     def least(self) -> int:
         """The least that the sum can be."""
-        least = sum(max(0, count - self.base + 1) * cells for count, cells in self.cells)
-        return least if self.is_empty else max(least, self.hides + 1)
+        return sum(max(0, count - self.base + 1) * cells for count, cells in self.cells)
 
     @property
     def most(self) -> int:
         """The most that it can be."""
-        most = sum((count + self.base - 1) * cells for count, cells in self.cells)
-        return max(most, self.hides) if self.is_empty else most
+        return sum((count + self.base - 1) * cells for count, cells in self.cells)
 
     def without(self, count: int) -> "Look":
         """Leave out one cell with this count."""
@@ -106,21 +97,10 @@ def of_cell(own: Look, count: int, sums: FloatArray) -> FloatArray:
     if not np.isfinite(sums).any():
         return np.zeros(sums.shape)
     most = sums.size - 1
-    weights, hidden = np.exp(sums - sums.max()), _hidden(own, most)
-    drawn = np.where(hidden, 0.0, weights) / np.exp(_log_prior(own.size, most))
+    drawn = np.exp(sums - sums.max()) / np.exp(_log_prior(own.size, most))
     rest = _product(own.without(count), own.size, most)
     shares = _one(count, own.base, own.size, most) * np.convolve(rest[::-1], drawn)[most:]
-    if own.is_empty:
-        shares = shares + _split_evenly(own.size, np.where(hidden, weights, 0.0))
     return np.asarray(shares / max(float(shares.sum()), np.finfo(np.float64).tiny))
-
-
-def _split_evenly(cells: int, sums: FloatArray) -> FloatArray:
-    """(counts,) the weights of the counts of a cell, if all tables with a sum, of weights (sums,), are alike."""
-    if cells == 1:
-        return sums
-    logs, others = _log_ways(cells, sums.size - 1), _log_ways(cells - 1, sums.size - 1)
-    return np.asarray(np.convolve(np.exp(others)[::-1], sums / np.exp(logs))[sums.size - 1 :])
 
 
 def _log_weights(looks: Sequence[Look], most: int, least: int) -> FloatArray:
@@ -138,13 +118,7 @@ def _most(looks: Sequence[Look]) -> int:
 def _log_likelihood(look: Look, most: int) -> FloatArray:
     """(sums,) the logarithm of the likelihood of each sum up to `most`."""
     with np.errstate(divide="ignore"):
-        logs = np.log(_product(look, look.size, most)) - _log_prior(look.size, most)
-    return np.where(_hidden(look, most), 0.0 if look.is_empty else -np.inf, logs)
-
-
-def _hidden(look: Look, most: int) -> BoolArray:
-    """(sums,) the sums that a look hides."""
-    return np.asarray((np.arange(most + 1) <= look.hides) & (look.hides > 0))
+        return np.asarray(np.log(_product(look, look.size, most)) - _log_prior(look.size, most))
 
 
 def _log_ways(cells: int, most: int) -> FloatArray:

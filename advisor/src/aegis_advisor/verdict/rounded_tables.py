@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aegis_advisor.arrays import BoolArray, IntArray
+from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation, most_hidden
+from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation, fewest_counted
 from aegis_advisor.verdict.model import Path, PublishedCounts
 from aegis_advisor.verdict.rounded import Look
 
@@ -21,26 +21,19 @@ class RoundedTable:
         base: the base to multiples of which it was rounded; 1 for exact counts.
         counts: (rows, columns).
         mappings: the row of each value of the first attribute, and the column of each of the second or of the label.
-        hides: whether rows and columns with few records are 0 (`most_hidden`).
+        fewest: the fewest records of each row, and of each column, as far as that is known.
     """
 
     path: Path
     base: int
     counts: IntArray
     mappings: tuple[IntArray, IntArray]
-    hides: bool = False
-
-    @property
-    def shown(self) -> BoolArray:
-        """(rows, columns) the cells that are not hidden for certain: a row or column without counts may be."""
-        if not self.hides:
-            return np.ones(self.counts.shape, dtype=bool)
-        return np.asarray(np.logical_and.outer(self.counts.any(axis=1), self.counts.any(axis=0)))
+    fewest: tuple[int, int] = (0, 0)
 
     @property
     def transposed(self) -> "RoundedTable":
         """The table with rows and columns exchanged."""
-        return replace(self, counts=self.counts.T, mappings=self.mappings[::-1])
+        return replace(self, counts=self.counts.T, mappings=self.mappings[::-1], fewest=self.fewest[::-1])
 
     def sums(self, rows: IntArray, columns: IntArray | None = None) -> "Sums | None":
         """The sums that the table shows of groups of values; None if a row or column has values of two groups.
@@ -55,8 +48,7 @@ class RoundedTable:
         if group_of_row is None or group_of_column is None:
             return None
         groups = int(other.max()) + 1
-        hides = most_hidden(self.counts.shape[1]) if self.hides and columns is None else 0
-        return Sums(self, group_of_row[:, np.newaxis] * groups + group_of_column, (int(rows.max()) + 1) * groups, hides)
+        return Sums(self, group_of_row[:, np.newaxis] * groups + group_of_column, (int(rows.max()) + 1) * groups)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,13 +59,11 @@ class Sums:
         table: the table.
         group_of: (rows, columns) the sum that each cell is part of.
         groups: how many sums there are.
-        hides: a sum over all columns is of more than this number of records, or the table does not show it.
     """
 
     table: RoundedTable
     group_of: IntArray
     groups: int
-    hides: int
 
     @property
     def least(self) -> IntArray:
@@ -81,23 +71,13 @@ class Sums:
         cells = np.maximum(0, self.table.counts - self.table.base + 1)
         return np.bincount(self.group_of.ravel(), cells.ravel(), self.groups).astype(np.int64)
 
-    @property
-    def whole(self) -> BoolArray:
-        """(groups,) whether no cell of each sum is hidden, or all are since the sum is small."""
-        hidden = np.bincount(self.group_of[~self.table.shown], minlength=self.groups)
-        of_one_row = np.bincount(self.group_of.ravel(), minlength=self.groups) == self.table.counts.shape[1]
-        told = self.hides > 0 and bool(self.table.counts.any(axis=0).all())
-        return np.asarray((hidden == 0) | (told & of_one_row))
-
-    def looks(self, groups: IntArray) -> list[Look | None]:
-        """What the table shows of each of these sums; None if it shows none of its cells."""
-        shown = self.table.shown | self.whole[self.group_of]
-        group_of, counts = self.group_of[shown], self.table.counts[shown]
-        counts = counts[np.argsort(group_of, kind="stable")].tolist()
-        ends = np.cumsum(np.bincount(group_of, minlength=self.groups)).tolist()
-        starts = [0, *ends[:-1]]
-        cells = [counts[starts[group] : ends[group]] for group in groups.tolist()]
-        return [Look.of(self.table.base, each, self.hides) if each else None for each in cells]
+    def looks(self, groups: IntArray) -> list[Look]:
+        """What the table shows of each of these sums."""
+        order = np.argsort(self.group_of, axis=None, kind="stable")
+        ends = np.cumsum(np.bincount(self.group_of.ravel(), minlength=self.groups))
+        counts = self.table.counts.ravel()[order]
+        starts = ends - np.diff(ends, prepend=0)
+        return [Look.of(self.table.base, counts[starts[group] : ends[group]].tolist()) for group in groups.tolist()]
 
 
 def tables_of(place: int, evidence: AttributeEvidence) -> list[RoundedTable]:
@@ -145,10 +125,16 @@ def tables_of_pairs(published: PublishedCounts) -> Iterator[tuple[tuple[int, int
 
 
 def _pair_table(place: int, pair: PairCounts, evidence: Sequence[AttributeEvidence]) -> RoundedTable | None:
+    """Return pair counts with a row and a column for all masked values that are counted together."""
     base = _base(pair.perturbation)
     masked = zip(pair.attributes, pair.maskings, strict=True)
     rows, columns = (evidence[attribute].mapping_of(masking) for attribute, masking in masked)
     if base is None or rows is None or columns is None:
         return None
-    hides = evidence[0].rounded_once is not None
-    return RoundedTable(("pairs", place, "joint"), base, pair.joint, (rows, columns), hides)
+    path = ("pairs", place, "joint")
+    if pair.counted_with is None:
+        return RoundedTable(path, base, pair.joint, (rows, columns))
+    row_of, column_of = pair.pooled(0), pair.pooled(1)
+    counts = pair.joint[np.ix_(*map(np.unique, pair.counted_with))]
+    few_rows, few_columns = (fewest_counted(size, base) for size in pair.joint.shape[::-1])
+    return RoundedTable(path, base, counts, (row_of[rows], column_of[columns]), (few_rows, few_columns))

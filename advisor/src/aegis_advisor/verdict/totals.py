@@ -9,7 +9,7 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.verdict.model import SMALL, Finding, Path, PublishedCounts, Reason
-from aegis_advisor.verdict.rounded import Look, known_cells, knows_small
+from aegis_advisor.verdict.rounded import known_cells, knows_small
 from aegis_advisor.verdict.rounded_tables import RoundedTable, Sums, tables_of, tables_of_pairs
 
 _CELLS_PER_RECORD: Final = 8
@@ -39,37 +39,21 @@ def find_likely(published: PublishedCounts) -> Iterator[Finding]:
 def _of_masked_values(path: Path, tables: Sequence[RoundedTable]) -> Counter[Path]:
     """Count the known numbers of records of (masked) values, and the known cells of each table that add up to them.
 
-    Every listed value has a record, so a masked value has as many as values, at least.
+    Every listed value has a record, so a masked value has as many as values, at least, and as many as a row of one of
+    the tables is known to have.
     """
     known: Counter[Path] = Counter()
     rounded = [table for table in tables if table.base > 1]
     for mapping in _distinct(table.mappings[0] for table in rounded):
         sums = [each for table in tables if (each := table.sums(mapping)) is not None]
-        values, places, whole = np.bincount(mapping), _candidates(sums), [each.whole for each in sums]
+        least = np.maximum(np.bincount(mapping), max(each.table.fewest[0] for each in sums))
+        places = _candidates(sums)
         for place, *looks in zip(places.tolist(), *(each.looks(places) for each in sums), strict=True):
-            of_sum = [look if shows[place] else None for look, shows in zip(looks, whole, strict=True)]
-            known[path] += _knows_small(of_sum, int(values[place]))
+            known[path] += knows_small(tuple(looks), int(least[place]))
             for index, (each, own) in enumerate(zip(sums, looks, strict=True)):
-                if own is not None:
-                    known[each.table.path] += _known_cells(own, of_sum, index, int(values[place]))
+                others = (*looks[:index], *looks[index + 1 :])
+                known[each.table.path] += known_cells(own, others, int(least[place]))
     return known
-
-
-def _knows_small(looks: Sequence[Look | None], least: int) -> bool:
-    """Whether a reader of all looks at a sum knows that it is a certain small count."""
-    given = tuple(look for look in looks if look is not None)
-    return bool(given) and knows_small(given, least)
-
-
-def _known_cells(own: Look, looks: Sequence[Look | None], index: int, least: int) -> int:
-    """How many of its cells a reader knows who has the looks at their sum, of which this one may be that at `index`.
-
-    A look at some of the cells of a sum is not a look at the sum.
-    """
-    if looks[index] is None:
-        return known_cells(own, (), 0)
-    others = (look for other, look in enumerate(looks) if other != index)
-    return known_cells(own, tuple(look for look in others if look is not None), least)
 
 
 def _of_combinations(tables: Sequence[RoundedTable]) -> int:
@@ -81,17 +65,9 @@ def _of_combinations(tables: Sequence[RoundedTable]) -> int:
     for row, column in product(rows, columns):
         sums = [each for table in tables if (each := table.sums(row, column)) is not None]
         if len(sums) > 1:
-            known += sum(_knows_small(looks, 0) for looks in _looks_at_combinations(sums))
+            places = _candidates(sums)
+            known += sum(map(knows_small, zip(*(each.looks(places) for each in sums), strict=True)))
     return known
-
-
-def _looks_at_combinations(sums: Sequence[Sums]) -> Iterator[list[Look]]:
-    """Yield what those tables show of a combination that show all of its cells, if they are two or more."""
-    places, whole = _candidates(sums), [each.whole for each in sums]
-    for place, *looks in zip(places.tolist(), *(each.looks(places) for each in sums), strict=True):
-        given = [look for look, shows in zip(looks, whole, strict=True) if look is not None and shows[place]]
-        if len(given) > 1:
-            yield given
 
 
 def _distinct(mappings: Iterator[IntArray]) -> list[IntArray]:

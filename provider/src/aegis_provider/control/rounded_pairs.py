@@ -57,7 +57,7 @@ def rounded_pairs(entry: EntryDocument, least: int, random_bytes: RandomBytes) -
     for draw in count():
         for place in again:
             held[place] = _rounded(entry.pairs[place], to_round[place], least, random_bytes)
-        again = to_round.keys() & _known(entry, evidence, held) if least > SMALL else set()
+        again = to_round.keys() & known_pairs(entry, evidence, held) if least > SMALL else set()
         if not again:
             break
         if draw + 1 >= _DRAWS:
@@ -83,8 +83,14 @@ def _rounded(pair: Pair, views: Sequence[Partition], base: int, random_bytes: Ra
     return pair.model_copy(update={"rounded_to": base, "joint": rounded.tolist()})
 
 
-def _known(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pairs: Mapping[int, Pair]) -> set[int]:
-    """Return the places of the pairs with small counts that a reader of all these counts knows."""
+def known_pairs(entry: EntryDocument, evidence: Sequence[AttributeEvidence], pairs: Mapping[int, Pair]) -> set[int]:
+    """Return the places of the pairs with small counts that a reader of all these counts knows.
+
+    Args:
+        entry: The entry.
+        evidence: What it says of its attributes.
+        pairs: Pairs by their places, with rounded counts.
+    """
     attributes = {each.name: place for place, each in enumerate(entry.attributes)}
     counts = {
         place: pair_counts(pair.model_dump(), (attributes[pair.attributes[0]], attributes[pair.attributes[1]]))

@@ -8,19 +8,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import most_hidden
+from aegis_advisor.evidence import attribute_evidence
 from aegis_provider.control.control import Changes, Control, ControlError, refuse_parameter
+from aegis_provider.control.counted_together import counted_together
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
 from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
+from aegis_provider.control.rounded_pairs import known_pairs
 from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
-
-_THIN: Final = 4
-"""A row of pair counts is thin if it has at most this many times the records of one that is hidden."""
 
 _MANY_RECORDS: Final = 5_000
 _BASES: Final = (3, 5)
@@ -91,12 +90,10 @@ class RandomRounding(Control):
         }
         if entry.configurations is not None:
             changed["configurations"] = [self._configuration(each) for each in entry.configurations]
+        rounded = entry.model_copy(update=changed)
         if "pairs" in entry.model_fields_set:
-            changed["pairs"] = [
-                self._pair(pair, views, len(labels))
-                for pair, views in zip(entry.pairs, coarser_cells(entry), strict=True)
-            ]
-        return entry.model_copy(update=changed), Changes(tables=left_out)
+            rounded = rounded.model_copy(update={"pairs": self._pairs(entry, rounded)})
+        return rounded, Changes(tables=left_out)
 
     def suppressed(self, number: int) -> int:
         """Return the rounded number of suppressed records or cells.
@@ -158,44 +155,33 @@ class RandomRounding(Control):
             up = rounded_up(sums, self.base, self.random_bytes)
         return up
 
-    def _pair(self, pair: Pair, views: Sequence[Partition], labels: int) -> Pair:
+    def _pairs(self, entry: EntryDocument, rounded: EntryDocument) -> list[Pair]:
+        """Return the rounded pairs.
+
+        Those in which a reader would know a small count are rounded again, with twice as many records counted together.
+
+        Args:
+            entry: The exact entry.
+            rounded: The entry with all other counts rounded.
+        """
+        labels, label = len(entry.label.domain), rounded.label.model_dump()
+        evidence = [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
+        views = list(coarser_cells(entry))
+        pairs = {place: self._pair(pair, views[place], labels) for place, pair in enumerate(entry.pairs)}
+        times = dict.fromkeys(pairs, 1)
+        while again := {place for place in known_pairs(entry, evidence, pairs) if times[place] < entry.records}:
+            times |= {place: 2 * times[place] for place in again}
+            pairs |= {place: self._pair(entry.pairs[place], views[place], labels, times[place]) for place in again}
+        return list(pairs.values())
+
+    def _pair(self, pair: Pair, views: Sequence[Partition], labels: int, times: int = 1) -> Pair:
         changed: dict[str, Any] = {}
         if pair.joint is not None:
-            exact = without_rare(np.array(pair.joint, dtype=np.int64))
-            up = rounded_up(np.array([exact.sum()]), self.base, self.random_bytes)
-            rounded = rounded_once(exact.reshape(-1, 1), [_thin(exact), *views], self.base, up, self.random_bytes)
-            changed |= {"rounded_to": self.base, "joint": rounded.reshape(exact.shape).tolist()}
+            exact = np.array(pair.joint, dtype=np.int64)
+            changed |= counted_together(exact, views, self.base, self.random_bytes, times)
         if pair.with_label is not None:
             changed["with_label"] = rounded_association(pair.with_label, labels, self.base, self.random_bytes)
         return pair.model_copy(update=changed)
-
-
-def without_rare(counts: Counts) -> Counts:
-    """Return pair counts (first, second) without the records of masked values that have few (`most_hidden`).
-
-    What is left of another masked value may then be few, too. So this is repeated until no value has few.
-    """
-    rows, columns = np.ones(counts.shape[0], dtype=bool), np.ones(counts.shape[1], dtype=bool)
-    of_row, of_column = most_hidden(columns.size), most_hidden(rows.size)
-    kept, before = counts, -1
-    while (left := int(rows.sum() + columns.sum())) != before:
-        rows, columns = rows & (kept.sum(axis=1) > of_row), columns & (kept.sum(axis=0) > of_column)
-        kept, before = counts * (rows[:, np.newaxis] & columns), left
-    return kept
-
-
-def _thin(counts: Counts) -> Partition:
-    """Return the cells, row by row, in groups: those of a row with few records, or else of a column with few, together.
-
-    The sum of such a group is then rounded as well, so that not many of its small counts can be rounded up by chance:
-    each would be known to be 1.
-    """
-    of_rows, of_columns = (_THIN * most_hidden(size) for size in counts.shape[::-1])
-    rows, columns = counts.sum(axis=1) <= of_rows, counts.sum(axis=0) <= of_columns
-    groups = np.arange(counts.size).reshape(counts.shape)
-    groups = np.where(columns, counts.size + np.arange(columns.size), groups)
-    groups = np.where(rows[:, np.newaxis], counts.size + columns.size + np.arange(rows.size)[:, np.newaxis], groups)
-    return Partition.of(groups.ravel())
 
 
 def _records(number: int) -> str:

@@ -10,7 +10,7 @@ from aegis_sdk.wire.documents import Request
 from aegis_sdk.wire.examples import EXAMPLE_PAIR
 from aegis_sdk.wire.faults import Fault, fault, refuse
 from aegis_sdk.wire.tables import MaskedCounts
-from aegis_sdk.wire.values import COUNT_MAX, Identifiers, Number, PositiveNumber, repeats
+from aegis_sdk.wire.values import COUNT_MAX, CountList, Identifiers, Number, PositiveNumber, repeats
 
 Sizes = Mapping[str, Mapping[str, int]]
 """The number of masked values by attribute and masking id."""
@@ -28,6 +28,17 @@ ASSOCIATED = 2
 """The sensitivity of the sums behind chi-square and of the number of combinations together: 1 each."""
 
 _Two = Annotated[Identifiers, AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
+
+
+def _both(places: list[list[int]]) -> list[list[int]]:
+    match places:
+        case [_, _]:
+            return places
+        case _:
+            raise fault(f"Has {len(places)} lists; give exactly two")
+
+
+_BothPlaces = Annotated[list[CountList], AfterValidator(_both), Field(json_schema_extra={"minItems": 2, "maxItems": 2})]
 
 
 class AssociationNoise(Request):
@@ -97,6 +108,12 @@ class Pair(Request):
         "the order of their domains. They sum to `records`, unless they declare `noise` or `rounded_to`. If both "
         "maskings are functions of those of another pair, the counts follow from that pair's and can be left out",
     )
+    counted_with: _BothPlaces | None = Field(
+        default=None,
+        description="For each of the two attributes, the place of the masked value with which each masked value is "
+        "counted in `joint`, which may be its own: values with few records are counted with neighbours. The other "
+        "rows and columns are 0. null: each is counted by itself",
+    )
     with_label: LabelAssociation | None = Field(
         default=None,
         description="What the two tell of the label together. It follows from no other pair, so each pair of maskings "
@@ -116,7 +133,7 @@ class Pair(Request):
                 yield ("maskings", side), '"drop" does not share the attribute, so there is nothing to count'
         if self.joint is None and self.with_label is None:
             yield ("joint",), "There is neither `joint` nor `with_label`; give at least one"
-        for field in ("noise", "rounded_to") if self.joint is None else ():
+        for field in ("noise", "rounded_to", "counted_with") if self.joint is None else ():
             if getattr(self, field) is not None:
                 yield (field,), "Describes the joint counts, but the pair has none"
 
@@ -156,8 +173,18 @@ def _wrong_sizes(pair: Pair, sizes: Sizes) -> Iterator[Fault]:
     rows, columns = (sizes[name][masking] for name, masking in zip(pair.attributes, pair.maskings, strict=True))
     if pair.joint is None:
         return
+    for side, (places, size) in enumerate(zip(pair.counted_with or (), (rows, columns), strict=False)):
+        yield from (((("counted_with", side)), detail) for detail in _wrong_places(places, size))
     if len(pair.joint) != rows:
         yield ("joint",), f"Has {len(pair.joint)} rows, but {pair.attributes[0]!r} has {rows} masked values"
     elif len(pair.joint[0]) != columns:
         given = len(pair.joint[0])
         yield ("joint",), f"Has {given} columns, but {pair.attributes[1]!r} has {columns} masked values"
+
+
+def _wrong_places(places: Sequence[int], size: int) -> Iterator[str]:
+    """What is wrong with the places where masked values are counted, of which there are `size`."""
+    if len(places) != size:
+        yield f"Has {len(places)} places, but there are {size} masked values"
+    elif any(place >= size or places[place] != place for place in places):
+        yield "A masked value is counted with one that is not counted at its own place"

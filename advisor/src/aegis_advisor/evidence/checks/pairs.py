@@ -25,7 +25,7 @@ from aegis_advisor.evidence.checks.tables import (
     row_faults,
     total_faults,
 )
-from aegis_advisor.evidence.pair import PairCounts, most_hidden, named
+from aegis_advisor.evidence.pair import PairCounts, named
 
 MOST_FAULTS = 100
 """The most faults returned. All of tens of thousands of tables can be wrong, and no one reads that many."""
@@ -135,18 +135,11 @@ def _total_faults(path: Path, pair: PairCounts, evidence: Sequence[AttributeEvid
     """A fault unless the counts add up to the number of records, as far as it is known."""
     known = next((evidence[place] for place in pair.attributes if evidence[place].knows_label), evidence[0])
     own = pair.perturbation.slack(pair.joint.size, 1) + known.rounding.slack(known.labels, 1)
-    own += _hidden(known, pair.joint) + _hidden(known, pair.joint.T)
     _, whole = label_allowances(evidence[0])
     slack = own + (0 if known.knows_label else whole.above)
     yield from total_faults(
         path, pair.joint, known.records, Allowance(slack, slack, masked=not pair.perturbation.is_none)
     )
-
-
-def _hidden(evidence: AttributeEvidence, table: IntArray) -> int:
-    """The most records that a table may lack in the rows of rare values, which are 0."""
-    empty = int(np.count_nonzero(~table.any(axis=1)))
-    return 0 if evidence.rounded_once is None else most_hidden(table.shape[1]) * empty
 
 
 def _inexact_faults(evidence: Sequence[AttributeEvidence], index: int, pair: PairCounts) -> Iterator[Fault]:
@@ -170,7 +163,7 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
     if not pair.perturbation.is_none:
         for axis, margin in enumerate((rows, columns)):
             if margin is not None:
-                yield from _inexact_margin_faults(margins.evidence[0], path, pair, axis, margin)
+                yield from _inexact_margin_faults(path, pair, axis, margin)
         return
     if rows is None:
         yield from margins.faults(path, first, pair.joint.sum(axis=1))
@@ -182,14 +175,18 @@ def _margin_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Iter
         yield from column_faults(path, pair.joint, columns.counts, source=columns.source)
 
 
-def _inexact_margin_faults(
-    evidence: AttributeEvidence, path: Path, pair: PairCounts, axis: int, margin: MaskedMargin
-) -> Iterator[Fault]:
-    """Faults of rows (axis 0) or columns of inexact counts that no declaration explains."""
-    table = pair.joint if axis == 0 else pair.joint.T
-    slack = pair.perturbation.slack(table.shape[1], table.shape[0]) + margin.slack
-    slack += _hidden(evidence, table.T) + min(_hidden(evidence, table), most_hidden(table.shape[1]))
-    yield from row_faults(path, table, margin.counts, margin.source, Allowance(slack, slack, masked=True))
+def _inexact_margin_faults(path: Path, pair: PairCounts, axis: int, margin: MaskedMargin) -> Iterator[Fault]:
+    """Faults of rows (axis 0) or columns of inexact counts that no declaration explains.
+
+    Masked values that are counted together are compared together, at the place where they are counted.
+    """
+    table, expected, slack = pair.joint if axis == 0 else pair.joint.T, margin.counts, margin.slack
+    if pair.counted_with is not None:
+        together = pair.counted_with[axis]
+        expected = fold(expected[:, np.newaxis], together, expected.size)[:, 0]
+        slack *= int(np.bincount(together).max())
+    slack += pair.perturbation.slack(table.shape[1], table.shape[0])
+    yield from row_faults(path, table, expected, margin.source, Allowance(slack, slack, masked=True))
 
 
 def _nesting_faults(
