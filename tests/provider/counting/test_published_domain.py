@@ -75,6 +75,23 @@ def test_nobody_is_named_by_the_ends_of_intervals():
     assert not {text.strip("[()").split(",")[0] for text in domain.texts} & set(values)
 
 
+@given(st.lists(st.decimals(-9_999, 99_999, places=1), min_size=30, max_size=300, unique=True), st.integers(1, 30))
+def test_the_ends_of_intervals_are_round_unless_they_are_next_to_a_frequent_value(numbers, times):
+    values = [str(number) for number in numbers] + [str(numbers[0])] * times * LEAST
+    domain = listed(counted(values * 3), unmasked=True)
+    told = [text.strip("[()").split(",")[0] for text in domain.texts if text.startswith("[")]
+    ends = [Decimal(end) for end in told]
+    beside = min((end for end in ends if end > numbers[0]), default=None)  # the value is listed by itself
+    assert all(len((+end).normalize().as_tuple().digits) <= 3 for end in ends if end != beside)
+
+
+@given(st.lists(st.dates(), min_size=2, max_size=60, unique=True))
+def test_dates_are_cut_where_a_month_begins(dates):
+    domain = listed(counted([date.isoformat() for date in dates] * 9), unmasked=True)
+    ends = [text.strip("[()").split(",")[0] for text in domain.texts if text.startswith("[")]
+    assert all(end.endswith("-01") for end in ends)
+
+
 def test_rare_texts_are_one_value_and_their_names_are_not_told():
     values = ["common"] * 300 + ["usual"] * 200 + [f"person {number}" for number in range(40)] + [""] * 9
     domain = listed(counted(values), unmasked=True)

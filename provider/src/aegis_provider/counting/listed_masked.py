@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedAttribute, MaskedDomain
 from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening
 from aegis_provider.counting.group_names import group_names
-from aegis_provider.counting.nested_merging import Values
 from aegis_provider.counting.published_domain import LEAST, PublishedDomain, least_records, merged_values
 from aegis_provider.table.values import Domain
 
@@ -51,10 +50,10 @@ class ListedMasked:
             binned: Whether these are bins.
         """
         known, binned = (domain, binned) if tuple(texts) == domain.texts else (_domain_of(texts), False)
-        histogram, values = joint.sum(axis=1), Values.of(known, binned=binned)
+        histogram = joint.sum(axis=1)
         everything = Partition(np.zeros(len(known), dtype=np.intp), 1)
         least = least_records(int(histogram.sum()))
-        listed = Partition.of(merged_values(known, joint, everything, least, ordered=values.ordered).groups)
+        listed = Partition.of(merged_values(known, joint, everything, least, binned=binned).groups)
         members = [np.flatnonzero(listed.groups == group) for group in range(listed.size)]
         return cls(group_names(known, members, binned=binned, frequent=histogram >= LEAST), listed)
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedAttribute
 from aegis_provider.counting.counts import Counts, Partition, Places, common_refinement
 from aegis_provider.counting.group_names import group_names
-from aegis_provider.counting.merging import cost_of_group, information, informative_runs
+from aegis_provider.counting.merging import cost_of_group, folded, information, informative_runs
 from aegis_provider.counting.nested_merging import Values, View, merged_within
+from aegis_provider.counting.round_edges import cut_where_round
 from aegis_provider.table.values import MISSING, Domain
 
 RECORDS_PER_CELL: Final = 10
@@ -90,9 +91,8 @@ def listed_values(counted: CountedAttribute, shared: Sequence[Partition], *, bin
         binned: Whether the values are bins.
     """
     domain, joint = counted.domain, counted.counts.dense()
-    ordered = Values.of(domain, binned=binned).ordered
     least = least_records(int(joint.sum()))
-    return Partition.of(merged_values(domain, joint, _atoms(domain, shared), least, ordered=ordered).groups)
+    return Partition.of(merged_values(domain, joint, _atoms(domain, shared), least, binned=binned).groups)
 
 
 def _atoms(domain: Domain, shared: Sequence[Partition]) -> Partition:
@@ -110,38 +110,46 @@ def least_records(records: int) -> int:
 
 
 def merged_values(
-    domain: Domain, joint: Counts, atoms: Partition, least: int, *, ordered: bool, fewest: int = LEAST
+    domain: Domain, joint: Counts, atoms: Partition, least: int, *, binned: bool, fewest: int = LEAST
 ) -> Partition:
     """Split atoms into groups of values that keep most of what the values tell about the label.
 
     A group has at least `least` records, or tells so much more than its neighbours that chance does not explain it, and
-    has `fewest`. Ordered values are merged with neighbours. Unordered ones with too few records are one group.
+    has `fewest`. Ordered values are merged with neighbours and cut at round numbers. Unordered ones with too few
+    records are one group.
 
     Args:
         domain: The values.
         joint: (values, labels) Their joint counts.
         atoms: The groups to split.
         least: The fewest records of a group that needs no reason.
-        ordered: Whether only neighbours may be merged.
+        binned: Whether the values are bins.
         fewest: The fewest records of a group; none needs more than `least`.
     """
-    groups, following = np.empty(len(domain), dtype=np.intp), count()
+    groups, following, fewest = np.empty(len(domain), dtype=np.intp), count(), min(fewest, least)
+    ordered = Values.of(domain, binned=binned).ordered
     for atom in range(atoms.size):
         members = np.flatnonzero(atoms.groups == atom)
         missing = [place for place in members if domain.texts[place] == MISSING]
         present = members[len(missing) :]
-        for group in (_neighbours if ordered else _distinct)(present, joint[present], least, min(fewest, least)):
+        counts = joint[present]
+        if ordered:
+            pieces = cut_where_round(domain, present, counts.sum(axis=1) >= fewest, binned=binned)
+            split = _neighbours(present, pieces, counts, least, fewest)
+        else:
+            split = _distinct(present, counts, least, fewest)
+        for group in split:
             groups[group] = next(following)
         if missing:
             groups[missing] = next(following)
     return Partition(groups, next(following))
 
 
-def _neighbours(members: Places, joint: Counts, least: int, fewest: int) -> list[Places]:
-    """Cut ordered values with these joint counts into runs."""
+def _neighbours(members: Places, pieces: Places, joint: Counts, least: int, fewest: int) -> list[Places]:
+    """Cut ordered values with these joint counts into runs of pieces."""
     if not len(members):
         return []
-    runs = informative_runs(joint, least, fewest)
+    runs = informative_runs(folded(joint, pieces), least, fewest)[pieces]
     return [members[runs == run] for run in range(int(runs.max()) + 1)]
 
 

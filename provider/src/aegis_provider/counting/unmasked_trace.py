@@ -12,7 +12,6 @@ from aegis_advisor.joint import largest_part, score_jointly
 from aegis_provider.counting.coded_table import CodedTable
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable
 from aegis_provider.counting.counts import Partition
-from aegis_provider.counting.nested_merging import Values
 from aegis_provider.counting.published_domain import LEAST, merged_values
 from aegis_provider.plan.model import IDENTITY
 from aegis_provider.table.discretization import Binned
@@ -69,10 +68,9 @@ def whole_values(counted: CountedTable) -> list[Partition]:
 
 def _merged(counted: CountedTable, one: CountedAttribute, least: int, fewest: int) -> Partition:
     binned = isinstance(counted.table.reading(one.attribute.name), Binned)
-    ordered = Values.of(one.domain, binned=binned).ordered
     everything = Partition(np.zeros(len(one.domain), dtype=np.intp), 1)
     joint = one.counts.dense()
-    return Partition.of(merged_values(one.domain, joint, everything, least, ordered=ordered, fewest=fewest).groups)
+    return Partition.of(merged_values(one.domain, joint, everything, least, binned=binned, fewest=fewest).groups)
 
 
 def _as_published(one: CountedAttribute, view: Partition) -> Mapping[str, Any]:
