@@ -75,7 +75,7 @@ def test_nobody_is_named_by_the_ends_of_intervals():
     assert not {text.strip("[()").split(",")[0] for text in domain.texts} & set(values)
 
 
-@given(st.lists(st.decimals(-9_999, 99_999, places=1), min_size=30, max_size=300, unique=True), st.integers(1, 30))
+@given(st.lists(st.decimals(900, 1_300, places=1), min_size=200, max_size=300, unique=True), st.integers(1, 30))
 def test_the_ends_of_intervals_are_round_unless_they_are_next_to_a_frequent_value(numbers, times):
     values = [str(number) for number in numbers] + [str(numbers[0])] * times * LEAST
     domain = listed(counted(values * 3), unmasked=True)
