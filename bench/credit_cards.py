@@ -21,6 +21,9 @@ RECORDS, SEED = 30_000, 17
 MONTHS = 6
 LABEL = "default"
 
+PLAN = Path(__file__).with_suffix(".yaml")
+"""A plan as somebody would write it by hand, with steps of amounts so fine that few customers share them."""
+
 Column = NDArray[np.int64]
 
 

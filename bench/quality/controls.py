@@ -1,6 +1,6 @@
 """The cost of each disclosure control: how much worse it makes the advice on the health example.
 
-python -m bench.quality.controls        writes docs/controls.md and its plot
+python -m bench.quality.controls --adult ../shared/data/adult       writes docs/controls.md and its plot
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,8 @@ below 5,000 records), which [costs little on large tables](#the-default-on-every
 chosen: no small counts (`--min-cell`), a larger base (`--round-to`) or noise (`--epsilon`). The less is published, the
 worse the advice.
 The cost was measured on the health example, {records:,} records, with its 70 configurations, by
-`python -m bench.quality.controls`, which writes this page. Noise and rounding are drawn anew in each run.
+`python -m bench.quality.controls --adult FOLDER`, which writes this page. Noise and rounding are drawn anew in each
+run.
 
 Every entry passed through all steps: it was summarised, put through the control, and checked as the service checks it,
 and the unmasked joint counts were reconstructed as its declarations allow.
@@ -99,6 +100,7 @@ class Cost:
 def main() -> None:
     """Measure every control and write the page."""
     threadpool_limits(1)  # as workers do
+    adult = adult_option(__doc__)
     exact = _read(example.entry("health"))
     learners = Learners(Study.of(health_table(), example.plan()))
     costs = {
@@ -107,7 +109,7 @@ def main() -> None:
     }
     with rc_context(REPRODUCIBLE):
         _plot(costs).savefig(OUTPUT.parent / PLOT, format="svg", metadata=NO_METADATA)
-    OUTPUT.write_text(_page(costs, learners.study.table.records), encoding="utf-8")
+    OUTPUT.write_text(_page(costs, learners.study.table.records, default_section(adult)), encoding="utf-8")
     print(f"wrote {OUTPUT.name} and {PLOT.name}")
 
 
@@ -159,14 +161,14 @@ def _lost(
     return learners.auc(exact, best) - learners.auc(released, pick)
 
 
-def _page(costs: Mapping[str, Mapping[str, Cost]], records: int) -> str:
+def _page(costs: Mapping[str, Mapping[str, Cost]], records: int, default: str) -> str:
     rows = [_row(family, name, cost) for family, members in costs.items() for name, cost in members.items()]
     return TEXT.format(
         table=table(COLUMNS, rows),
         records=records,
         repetitions=REPETITIONS,
         splits=SPLITS,
-        default=default_section(),
+        default=default,
     )
 
 

@@ -111,6 +111,7 @@ def test_a_joint_measure_of_inexact_counts_has_an_interval():
     known = advice_of("c1", "c2").model_dump(mode="json") | {"joint": joint}
     for error, lines in (
         (0.01, ["by exact counts, the utility of c1 would be 0.180400 to 0.219600 (95 %)"]),
+        (9.0, ["by exact counts, the utility of c1 would be 0.000000 to 2.000000 (95 %)"]),  # three values of the label
         (None, []),
     ):
         known["ranking"][0]["standard_error"] = error

@@ -156,19 +156,24 @@ def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:
         if advice.joint.interactions is not None:
             told = f"{advice.joint.interactions:.6f}"
             yield f"told only by pairs of attributes together: {told} of the utility of {advice.configuration}"
-        yield from _interval(advice)
+        yield from _interval(advice, most=len(schema["label"]["domain"]) - 1)
     yield from _ranking(advice, schema)
     costs = _costs(advice, maskings_of(schema, advice.configuration))
     by_attribute = "" if advice.joint is None else ", for each attribute alone"
     yield from ("", f"what {advice.configuration} costs{by_attribute}:", *costs)
 
 
-def _interval(advice: Advice) -> Iterator[str]:
-    """The line that says where the best utility by a joint measure would be if all counts were exact."""
+def _interval(advice: Advice, most: int) -> Iterator[str]:
+    """The line that says where the best utility by a joint measure would be if all counts were exact.
+
+    Args:
+        advice: The advice.
+        most: The most that the measure can be, the label's values less one.
+    """
     best = next((each for each in advice.ranking or [] if each.configuration == advice.configuration), None)
     if best is not None and best.standard_error is not None:
         low, high = (best.utility + sign * _CONFIDENCE * best.standard_error for sign in (-1, 1))
-        limits = f"{max(low, 0.0):.6f} to {high:.6f}"
+        limits = f"{max(low, 0.0):.6f} to {min(high, most):.6f}"
         yield f"by exact counts, the utility of {advice.configuration} would be {limits} (95 %)"
 
 
