@@ -23,7 +23,7 @@ from app.domain.documents import Document, evidence_of
 from app.services.configurations import unpack_configurations
 from bench import example
 from bench.measuring import run
-from bench.quality.default_cost import REPETITIONS, default_section
+from bench.quality.default_cost import REPETITIONS, adult_option, default_section
 from bench.quality.learners import SPLITS, Learners
 from bench.quality.noise import Entry, utilities
 from bench.quality.outcomes import levels
