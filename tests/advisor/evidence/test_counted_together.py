@@ -27,7 +27,9 @@ WITH = (np.array([2, 2, 2, 3, 5, 5]), np.array([0, 1, 3, 3]))
 
 def evidence():
     """Two attributes, all of whose counts with two label values were rounded once to multiples of the base."""
-    tables = [np.stack([sums // 2 // BASE * BASE, (sums - sums // 2) // BASE * BASE], axis=1) for sums in sums_of(EXACT)]
+    tables = [
+        np.stack([sums // 2 // BASE * BASE, (sums - sums // 2) // BASE * BASE], axis=1) for sums in sums_of(EXACT)
+    ]
     tables[1][0] += tables[0].sum(axis=0) - tables[1].sum(axis=0)  # every attribute has the same sums
     return [
         replace(evidence_of(table, [], joint=True, name=name), rounded_once=BASE)

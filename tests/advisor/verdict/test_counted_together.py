@@ -27,7 +27,9 @@ def test_values_that_are_counted_together_are_one_row_or_column():
     masked = mapped("masked", [0, 0, 1, 2, 3], table)
     evidence = [evidence_of(table, [], joint=True), evidence_of(table, [masked], joint=True, name="b")]
     joint = np.array([[0, 0, 0, 0, 0], [0, 0, 5, 0, 10], [0, 0, 0, 0, 0], [0, 0, 15, 0, 20]]).T
-    pair = PairCounts((0, 1), ("identity", "masked"), joint, ROUNDED, (np.array([2, 2, 2, 4, 4]), np.array([1, 1, 3, 3])))
+    pair = PairCounts(
+        (0, 1), ("identity", "masked"), joint, ROUNDED, (np.array([2, 2, 2, 4, 4]), np.array([1, 1, 3, 3]))
+    )
     turned = replace(pair, attributes=(1, 0), maskings=pair.maskings[::-1], joint=joint.T)
     turned = replace(turned, counted_with=pair.counted_with[::-1])
     for both, found in tables_of_pairs(published(evidence, pair, turned)):

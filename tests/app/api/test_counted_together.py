@@ -81,8 +81,8 @@ async def test_joint_measures_rank_it(api, worker, thin, measure):
     assert answer["ranking"][-1]["configuration"] == "alone"  # the place tells, too
 
 
-def spoilt(entry, change):
-    """The entry with a change in a pair that is counted together, and the place of the pair."""
+def with_change(entry, change):
+    """The entry with a change in a pair in which values are counted together, and the place of the pair."""
     other = copy.deepcopy(entry)
     place = next(place for place, pair in enumerate(other["pairs"]) if together(pair))
     change(other["pairs"][place])
@@ -102,12 +102,27 @@ def with_an_unknown_place(pair):
     pair["counted_with"][1][-1] = len(pair["counted_with"][1])
 
 
-def without_saying_it(pair):
-    """Rows of 0 then contradict the records of their values, if more than rounding explains."""
+def with_the_most_frequent_value_counted_elsewhere(pair):
+    """The last code has most of the records; it is counted with those before it."""
+    rows = pair["counted_with"][0]
+    last = len(rows) - 1
+    before = max(place for place in rows if place < last)
     joint = np.array(pair["joint"])
-    joint[-1] = 0
-    del pair["counted_with"]
+    joint[before] += joint[last]
+    joint[last] = 0
+    pair["counted_with"][0] = [before if place == last else place for place in rows]
     pair["joint"] = joint.tolist()
+
+
+def without_saying_it(pair):
+    with_the_most_frequent_value_counted_elsewhere(pair)
+    del pair["counted_with"]
+
+
+async def test_what_is_counted_elsewhere_is_expected_there(api, thin):
+    entry, _ = with_change(thin, with_the_most_frequent_value_counted_elsewhere)
+    head = await published(api, entry)
+    assert (await api.get(f"/v1/entries/{head['id']}/summaries")).json() == entry
 
 
 @pytest.mark.parametrize(
@@ -116,11 +131,11 @@ def without_saying_it(pair):
         (with_counts_elsewhere, "/joint/0"),
         (with_a_row_that_is_far_too_large, "/joint"),
         (with_an_unknown_place, "/counted_with/1"),
-        (without_saying_it, "/joint"),
+        (without_saying_it, "/joint/40"),
     ],
 )
 async def test_what_cannot_be_is_refused_where_it_is(api, thin, change, pointer):
-    entry, place = spoilt(thin, change)
+    entry, place = with_change(thin, change)
     answer = await api.post("/v1/entries", json=entry)
     assert answer.status_code == 422
     assert f"/pairs/{place}{pointer}" in pointers(answer)

@@ -49,7 +49,7 @@ class TestOneRareValue:
         assert not alone(60, 0.5, ordered=ordered)
 
     def test_is_merged_if_chance_tells_as_much(self, ordered):
-        """Of 60 records, 36 of one label are 1.5 standard deviations more than half, and 40 of 200 values reach that."""
+        """Of 60 records, 36 with one label are 1.5 standard deviations from half. One value in ten is as far off."""
         assert not alone(60, 0.6, ordered=ordered)
 
     @pytest.mark.parametrize("told", [0.0, 1.0])

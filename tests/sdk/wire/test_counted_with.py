@@ -26,7 +26,11 @@ def pooled(joint, places):
 def counted(places, **others):
     """The entry whose first pair, rounded, declares these places; its counts are as `TOGETHER` needs them."""
     entry = paired_entry()
-    entry["pairs"][0] |= {"rounded_to": 5, "counted_with": places, "joint": pooled(entry["pairs"][0]["joint"], TOGETHER)}
+    entry["pairs"][0] |= {
+        "rounded_to": 5,
+        "counted_with": places,
+        "joint": pooled(entry["pairs"][0]["joint"], TOGETHER),
+    }
     entry["pairs"][0] |= others
     return entry
 
