@@ -173,13 +173,43 @@ def _wrong_sizes(pair: Pair, sizes: Sizes) -> Iterator[Fault]:
     rows, columns = (sizes[name][masking] for name, masking in zip(pair.attributes, pair.maskings, strict=True))
     if pair.joint is None:
         return
-    for side, (places, size) in enumerate(zip(pair.counted_with or (), (rows, columns), strict=False)):
-        yield from (((("counted_with", side)), detail) for detail in _wrong_places(places, size))
     if len(pair.joint) != rows:
         yield ("joint",), f"Has {len(pair.joint)} rows, but {pair.attributes[0]!r} has {rows} masked values"
     elif len(pair.joint[0]) != columns:
         given = len(pair.joint[0])
         yield ("joint",), f"Has {given} columns, but {pair.attributes[1]!r} has {columns} masked values"
+    elif pair.counted_with is not None:
+        yield from _counted_elsewhere(pair.joint, pair.counted_with)
+
+
+def _counted_elsewhere(joint: list[list[int]], counted_with: list[list[int]]) -> Iterator[Fault]:
+    """The faults of the places where masked values are counted, and of rows and columns that must be 0 by them."""
+    wrong = [
+        (("counted_with", side), detail)
+        for side, (places, size) in enumerate(zip(counted_with, (len(joint), len(joint[0])), strict=True))
+        for detail in _wrong_places(places, size)
+    ]
+    yield from wrong
+    if wrong:
+        return
+    rows, columns = _with_counts(joint)
+    for row in _elsewhere(counted_with[0], rows):
+        yield ("joint", row), f"Must be 0, since its masked value is counted at place {counted_with[0][row]}"
+    for column in _elsewhere(counted_with[1], columns):
+        at = counted_with[1][column]
+        yield ("joint",), f"Column {column} must be 0, since its masked value is counted at place {at}"
+
+
+def _elsewhere(places: Sequence[int], has_counts: Sequence[bool]) -> list[int]:
+    """The masked values with counts that are counted at another place than their own."""
+    return [place for place, (at, has) in enumerate(zip(places, has_counts, strict=True)) if has and at != place]
+
+
+def _with_counts(joint: list[list[int]]) -> tuple[list[bool], list[bool]]:
+    """Which rows and which columns have a count other than 0."""
+    if hasattr(joint, "any"):  # an array, which the service's parser makes
+        return joint.any(axis=1).tolist(), joint.any(axis=0).tolist()
+    return list(map(any, joint)), list(map(any, zip(*joint, strict=True)))
 
 
 def _wrong_places(places: Sequence[int], size: int) -> Iterator[str]:

@@ -186,7 +186,11 @@ def _inexact_margin_faults(path: Path, pair: PairCounts, axis: int, margin: Mask
         expected = fold(expected[:, np.newaxis], together, expected.size)[:, 0]
         slack *= int(np.bincount(together).max())
     slack += pair.perturbation.slack(table.shape[1], table.shape[0])
-    yield from row_faults(path, table, expected, margin.source, Allowance(slack, slack, masked=True))
+    allowed = Allowance(slack, slack, masked=True)
+    if axis == 0:
+        yield from row_faults(path, pair.joint, expected, margin.source, allowed)
+    else:
+        yield from column_faults(path, pair.joint, expected, allowed, margin.source)
 
 
 def _nesting_faults(
