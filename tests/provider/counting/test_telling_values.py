@@ -11,8 +11,10 @@ RECORDS = 5_000
 """Values need 224 of them to be listed without a reason."""
 
 
-def table_of(records, place, told):
-    """The texts of 200 values, and their joint counts: one has `records`, and another what remains of 25 for each.
+def table_of(records, place, told, *, ordered):
+    """The texts of 200 values, which are numbers if they are in an order, and their joint counts.
+
+    One has `records`, and another what remains of 25 for each.
 
     Half of the records of every value have one label, but those of this one have it in the share `told`.
     """
@@ -21,16 +23,18 @@ def table_of(records, place, told):
     histogram[120] += RECORDS - histogram.sum()
     yes = histogram // 2
     yes[place] = round(told * records)
-    return [str(1_000 + value) for value in range(200)], np.stack([histogram - yes, yes], axis=1)
+    return [f"{'' if ordered else 'v'}{1_000 + value}" for value in range(200)], np.stack(
+        [histogram - yes, yes], axis=1
+    )
 
 
 def groups_of(records, place, told, *, ordered):
     """The listed group of each value, and the records of each group."""
-    texts, joint = table_of(records, place, told)
+    texts, joint = table_of(records, place, told, ordered=ordered)
     domain = Domain.of(texts)
     assert domain.texts == tuple(texts)
     everything = Partition(np.zeros(200, dtype=np.intp), 1)
-    groups = merged_values(domain, joint, everything, least_records(RECORDS), ordered=ordered).groups
+    groups = merged_values(domain, joint, everything, least_records(RECORDS), binned=False).groups
     return groups, np.bincount(groups, joint.sum(axis=1))
 
 
@@ -79,7 +83,8 @@ def test_the_first_and_the_last_value_stay_apart_like_any_other(ordered):
 def test_what_a_label_drawn_at_random_seems_to_tell_keeps_no_value_apart(seed, ordered):
     histogram = np.full(200, 25)
     yes = np.random.default_rng(seed).binomial(histogram, 0.3)
-    joint, domain = np.stack([histogram - yes, yes], axis=1), Domain.of([str(1_000 + each) for each in range(200)])
+    joint = np.stack([histogram - yes, yes], axis=1)
+    domain = Domain.of([f"{'' if ordered else 'v'}{1_000 + each}" for each in range(200)])
     everything, least = Partition(np.zeros(200, dtype=np.intp), 1), least_records(RECORDS)
-    groups = merged_values(domain, joint, everything, least, ordered=ordered).groups
+    groups = merged_values(domain, joint, everything, least, binned=False).groups
     assert np.bincount(groups, histogram).min() >= least

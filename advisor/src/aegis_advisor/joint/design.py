@@ -192,7 +192,8 @@ def _masked(evidence: AttributeEvidence, option: str, estimate: Estimate) -> Mas
 def _pooled(masked: Sequence[Sequence[Masked | None]]) -> list[list[Masked | None]]:
     """Pool masked values with inexact counts that have fewer records than another attribute has masked values.
 
-    Their pair counts are below 1 on average, so that errors of the counts are all that these tell.
+    Their pair counts are below 1 on average, so that errors of the counts are all that these tell. A few such values of
+    a masking do little harm, and may tell much about the label. So a masking keeps its values unless most are like that.
     """
     widest = [max((one.basis.held.size for one in each if one is not None), default=0) for each in masked]
     return [
@@ -202,9 +203,10 @@ def _pooled(masked: Sequence[Sequence[Masked | None]]) -> list[list[Masked | Non
 
 
 def _with_pools(masked: Masked, least: float) -> Masked | None:
-    if not masked.variance:
+    records = masked.joint.sum(axis=1)
+    if not masked.variance or 2 * np.count_nonzero(records[masked.basis.held] < least) <= masked.basis.held.size:
         return masked
-    basis = Basis.of(masked.joint.sum(axis=1), least)
+    basis = Basis.of(records, least)
     return replace(masked, basis=basis) if basis.size > 0 else None
 
 
