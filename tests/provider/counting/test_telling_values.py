@@ -14,9 +14,8 @@ RECORDS = 5_000
 def table_of(records, place, told, *, ordered):
     """The texts of 200 values, which are numbers if they are in an order, and their joint counts.
 
-    One has `records`, and another what remains of 25 for each.
-
-    Half of the records of every value have one label, but those of this one have it in the share `told`.
+    One has `records`, and another what remains of 25 for each. Half of the records of every value have one label, but
+    those of this one have it in the share `told`.
     """
     histogram = np.full(200, 25)
     histogram[place] = records
