@@ -193,7 +193,7 @@ def _pooled(masked: Sequence[Sequence[Masked | None]]) -> list[list[Masked | Non
     """Pool masked values with inexact counts that have fewer records than another attribute has masked values.
 
     Their pair counts are below 1 on average, so that errors of the counts are all that these tell. A few such values of
-    a masking do little harm, and may tell much about the label. So a masking keeps its values unless most are like that.
+    a masking do little harm, and may tell much about the label. So a masking keeps its values unless most are so few.
     """
     widest = [max((one.basis.held.size for one in each if one is not None), default=0) for each in masked]
     return [
