@@ -9,7 +9,8 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from aegis_advisor.verdict import rounded
+from aegis_advisor.verdict import rounded, totals
+from aegis_provider.control import rounding
 from aegis_provider.errors import PublishingError, ServiceError, SmallCountsError
 from aegis_provider.workflow import release
 from aegis_sdk import Client
@@ -124,9 +125,11 @@ def test_a_host_that_is_no_service_is_told(url, people, tmp_path):
 
 @pytest.fixture
 def _every_doubt_counts(monkeypatch):
-    """Judge as if a reader knew every small count that is possible."""
+    """Judge as if a reader knew every small count that is possible, and round no pair again because of that."""
     caches = (rounded.knows_small, rounded.known_cells)
     monkeypatch.setattr(rounded, "LIKELY", 0.0)
+    monkeypatch.setattr(totals, "SMALL", 10**6)  # all sums are looked at
+    monkeypatch.setattr(rounding, "known_pairs", lambda *_: set())
     for cache in caches:
         cache.cache_clear()
     yield
