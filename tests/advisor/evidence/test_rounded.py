@@ -38,7 +38,7 @@ def test_rounded_counts_agree_like_those_of_a_table(seed, nested):
     _, evidence = rounded(seed, nested=nested)
     assert find_faults(evidence) == ()
     reference = reconstruct(replace(evidence, joint=None))
-    assert reference.certificate.residual < 1e-8  # far below one record; one table in thousands is off by more than 1e-9
+    assert reference.certificate.residual < 1e-8  # far below one record; one in thousands is above 1e-9
 
 
 @given(st.integers(0, 2**32), st.booleans())
