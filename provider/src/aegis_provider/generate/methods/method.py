@@ -1,0 +1,91 @@
+"""What a method of generation is given, and what it returns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.generate.levels import Codes, Levels
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What the user asks of a method; each method uses those that it has.
+
+    Attributes:
+        privacy: How much nearness to real records costs; lambda_p of the paper.
+        value: How much nearness to real records in the attributes that matter is rewarded; lambda_u of the paper.
+        epsilon: The budget of differential privacy; `None` for no guarantee.
+        delta: The probability with which the guarantee may fail; by default one over the square of the records.
+    """
+
+    privacy: float = 0.0
+    value: float = 0.0
+    epsilon: float | None = None
+    delta: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What to learn.
+
+    Attributes:
+        levels: The levels of each attribute and, last, of the label.
+        codes: (records, columns) The levels of the training records.
+        quasi_identifiers: (columns,) Whether someone may know the column of a person.
+        privacy_weights: (columns,) In [0, 1]: how much the column counts in the distance for privacy.
+        importance: (columns,) In [0, 1]: how much it counts in the distance for value.
+        knobs: What the user asks for.
+    """
+
+    levels: Sequence[Levels]
+    codes: Codes
+    quasi_identifiers: NDArray[np.bool_]
+    privacy_weights: NDArray[np.float64]
+    importance: NDArray[np.float64]
+    knobs: Knobs = field(default_factory=Knobs)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of levels of each column."""
+        return tuple(each.size for each in self.levels)
+
+
+class Model(Protocol):
+    """What has been learnt."""
+
+    @property
+    def losses(self) -> Mapping[str, float]:
+        """The losses of the training by their names; empty if it has none."""
+        ...
+
+    def sample(self, records: int, rng: np.random.Generator) -> Codes:
+        """(records, columns) Return the levels of new records."""
+        ...
+
+    def state(self) -> Mapping[str, Any]:
+        """Return arrays by their names, from which the training goes on; empty if it ends with this model."""
+        ...
+
+
+class Method(Protocol):
+    """A way to learn from records and to make new ones."""
+
+    def guarantee(self, task: Task) -> tuple[float, float] | None:
+        """Return the (epsilon, delta) that the method guarantees for this task; `None` if it guarantees nothing."""
+        ...
+
+    def train(self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None) -> Iterator[Model]:
+        """Yield ever better models, the only one, or one after every few steps; whoever iterates decides when to stop.
+
+        Args:
+            task: What to learn.
+            rng: The source of all randomness.
+            state: The state of an earlier model of the same task, to go on from.
+
+        Raises:
+            TableError: The task cannot be learnt by this method.
+        """
+        ...

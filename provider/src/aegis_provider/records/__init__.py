@@ -1,0 +1,18 @@
+"""Records of a table in memory: what models are trained on, and what attacks are tried on."""
+
+from aegis_provider.records.column import Column, as_numbers, numbers_of
+from aegis_provider.records.records import MOST_RECORDS, Records, drawn, read_records, rows_of
+from aegis_provider.records.sides import Sides, sides_of
+
+__all__ = [
+    "MOST_RECORDS",
+    "Column",
+    "Records",
+    "Sides",
+    "as_numbers",
+    "drawn",
+    "numbers_of",
+    "read_records",
+    "rows_of",
+    "sides_of",
+]

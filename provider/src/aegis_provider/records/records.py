@@ -1,0 +1,87 @@
+"""The records of a table, or a random part of a large one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from aegis_provider.errors import TableError, UnmaskableValueError, shortened
+from aegis_provider.plan.model import Attribute
+from aegis_provider.records.column import Column
+from aegis_provider.table import Table
+from aegis_provider.table.values import ValueType
+
+MOST_RECORDS: Final = 50_000
+"""Of a larger table, this many records are drawn at random."""
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records in memory, all columns in the same order."""
+
+    columns: tuple[Column, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns[0].places)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(each.name for each in self.columns)
+
+    def column(self, name: str) -> Column:
+        """Return the column of that name."""
+        return self.columns[self.names.index(name)]
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """Return some of the records: by their places, or by a mask."""
+        return type(self)(tuple(each.take(rows) for each in self.columns))
+
+    def places(self) -> NDArray[np.intp]:
+        """(records, columns) The place of each value in the domain of its column."""
+        return np.stack([each.places for each in self.columns], axis=1)
+
+
+def read_records(
+    table: Table, attributes: Sequence[Attribute], label: str, *, most: int = MOST_RECORDS, seed: int = 0
+) -> Records:
+    """Read the attributes and, as the last column, the label; at most so many records, drawn at random.
+
+    Raises:
+        TableError: The table cannot be read, lacks a column, or has a value that is not of the declared type.
+    """
+    names = [*(each.name for each in attributes), label]
+    table.positions(names)
+    chosen = drawn(table.records(), most, seed)
+    texts = rows_of(table.batches(names), chosen)
+    types = [*(each.value_type for each in attributes), None]
+    return Records(
+        tuple(_column(table, name, texts.column(place).combine_chunks(), types[place]) for place, name in enumerate(names))
+    )
+
+
+def _column(table: Table, name: str, texts: pa.StringArray, declared: ValueType | None) -> Column:
+    try:
+        return Column.of(name, texts, declared)
+    except UnmaskableValueError as error:
+        raise TableError(f"{table.located(name, error.text)}: {shortened(name)}: {error}") from error
+
+
+def drawn(records: int, most: int, seed: int) -> NDArray[np.intp]:
+    """(at most `most`,) The places of records drawn at random without replacement, ascending; all if there are few."""
+    if records <= most:
+        return np.arange(records)
+    return np.sort(np.random.default_rng(seed).choice(records, most, replace=False))
+
+
+def rows_of(batches: Iterable[pa.RecordBatch], chosen: NDArray[np.intp]) -> pa.Table:
+    """Return the chosen records, by their ascending places, of the batches of a table."""
+    taken, before = [], 0
+    for batch in batches:
+        first, last = np.searchsorted(chosen, (before, before + batch.num_rows))
+        taken.append(batch.take(pa.array(chosen[first:last] - before)))
+        before += batch.num_rows
+    return pa.Table.from_batches(taken)
