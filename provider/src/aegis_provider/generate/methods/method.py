@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_provider.errors import TableError
 from aegis_provider.generate.levels import Codes, Levels
 
 
@@ -51,6 +52,15 @@ class Task:
     def sizes(self) -> tuple[int, ...]:
         """The number of levels of each column."""
         return tuple(each.size for each in self.levels)
+
+
+class DivergedError(TableError):
+    """The training of a model ended with weights that are no numbers."""
+
+    def __init__(self, iterations: int, losses: Mapping[str, float]) -> None:
+        last = ", ".join(f"{name} {value:g}" for name, value in losses.items())
+        super().__init__(f"the training diverged within {iterations:,} iterations (losses: {last})")
+        self.iterations = iterations
 
 
 class Model(Protocol):
