@@ -28,16 +28,17 @@ class Conditional:
         """Count the records of each level in each group; `group` and `level` have an element for each record."""
         size = int(level.max(initial=0)) + 1
         cells, counts = np.unique(group * size + level, return_counts=True)
-        return cls._of(cells // size, cells % size, counts.astype(np.float64), groups)
+        return cls.of_cells(cells // size, cells % size, counts.astype(np.float64), groups)
 
     @classmethod
     def of_table(cls, weights: NDArray[np.float64]) -> Self:
         """(groups, levels) Take the weights of a table, none of which is negative."""
         group, level = np.nonzero(weights)
-        return cls._of(group, level, weights[group, level], len(weights))
+        return cls.of_cells(group, level, weights[group, level], len(weights))
 
     @classmethod
-    def _of(cls, group: Codes, level: Codes, weights: NDArray[np.float64], groups: int) -> Self:
+    def of_cells(cls, group: Codes, level: Codes, weights: NDArray[np.float64], groups: int) -> Self:
+        """Take the weight of each cell, all above 0; cells are in the order of their groups, then of their levels."""
         return cls(level, np.append(0.0, np.cumsum(weights)), np.searchsorted(group, np.arange(groups + 1)))
 
     def drawn(self, group: Codes, at: NDArray[np.float64]) -> Codes:
@@ -55,8 +56,8 @@ class Conditional:
 def spread(group: Codes, rng: np.random.Generator) -> NDArray[np.float64]:
     """(records,) Return random numbers in [0, 1) that are spread evenly over each group.
 
-    Each is uniform, but a group of n records has one in each n-th of [0, 1): a share p of a distribution is drawn
-    n p times, give or take one (systematic sampling, Cochran 1977, chapter 8, in random order).
+    Each is uniform, but a group of n records has one in each n-th of [0, 1), in random order. A level of the share p is
+    thus drawn n p times, give or take less than two (stratified sampling, Cochran 1977, chapter 5).
     """
     order = rng.permutation(len(group))
     order = order[np.argsort(group[order], kind="stable")]

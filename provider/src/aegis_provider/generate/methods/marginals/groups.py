@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.generate.levels import Codes
+from aegis_provider.generate.methods.conditional import Conditional
 
 _DEVIATIONS: Final = 3
 """A group has a noisy count of this many standard deviations of its noise, as in MST."""
@@ -51,12 +52,14 @@ class Groups:
         """(groups,) The noisy count of each group. Its noise has `levels` times the variance of a level's."""
         return np.bincount(self.of_level, self.noisy).astype(np.float64)
 
-    @property
-    def within(self) -> NDArray[np.float64]:
-        """(levels,) The share of each level in its group, by its noisy count; equal shares if none is above 0."""
+    def within(self) -> Conditional:
+        """Return the levels of each group, by their noisy counts; with equal shares if none of these is above 0."""
         weights = np.maximum(self.noisy, 0.0)
-        total = np.bincount(self.of_level, weights)[self.of_level]
-        return np.where(total > 0, weights / np.where(total > 0, total, 1), 1 / self.levels[self.of_level])
+        nothing = np.bincount(self.of_level, weights)[self.of_level] == 0
+        weights[nothing] = 1.0
+        cells = np.argsort(self.of_level, kind="stable")
+        cells = cells[weights[cells] > 0]
+        return Conditional.of_cells(self.of_level[cells], cells, weights[cells], self.size)
 
 
 def _neighbours(noisy: NDArray[np.float64], deviation: float) -> Codes:

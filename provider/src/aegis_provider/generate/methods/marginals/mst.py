@@ -14,7 +14,6 @@ most 1 in floating point, too.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -114,18 +113,9 @@ def _model(
     marginals: Mapping[tuple[int, ...], NDArray[np.float64]], groups: Sequence[Groups], tree: Sequence[Pair]
 ) -> TreeModel:
     root = len(groups) - 1
-    full = partial(_ungrouped, groups=groups)
     steps = []
     for near, far in outward(tree, root):
-        pair = (min(near, far), max(near, far))
-        table = full(marginals[pair], columns=pair)
-        steps.append((near, far, Conditional.of_table(table if near < far else table.T)))
-    return TreeModel(root, Conditional.of_table(full(marginals[root,], columns=(root,))[np.newaxis]), steps)
-
-
-def _ungrouped(table: NDArray[np.float64], groups: Sequence[Groups], columns: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the table by levels, of a table by groups."""
-    for axis, column in enumerate(columns):
-        shape = [-1 if each == axis else 1 for each in range(len(columns))]
-        table = np.take(table, groups[column].of_level, axis=axis) * groups[column].within.reshape(shape)
-    return table
+        table = marginals[near, far] if near < far else marginals[far, near].T
+        steps.append((near, far, Conditional.of_table(table)))
+    first = Conditional.of_table(marginals[root,][np.newaxis])
+    return TreeModel(root, first, steps, [each.within() for each in groups])

@@ -67,11 +67,13 @@ class TreeModel:
         root: The column that is drawn first.
         first: Its distribution; it has one group.
         steps: The neighbour of each other column, the column, and its distribution for each level of the neighbour.
+        levels: If these are not levels but groups of them: the distribution of levels in each group of each column.
     """
 
     root: int
     first: Conditional
     steps: Sequence[tuple[int, int, Conditional]]
+    levels: Sequence[Conditional] = ()
 
     @property
     def losses(self) -> Mapping[str, float]:
@@ -87,6 +89,8 @@ class TreeModel:
         codes[:, self.root] = self.first.drawn(nothing, spread(nothing, rng))
         for near, far, shares in self.steps:
             codes[:, far] = shares.drawn(codes[:, near], spread(codes[:, near], rng))
+        for column, levels in enumerate(self.levels):
+            codes[:, column] = levels.drawn(codes[:, column], spread(codes[:, column], rng))
         return codes
 
     def state(self) -> Mapping[str, Any]:
