@@ -69,22 +69,44 @@ def test_one_record_changes_no_exact_input_of_the_noise_by_more_than_one(monkeyp
     assert max(changes) == 1
 
 
-def test_estimates_are_the_least_squares_that_are_counts():
+@pytest.mark.parametrize("singles", [([41.0, 63.0], [55.0, 49.0]), ([41.0, 1.0, 4.0], [55.0, 49.0])])
+def test_estimates_are_the_least_squares_that_are_counts(singles):
     noisy = np.array([[40.0, -6.0], [11.0, 60.0]])
-    singles = [np.array([41.0, 63.0]), np.array([55.0, 49.0])]
-    groups = [Groups.of(each, 2.0, ordered=False) for each in singles]
-    total = np.mean([each.sum() for each in singles])
+    groups = [Groups.of(np.array(each), 2.0, ordered=False) for each in singles]
+    total = np.mean([sum(each) for each in singles])
 
     def loss(flat):
         table = flat.reshape(2, 2)
-        of_pair = ((table - noisy) ** 2).sum() / 9
-        return of_pair + sum(((table.sum(axis=1 - axis) - each) ** 2).sum() / 4 for axis, each in enumerate(singles))
+        of_single = (
+            (table.sum(axis=1 - axis) - each.counts) ** 2 / (4 * each.levels) for axis, each in enumerate(groups)
+        )
+        return ((table - noisy) ** 2).sum() / 9 + sum(each.sum() for each in of_single)
 
     constraint = {"type": "eq", "fun": lambda flat: flat.sum() - total}
     oracle = minimize(loss, np.full(4, total / 4), bounds=[(0, None)] * 4, constraints=constraint, tol=1e-12).x
     fitted = estimated(groups, {(0, 1): noisy}, 3.0)
-    assert fitted[0, 1].ravel() == pytest.approx(oracle, abs=0.5)
+    assert [each.size for each in groups] == [2, 2]
+    assert fitted[0, 1].ravel() == pytest.approx(oracle, abs=0.05)
     assert fitted[1,] == pytest.approx(fitted[0, 1].sum(axis=0))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"label": list("ab") * 10},
+        {"constant": [7] * 20, "label": list("a") * 20},
+        {"a": [1, 1, 1], "b": ["", "", 3], "label": [2, 2, 2]},
+        {"a": [f"c{each % 25}" for each in range(500)], "label": list("ab") * 250},
+    ],
+)
+def test_degenerate_tables_are_learnt(columns):
+    task = task_of(columns, fewest=1, epsilon=1.0)
+    model = only_model(Marginals(), task)
+    for records in (0, 1, 2_000):
+        codes = model.sample(records, np.random.default_rng(0))
+        assert codes.shape == (records, len(columns))
+        assert (codes >= 0).all()
+        assert (codes < task.sizes).all()
 
 
 def test_the_simplex_has_the_nearest_counts():

@@ -16,7 +16,7 @@ with warnings.catch_warnings(), jax.enable_x64(True):
     warnings.simplefilter("ignore")
     import mbi
 
-_MOST_STEPS: Final = 5_000
+_MOST_STEPS: Final = 20_000
 _TOLERANCE: Final = 1e-6
 """The relative decrease of the loss over 50 steps at which the estimation ends."""
 
