@@ -29,10 +29,10 @@ class Cart:
     The label comes first, then the attributes in their order. A tree predicts each column from those before it; a new
     record is put into a leaf by what it has so far, and gets the level of a random training record of that leaf
     (Reiter 2005, "Using CART to generate partially synthetic public use microdata"; Nowok, Raab and Dibben 2016,
-    "synthpop", section 3.2, with all columns synthetic and without smoothing).
+    "synthpop: Bespoke creation of synthetic data in R"), with all columns synthetic and without smoothing.
 
     There is no guarantee. A leaf of 5 records gives away much of them: on 10,000 records of the health insurance study,
-    an attacker told members from others with an AUC of 0.59 by the nearest generated record. Both knobs are ignored.
+    an attacker told members from others with an AUC of 0.59 by the nearest generated record. All knobs are ignored.
     """
 
     def guarantee(self, task: Task) -> tuple[float, float] | None:  # noqa: ARG002 - the signature of every method
@@ -157,7 +157,8 @@ def _ordered(rows: Codes, columns: Codes, rng: np.random.Generator) -> NDArray[n
 
     If categories are in this order, the best split of their classes is among those between neighbours when there are
     two classes (Breiman et al. 1984, theorem 4.5), and seldom far from it when there are more (Coppersmith, Hong and
-    Hosking 1999). The power iteration never builds the matrix, which may have millions of cells.
+    Hosking 1999, "Partitioning nominal attributes in decision trees"). The power iteration never builds the matrix,
+    which may have millions of cells.
 
     Args:
         rows: (records,) The level of each record in one column.

@@ -12,7 +12,7 @@ _LEAST: Final = 1e-15
 def log_delta_of(rho: float, epsilon: float) -> float:
     """Return the logarithm of a delta such that rho-zCDP implies (epsilon, delta)-differential privacy.
 
-    Canonne, Kamath and Steinke 2020, corollary 13: any alpha > 1 gives one,
+    Canonne, Kamath and Steinke 2020, section 2.3: any alpha > 1 gives one,
 
         delta = exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)^alpha,
 

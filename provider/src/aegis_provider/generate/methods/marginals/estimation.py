@@ -28,7 +28,7 @@ def estimated(
 
     These are the marginals of the distribution of most entropy among those that minimise the sum of squared differences
     over their variances (McKenna, Sheldon and Miklau 2019, "Graphical-model based estimation and inference for
-    differential privacy", section 3). It uses double precision: with single precision the estimation stalls.
+    differential privacy"). It uses double precision: with single precision the estimation stalls.
 
     Args:
         groups: The groups of each column, with their noisy counts.

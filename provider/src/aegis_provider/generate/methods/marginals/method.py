@@ -29,7 +29,7 @@ class Marginals:
     "Approximating discrete probability distributions with dependence trees"). Records that are drawn have nearly the
     same counts of these pairs, so a pair of levels that only one record has comes up, too. There is no guarantee.
 
-    With epsilon: MST (McKenna, Miklau and Sheldon 2021, "Winning the NIST contest", section 4) with the estimation of
+    With epsilon: MST (McKenna, Miklau and Sheldon 2021, "Winning the NIST contest") with the estimation of
     Private-PGM. See `mst.py`. Its noise comes from the operating system's cryptographic source and not from `rng`:
     whoever knows the seed could subtract noise that follows from it. Two trainings with one seed thus differ.
 

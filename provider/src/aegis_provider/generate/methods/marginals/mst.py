@@ -1,9 +1,9 @@
 """MST: a tree of pairs that is chosen and counted with differential privacy.
 
-McKenna, Miklau and Sheldon 2021, "Winning the NIST contest", section 4: a third of the budget each for the noisy counts
+McKenna, Miklau and Sheldon 2021, "Winning the NIST contest": a third of the budget each for the noisy counts
 of all columns, for choosing the pairs, and for the noisy counts of these. Neighbouring tables differ by one record,
 which is in one cell of each marginal, so each marginal has the L2 sensitivity 1 and noise of deviation s uses 1 / 2s^2
-of the budget (Bun and Steinke 2016, proposition 1.6; Canonne, Kamath and Steinke 2020, theorem 4, for integers), and
+of the budget (Bun and Steinke 2016, proposition 1.6; Canonne, Kamath and Steinke 2020, for integers), and
 budgets add up (Bun and Steinke 2016, lemma 1.7).
 
 Unlike the authors' program, rare levels that are ordered are put together with their neighbours, levels are drawn from

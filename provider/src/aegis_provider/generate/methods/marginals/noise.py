@@ -23,7 +23,7 @@ def noisy_largest(scores: Sequence[int], rho: float) -> int:
     Args:
         scores: One record changes each by at most 1.
         rho: The budget. A choice with probabilities as exp(epsilon score / 2) is epsilon^2 / 8-zCDP (Cesar and Rogers
-            2021, lemma 3.4); Gumbel noise of scale 2 / epsilon makes it.
+            2021, "Bounding, concentrating, and truncating"); Gumbel noise of scale 2 / epsilon makes it.
     """
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
     scale = 2 / np.sqrt(8 * rho)
