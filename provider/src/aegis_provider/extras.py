@@ -10,6 +10,7 @@ _LIBRARIES = {
     "noise": ("opendp",),
     "independence": ("ortools",),
     "check": ("sklearn", "threadpoolctl"),
+    "synth": ("chex", "jax", "mbi", "opendp", "optax", "sklearn"),
 }
 
 

@@ -1,0 +1,56 @@
+"""Zero-concentrated differential privacy (zCDP), whose budgets rho add up, and the (epsilon, delta) that it implies."""
+
+import math
+from typing import Final
+
+from scipy.optimize import brentq
+
+_LEAST: Final = 1e-15
+"""The relative step by which a budget is lowered if rounding made it too large."""
+
+
+def log_delta_of(rho: float, epsilon: float) -> float:
+    """Return the logarithm of a delta such that rho-zCDP implies (epsilon, delta)-differential privacy.
+
+    Canonne, Kamath and Steinke 2020, section 2.3: any alpha > 1 gives one,
+
+        delta = exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 / alpha)^alpha,
+
+    and the least is where (2 alpha - 1) rho - epsilon + log(1 - 1 / alpha) is 0. It is less than the delta of Bun and
+    Steinke 2016, proposition 1.3.
+
+    Args:
+        rho: The budget of zCDP, more than 0.
+        epsilon: At least 0.
+    """
+
+    def slope(log: float) -> float:
+        return (1 + 2 * math.exp(log)) * rho - epsilon + log - math.log1p(math.exp(log))
+
+    # All is written in log(alpha - 1), since alpha may be 1 + 1e-10 or 1e10. The slope is negative at the first bound
+    # and positive at the second.
+    log = brentq(slope, -3 * rho - 1, math.log1p((epsilon + 1) / (2 * rho)), xtol=1e-12)
+    over, ratio = math.exp(log), log - math.log1p(math.exp(log))
+    return min(0.0, over * ((1 + over) * rho - epsilon) + (1 + over) * ratio - log)
+
+
+def rho_of(epsilon: float, delta: float) -> float:
+    """Return the largest rho, up to rounding, such that rho-zCDP implies (epsilon, delta)-differential privacy.
+
+    Args:
+        epsilon: More than 0.
+        delta: In (0, 1).
+    """
+
+    def excess(log_rho: float) -> float:
+        return log_delta_of(math.exp(log_rho), epsilon) - math.log(delta)
+
+    low = high = math.log(epsilon)
+    while excess(low) > 0:
+        low -= 1
+    while excess(high) < 0:
+        high += 1
+    rho, step = math.exp(brentq(excess, low, high, xtol=1e-12)), _LEAST
+    while log_delta_of(rho, epsilon) > math.log(delta):
+        rho, step = rho * (1 - step), 2 * step
+    return rho

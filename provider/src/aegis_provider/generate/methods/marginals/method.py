@@ -1,0 +1,99 @@
+"""The method `mbi`: records from a tree of pair marginals, with differential privacy or without."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from aegis_provider.errors import PlanError, TableError
+from aegis_provider.generate.methods.conditional import Conditional
+from aegis_provider.generate.methods.marginals.mst import private_tree
+from aegis_provider.generate.methods.marginals.tree import Pair, TreeModel, mutual_information, outward, spanning_tree
+from aegis_provider.generate.methods.method import Knobs, Model, Task
+
+NOT_COVERED: Final = (
+    "the levels themselves: which categories are frequent, the limits of numbers, and the shares by which values of a "
+    "level are drawn; and how many records there are"
+)
+"""What (epsilon, delta) says nothing about; see `Marginals.guarantee`."""
+
+_EPSILONS: Final = (1e-6, 1e6)
+"""The least and the largest epsilon, as for noise on the counts of an entry."""
+
+
+class Marginals:
+    """Marginals on a tree of pairs.
+
+    Without epsilon: the tree of the pairs with the most mutual information, and their exact counts (Chow and Liu 1968,
+    "Approximating discrete probability distributions with dependence trees"). Records that are drawn have nearly the
+    same counts of these pairs, so a pair of levels that only one record has comes up, too. There is no guarantee.
+
+    With epsilon: MST (McKenna, Miklau and Sheldon 2021, "Winning the NIST contest") with the estimation of
+    Private-PGM. See `mst.py`. Its noise comes from the operating system's cryptographic source and not from `rng`:
+    whoever knows the seed could subtract noise that follows from it. Two trainings with one seed thus differ.
+
+    The other knobs are ignored.
+    """
+
+    def guarantee(self, task: Task) -> tuple[float, float] | None:
+        """Return epsilon and delta; `None` without epsilon.
+
+        Of two tasks with the same levels, one of which has one more record, the models are (epsilon, delta)-
+        indistinguishable, and so is what is drawn from them: `train` takes from `task.codes` nothing but noisy counts
+        and a noisy choice. This covers neither what made the levels nor how many records are asked for and what delta
+        is by default, if that follows from how many there are: see `NOT_COVERED`. In exact terms, the guarantee is for
+        a table whose levels and number of records are known anyway. A second training uses the budget again.
+
+        Raises:
+            PlanError: Epsilon or delta is out of range.
+        """
+        if task.knobs.epsilon is None:
+            return None
+        return _budget(task.knobs, len(task.codes))
+
+    def train(
+        self,
+        task: Task,
+        rng: np.random.Generator,  # noqa: ARG002 - exact counts need no randomness, and noise must not be repeatable
+        state: Mapping[str, Any] | None = None,  # noqa: ARG002 - training is one step, so there is nothing to go on from
+    ) -> Iterator[Model]:
+        """Yield the only model.
+
+        Raises:
+            TableError: There are no records.
+            PlanError: Epsilon or delta is out of range.
+        """
+        if not len(task.codes):
+            raise TableError("there are no records to learn from")
+        budget = self.guarantee(task)
+        yield _exact_tree(task) if budget is None else private_tree(task.codes, task.levels, *budget)
+
+
+def _budget(knobs: Knobs, records: int) -> tuple[float, float]:
+    least, most = _EPSILONS
+    epsilon, delta = knobs.epsilon or 0.0, knobs.delta
+    if not least <= epsilon <= most:
+        raise PlanError(f"epsilon is {epsilon:g}; choose a number from {least:g} to {most:g}")
+    # Of one record, 1 over its square would be 1, which guarantees nothing.
+    delta = 1 / max(2, records) ** 2 if delta is None else delta
+    if not 0 < delta < 1:
+        raise PlanError(f"delta is {delta:g}; choose a number between 0 and 1, less than 1 over the number of records")
+    return epsilon, delta
+
+
+def _exact_tree(task: Task) -> TreeModel:
+    codes, root = task.codes, len(task.levels) - 1
+    information = {
+        pair: mutual_information(codes[:, pair[0]], codes[:, pair[1]]) for pair in combinations(range(root + 1), 2)
+    }
+
+    def chosen(candidates: Sequence[Pair]) -> Pair:
+        return max(candidates, key=information.__getitem__)
+
+    steps = [
+        (near, far, Conditional.of_records(codes[:, near], codes[:, far], task.levels[near].size))
+        for near, far in outward(spanning_tree(root + 1, chosen), root)
+    ]
+    first = Conditional.of_records(np.zeros(len(codes), dtype=np.intp), codes[:, root], 1)
+    return TreeModel(root, first, steps)
