@@ -10,6 +10,7 @@ _LIBRARIES = {
     "noise": ("opendp",),
     "independence": ("ortools",),
     "check": ("sklearn", "threadpoolctl"),
+    "synth": ("jax", "mbi", "optax", "sklearn"),
 }
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.errors import UnmaskableValueError
 from aegis_provider.masking.hierarchy import DATE_UNITS
-from aegis_provider.records import NUMERIC, Column
+from aegis_provider.records import Column
+from aegis_provider.records.column import NUMERIC
 from aegis_provider.table.values import MISSING, Domain, ValueType, key_of
 
 Members: TypeAlias = NDArray[np.intp]

@@ -20,6 +20,8 @@ DENSITY: Final = "membership by density"
 
 _MOST: Final = 2_000
 _FALSE_POSITIVES: Final = 0.01
+_TINY: Final = 1e-30
+"""Added to densities, which can be 0 far from every record."""
 
 
 def nearest_membership(case: Case) -> Iterator[Outcome]:
@@ -29,7 +31,9 @@ def nearest_membership(case: Case) -> Iterator[Outcome]:
     GAN-Leaks, CCS 2020, section 5.2.
     """
     members, others = case.targets(NEAREST, _MOST)
-    yield _outcome(NEAREST, "distance to the release", -_nearest(case.release, members), -_nearest(case.release, others))
+    yield _outcome(
+        NEAREST, "distance to the release", -_nearest(case.release, members), -_nearest(case.release, others)
+    )
 
 
 def density_membership(case: Case) -> Iterator[Outcome]:
@@ -41,15 +45,23 @@ def density_membership(case: Case) -> Iterator[Outcome]:
     (DOMIAS), AISTATS 2023, eq. 2.
     """
     members, others = case.targets(DENSITY, 2 * _MOST)
-    order = case.rng(DENSITY).permutation(len(others))
-    half = len(others) // 2
-    reference, others = others.take(order[:half]), others.take(order[half:])
+    reference, others = _halves(others, case.rng(DENSITY))
     members = members.take(case.rng(DENSITY).permutation(len(members))[:_MOST])
     names = case.release.names
     known = Released.as_it_is(reference).only(names)
     width = max(float(np.median(_nearest(known, others))), 1e-3)
     scores = [_density(case.release, each, width) - _density(known, each, width) for each in (members, others)]
-    yield _outcome(DENSITY, f"against {half:,} other real records", *scores)
+    yield _outcome(DENSITY, f"against {len(reference):,} other real records", *scores)
+
+
+def _halves(records: Records, rng: np.random.Generator) -> tuple[Records, Records]:
+    """Return two halves of the distinct records, with all records that are equal to them.
+
+    Equal records on both sides would tell that a record is held out, although no attacker could know it.
+    """
+    distinct, of_record = np.unique(records.places(), axis=0, return_inverse=True)
+    first = (rng.permutation(len(distinct)) < (len(distinct) + 1) // 2)[of_record.reshape(-1)]
+    return records.take(first), records.take(~first)
 
 
 def _nearest(release: Released, targets: Records) -> NDArray[np.float64]:
@@ -60,7 +72,7 @@ def _nearest(release: Released, targets: Records) -> NDArray[np.float64]:
 
 def _density(release: Released, targets: Records, width: float) -> NDArray[np.float64]:
     """(targets,) The logarithm of the mean kernel of the released records around each target."""
-    blocks = [np.log(np.exp(-block / width).mean(axis=1) + 1e-300) for _, block in release.distances(targets)]
+    blocks = [np.log(np.exp(-block / width).mean(axis=1) + _TINY) for _, block in release.distances(targets)]
     return np.concatenate(blocks).astype(np.float64)
 
 

@@ -70,8 +70,12 @@ def beyond(success: Interval, reference: Interval) -> Interval:
     if left <= 0:
         return Interval(0.0, 0.0, 0.0)
     value = (success.value - reference.value) / left
-    below = np.hypot((success.value - success.low) / left, (1 - success.value) * (reference.high - reference.value) / left**2)
-    above = np.hypot((success.high - success.value) / left, (1 - success.value) * (reference.value - reference.low) / left**2)
+    below = np.hypot(
+        (success.value - success.low) / left, (1 - success.value) * (reference.high - reference.value) / left**2
+    )
+    above = np.hypot(
+        (success.high - success.value) / left, (1 - success.value) * (reference.value - reference.low) / left**2
+    )
     return Interval(max(-1.0, value), max(-1.0, value - float(below)), min(1.0, value + float(above)))
 
 

@@ -101,13 +101,12 @@ class ReleasedColumn:
             counts[self.missing, groups[self.original.missing]] += 1
         return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
+    @cached_property
     def middles(self) -> NDArray[np.float64]:
         """(texts,) The mean position of the numbers that a text may stand for; of spans, if there are several."""
         counts = np.maximum(self.last - self.first + 1, 0)
         sums = np.append(0.0, np.cumsum(np.nan_to_num(self.positions)))
-        totals = np.where(
-            counts == 1, self.low, sums[np.maximum(self.last + 1, self.first)] - sums[self.first]
-        )
+        totals = np.where(counts == 1, self.low, sums[np.maximum(self.last + 1, self.first)] - sums[self.first])
         totals = np.where(np.isfinite(totals), totals, 0.0)
         number = np.add.reduceat(counts, self.starts)
         means = np.add.reduceat(np.where(counts > 0, totals, 0.0), self.starts) / np.maximum(number, 1)
@@ -175,9 +174,8 @@ class Released:
 
     @property
     def is_masked(self) -> bool:
-        """Whether a text that occurs stands for several values."""
-        return any(np.any((each.last > each.first) | (np.diff(each.starts, append=len(each.first)) > 1)[_owners(each)])
-                   for each in self.columns)
+        """Whether a text stands for several values."""
+        return any(len(each.first) > len(each.starts) or bool((each.last > each.first).any()) for each in self.columns)
 
     def column(self, name: str) -> ReleasedColumn:
         """Return the column of that name."""
@@ -283,8 +281,3 @@ def _elsewhere(column: Column, positions: NDArray[np.float64], number: float) ->
     nearest = int(present[np.abs(numbers[present] - number).argmin()])
     # A position between two values; exactly that of a value only beyond the least and the greatest.
     return nearest, nearest, at, np.nextafter(at, 2.0)
-
-
-def _owners(column: ReleasedColumn) -> NDArray[np.intp]:
-    """(spans,) The text of each span."""
-    return np.repeat(np.arange(len(column.starts)), np.diff(column.starts, append=len(column.first)))

@@ -65,21 +65,29 @@ def _outcome(variant: str, predicates: list[Predicate], blind: list[Predicate], 
 
 def univariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
     """Return predicates on one column each: values that one released record has, and the extremes of numbers."""
-    found = [[(each.name, allowed)] for each in release.columns for allowed in _rare(each)]
-    return [found[place] for place in rng.permutation(len(found))[:_MOST]]
+    found = [(each, *rare) for each in release.columns for rare in _rare(each)]
+    chosen = (found[place] for place in rng.permutation(len(found))[:_MOST])
+    return [[(column.name, _allowed(column, text, extreme))] for column, text, extreme in chosen]
 
 
-def _rare(column: ReleasedColumn) -> Iterator[NDArray[np.bool_]]:
+def _rare(column: ReleasedColumn) -> Iterator[tuple[int, int]]:
+    """Yield texts: with 0 if one record has it, with -1 and 1 if its numbers are the least and the greatest."""
     counts = np.bincount(column.codes, minlength=len(column.texts))
-    for text in np.flatnonzero(counts == 1):
-        yield allowed_by(column, int(text))
+    yield from ((int(text), 0) for text in np.flatnonzero(counts == 1))
     occurring = np.flatnonzero((counts > 0) & np.isfinite(column.low[column.starts]))
     if column.is_numeric and len(occurring):
-        middles = column.middles()
-        least, most = occurring[middles[occurring].argmin()], occurring[middles[occurring].argmax()]
-        with np.errstate(invalid="ignore"):
-            yield column.positions <= column.high[column.starts[least]]
-            yield column.positions >= column.low[column.starts[most]]
+        yield int(occurring[column.middles[occurring].argmin()]), -1
+        yield int(occurring[column.middles[occurring].argmax()]), 1
+
+
+def _allowed(column: ReleasedColumn, text: int, extreme: int) -> NDArray[np.bool_]:
+    """(values,) The values that a text stands for, those up to its own, or those from its own."""
+    start = column.starts[text]
+    with np.errstate(invalid="ignore"):
+        if extreme:
+            own = column.high[start] if extreme < 0 else column.low[start]
+            return np.asarray(extreme * column.positions >= extreme * own)
+    return allowed_by(column, text)
 
 
 def multivariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
@@ -105,7 +113,7 @@ def _about(column: ReleasedColumn, record: int) -> tuple[Part, NDArray[np.bool_]
         return (column.name, allowed_by(column, text)), column.codes == text
     low, high = column.low[column.starts], column.high[column.starts]
     with np.errstate(invalid="ignore"):
-        if column.middles()[text] > 0.5:  # noqa: PLR2004 - the median, by rank
+        if column.middles[text] > 0.5:  # noqa: PLR2004 - the median, by rank
             return (column.name, column.positions >= low[text]), (low >= low[text])[column.codes]
         return (column.name, column.positions <= high[text]), (high <= high[text])[column.codes]
 
