@@ -24,8 +24,8 @@ def closest_records(case: Case) -> Iterator[Outcome]:
     """Compare the distances of released records to the nearest seen and to the nearest held-out record.
 
     As many seen records are drawn as are held out, so that by chance half of the released records are closer to a seen
-    one; ties count half. Source: Platzer and Reutterer, Holdout-based empirical assessment of mixed-type synthetic data,
-    Frontiers in Big Data 2021; the ratio: Zhao et al., CTAB-GAN, ACML 2021, section 4.
+    one; ties count half. Source: Platzer and Reutterer, Holdout-based empirical assessment of mixed-type synthetic
+    data, Frontiers in Big Data 2021; the ratio: Zhao et al., CTAB-GAN, ACML 2021, section 4.
     """
     rng = case.rng(NAME)
     size = min(len(case.seen), len(case.held_out), 2 * _MOST)
@@ -72,4 +72,4 @@ def _two_nearest(release: Released, records: Records) -> NDArray[np.float32]:
 def _ratio(nearest: NDArray[np.float32]) -> NDArray[np.float64]:
     """(released,) The nearest distance over the second nearest; 1 if both are 0."""
     first, second = nearest.astype(np.float64)
-    return np.divide(first, second, out=np.ones_like(first), where=(second > 0) & np.isfinite(second))
+    return np.asarray(np.divide(first, second, out=np.ones_like(first), where=(second > 0) & np.isfinite(second)))

@@ -1,13 +1,15 @@
 """Exact copies: released records that equal a real one."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
 from aegis_provider.attacks.case import Case
-from aegis_provider.attacks.outcome import Outcome, exactly, wilson
+from aegis_provider.attacks.outcome import CONFIDENCE, Outcome, wilson
 from aegis_provider.attacks.released import Released
+from aegis_provider.check import Interval
 from aegis_provider.records import Records
 
 NAME: Final = "exact copies"
@@ -23,22 +25,19 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
     """
     names = case.release.names
     seen, held_out = _distinct(case.seen, names), _distinct(case.held_out, names)
-    copies = _copies(case.release, seen)
-    shuffled = _copies(case.release.shuffled(case.rng(NAME)), seen)
-    elsewhere = None
-    if held_out:
-        scaled = min(1.0, _copies(case.release, held_out) / len(case.release) * len(seen) / len(held_out))
-        elsewhere = wilson(scaled * len(case.release), len(case.release))
+    of_seen = _copies(case.release, seen)
+    copies, shuffled = sum(of_seen), sum(_copies(case.release.shuffled(case.rng(NAME)), seen))
+    elsewhere = _share(_copies(case.release, held_out), len(seen), len(case.release)) if held_out else None
     yield Outcome(
         NAME,
         "all released columns",
         len(case.release),
         "released records",
-        exactly(copies / len(case.release)),
+        _share(of_seen, len(seen), len(case.release)),
         wilson(shuffled, len(case.release)),
         elsewhere,
-        f"{copies:,} of {len(case.release):,} released records equal a real one; {shuffled:,} would with each column in "
-        "a random order.",
+        f"{copies:,} of {len(case.release):,} released records equal a real one; with each column in a random order, "
+        f"{shuffled:,} would.",
         {"copies": copies, "by_chance": shuffled},
     )
 
@@ -48,6 +47,18 @@ def _distinct(records: Records, names: tuple[str, ...]) -> set[bytes]:
     return {row.tobytes() for row in rows}
 
 
-def _copies(release: Released, records: set[bytes]) -> int:
+def _copies(release: Released, records: set[bytes]) -> list[int]:
+    """(distinct records,) How many released records equal each."""
     rows = np.stack([each.only[each.codes] for each in release.columns], axis=1)
-    return sum(row.tobytes() in records for row in rows)
+    counts = Counter(row.tobytes() for row in rows)
+    return [counts[each] for each in records]
+
+
+def _share(copies: Sequence[int], distinct: int, released: int) -> Interval:
+    """Return the share of released records that equal one of so many distinct records, if all are like these.
+
+    The interval is that of a sum over the distinct records, which were assigned to the sides at random.
+    """
+    scale = distinct / (len(copies) * released)
+    value, half = sum(copies) * scale, CONFIDENCE * float(np.std(copies)) * np.sqrt(len(copies)) * scale
+    return Interval(min(1.0, value), max(0.0, value - half), min(1.0, value + half))

@@ -48,8 +48,8 @@ def _inferred(case: Case, secret: str) -> Outcome:
         success,
         baseline,
         share_of(right(held_out, nearest(rest, held_out, 1, rng)[:, 0])) if len(held_out) else None,
-        f"From all other attributes, {success.value:.1%} of the guesses of {secret} are right; {baseline.value:.1%} are "
-        "with a random released value.",
+        f"From all other attributes, {success.value:.1%} of the guesses of {secret} are right; with random released "
+        f"values, {baseline.value:.1%} are.",
     )
 
 
@@ -74,7 +74,7 @@ def is_right(column: Column, guesses: NDArray[np.intp], truths: NDArray[np.intp]
     """(guesses,) Whether each guess is the true value, or a number within 5 % of the guessed one."""
     right = (guesses == truths) & (guesses >= 0)
     if column.numbers is None:
-        return right
+        return np.asarray(right)
     guess, truth = column.numbers[np.maximum(guesses, 0)], column.numbers[truths]
     with np.errstate(invalid="ignore"):
-        return right | ((guesses >= 0) & (np.abs(guess - truth) <= TOLERANCE * np.abs(guess)))
+        return np.asarray(right | ((guesses >= 0) & (np.abs(guess - truth) <= TOLERANCE * np.abs(guess))))

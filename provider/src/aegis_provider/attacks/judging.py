@@ -44,7 +44,10 @@ ATTACKS: Final[Mapping[str, Callable[[Case], Iterator[Outcome]]]] = MappingProxy
 
 _COMPARING: Final = (NEAREST, DENSITY, CLOSEST)
 _GUESSING: Final = (DISCLOSURE, INFERENCE)
+_KNOWING: Final = (DISCLOSURE, REIDENTIFICATION)
 _FEWEST: Final = 10
+_FEWEST_TRIED: Final = 20
+"""With fewer tries, an attack is not called the strongest."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,12 @@ class Judgement:
     @property
     def strongest(self) -> Outcome | None:
         """The attack that certainly gained most beside chance and beside held-out records."""
-        return max((each for each in self.outcomes if each.is_attack), key=lambda each: each.strength, default=None)
+        attacks = [each for each in self.outcomes if each.is_attack and each.attacked >= _FEWEST_TRIED]
+        return max(attacks, key=self.gain, default=None)
+
+    def gain(self, outcome: Outcome) -> float:
+        """Return the least that an attack certainly gained, given how many were tried."""
+        return outcome.gain(sum(each.is_attack for each in self.outcomes))
 
     def best(self) -> Sequence[Outcome]:
         """Return of each attack, and of each attribute that it guesses, the variant that gained most."""
@@ -72,7 +80,7 @@ class Judgement:
         for each in self.outcomes:
             key = (each.name, each.variant.rpartition(", k = ")[0] if each.name == DISCLOSURE else "")
             key = (each.name, each.variant) if each.name in {INFERENCE, SINGLING_OUT} else key
-            if key not in best or each.strength > best[key].strength:
+            if key not in best or self.gain(each) > self.gain(best[key]):
                 best[key] = each
         return tuple(best.values())
 
@@ -111,20 +119,14 @@ def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> 
 
 def _reason_against(name: str, case: Case) -> str:
     """Return why an attack cannot be tried, if so."""
-    if name in _COMPARING and len(case.held_out) < _FEWEST:
-        return f"{len(case.held_out)} records are held out; it compares with at least {_FEWEST}"
-    if name in _COMPARING and len(np.unique(case.held_out.places(), axis=0)) < 2:  # noqa: PLR2004 - two halves
-        return "all held-out records are equal"
-    if name in _GUESSING and not case.secrets:
-        return "no sensitive attribute is in the release"
-    if name == DISCLOSURE and not set(case.quasi_identifiers) - set(case.secrets):
-        return "no quasi-identifier is in the release"
-    if name == INFERENCE and len(case.release.columns) == 1:
-        return "the release has one column"
-    if name == LINKABILITY and len(case.release.columns) == 1:
-        return "the release has one column"
-    if name == REIDENTIFICATION and len(case.quasi_identifiers) == 1:
-        return "one quasi-identifier is in the release; of two or more, some are known and others guessed"
-    if name == REIDENTIFICATION and not case.quasi_identifiers:
-        return "no quasi-identifier is in the release"
-    return ""
+    known, columns = len(case.quasi_identifiers), len(case.release.columns)
+    distinct = len(np.unique(case.held_out.places(), axis=0)) if name in _COMPARING else 0
+    few = f"of {len(case.held_out)} held-out records {distinct} differ; it compares with at least {_FEWEST}"
+    reasons = {
+        few: name in _COMPARING and distinct < _FEWEST,
+        "no sensitive attribute is in the release": name in _GUESSING and not case.secrets,
+        "no quasi-identifier is in the release": name in _KNOWING and not known,
+        "the release has one column": name in {INFERENCE, LINKABILITY} and columns == 1,
+        "only one quasi-identifier is in the release": name == REIDENTIFICATION and known == 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")

@@ -1,7 +1,7 @@
 """Linkability and inference, as Giomi et al. define them.
 
-Source: Giomi, Boenisch, Wehmeyer and Tasnádi, A Unified Framework for Quantifying Privacy Risk in Synthetic Data, PoPETs
-2023, sections 4.2 and 4.3. Where several released records are equally near, one of them is drawn at random.
+Source: Giomi, Boenisch, Wehmeyer and Tasnádi, A Unified Framework for Quantifying Privacy Risk in Synthetic Data,
+PoPETs 2023, sections 4.2 and 4.3. Where several released records are equally near, one of them is drawn at random.
 """
 
 from collections.abc import Iterator, Sequence
@@ -64,11 +64,11 @@ def first_links(
     first, second = (nearest(release.only(part), targets, most, rng) for part in parts)
     same = first[:, :, None] == second[:, None, :]
     ranks = np.maximum.outer(np.arange(1, most + 1), np.arange(1, most + 1))
-    return np.where(same, ranks, NEIGHBOURS[-1] + 1).min(axis=(1, 2))
+    return np.asarray(np.where(same, ranks, NEIGHBOURS[-1] + 1).min(axis=(1, 2)))
 
 
 def nearest(release: Released, targets: Records, k: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """(targets, k) The k nearest released records of each target, the nearest first, at random among equally near ones."""
+    """(targets, k) The k nearest released records, the nearest first; equally near ones in a random order."""
     blocks = [_nearest(block, k, rng) for _, block in release.distances(targets)]
     return np.concatenate(blocks)
 

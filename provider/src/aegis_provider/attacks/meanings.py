@@ -166,8 +166,8 @@ class _Reader:
         return same if len(same) else self._beginning(text.rstrip("*"))
 
     def _beginning(self, prefix: str) -> Members | None:
-        begun = self._matching(lambda value: value.startswith(prefix) or None) if "*" not in prefix else []
-        return np.asarray(begun) if len(begun) else None
+        begun = self._matching(lambda value: value.startswith(prefix) or None)
+        return begun if len(begun) and "*" not in prefix else None
 
     def _matching(self, matches: Callable[[str], object | None]) -> Members:
         return np.array([n for n, text in enumerate(self._domain.texts) if matches(text) is not None], dtype=np.intp)

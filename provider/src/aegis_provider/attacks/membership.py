@@ -1,6 +1,7 @@
 """Membership inference: was a certain record among those that the release was made of?
 
-Both attacks rank records that the release saw and records that it never saw. An AUC of 0.5 is chance.
+Both attacks rank records that the release saw and records that it never saw. An AUC of 0.5 is chance. Each distinct
+record counts once: equal ones are on the same side, so they are not independent.
 """
 
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ def nearest_membership(case: Case) -> Iterator[Outcome]:
     Source: Hayes et al., LOGAN: Membership inference attacks against generative models, PoPETs 2019; Chen et al.,
     GAN-Leaks, CCS 2020, section 5.2.
     """
-    members, others = case.targets(NEAREST, _MOST)
+    members, others = (distinct(each) for each in case.targets(NEAREST, _MOST))
     yield _outcome(
         NEAREST, "distance to the release", -_nearest(case.release, members), -_nearest(case.release, others)
     )
@@ -46,7 +47,7 @@ def density_membership(case: Case) -> Iterator[Outcome]:
     """
     members, others = case.targets(DENSITY, 2 * _MOST)
     reference, others = _halves(others, case.rng(DENSITY))
-    members = members.take(case.rng(DENSITY).permutation(len(members))[:_MOST])
+    members, others = distinct(members.take(case.rng(DENSITY).permutation(len(members))[:_MOST])), distinct(others)
     names = case.release.names
     known = Released.as_it_is(reference).only(names)
     width = max(float(np.median(_nearest(known, others))), 1e-3)
@@ -59,9 +60,14 @@ def _halves(records: Records, rng: np.random.Generator) -> tuple[Records, Record
 
     Equal records on both sides would tell that a record is held out, although no attacker could know it.
     """
-    distinct, of_record = np.unique(records.places(), axis=0, return_inverse=True)
-    first = (rng.permutation(len(distinct)) < (len(distinct) + 1) // 2)[of_record.reshape(-1)]
+    rows, of_record = np.unique(records.places(), axis=0, return_inverse=True)
+    first = (rng.permutation(len(rows)) < (len(rows) + 1) // 2)[of_record.reshape(-1)]
     return records.take(first), records.take(~first)
+
+
+def distinct(records: Records) -> Records:
+    """Return one of each of the distinct records."""
+    return records.take(np.sort(np.unique(records.places(), axis=0, return_index=True)[1]))
 
 
 def _nearest(release: Released, targets: Records) -> NDArray[np.float64]:
@@ -88,8 +94,8 @@ def _outcome(name: str, variant: str, members: NDArray[np.float64], others: NDAr
         auc,
         exactly(0.5),
         None,
-        f"Of a record that the release saw and one that it never saw, the attack picks the right one {auc.value:.1%} of "
-        f"the time; 50 % is chance. At 1 % false alarms it finds {caught:.1%} of the records.",
+        f"Of a record that the release saw and one that it never saw, the attack picks the right one {auc.value:.1%} "
+        f"of the time; 50 % is chance. At 1 % false alarms it finds {caught:.1%} of the records.",
         {"true_positives_at_1_percent": caught},
     )
 

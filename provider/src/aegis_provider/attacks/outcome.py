@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -48,17 +49,21 @@ class Outcome:
 
     @property
     def risk(self) -> Interval | None:
-        """The success beyond that on held-out records, as a share of what is possible: what is due to being in the table.
+        """The success beyond that on held-out records, as a share of what is possible: due to being in the table.
 
         Source: Giomi et al., A Unified Framework for Quantifying Privacy Risk in Synthetic Data, PoPETs 2023, eq. 4.
         """
         return None if self.held_out is None else beyond(self.success, self.held_out)
 
-    @property
-    def strength(self) -> float:
-        """The least that the attack certainly gained, by the 95 % intervals, beside both comparisons."""
-        risk = self.risk
-        return self.beyond_chance.low if risk is None else min(self.beyond_chance.low, risk.low)
+    def gain(self, variants: int = 1) -> float:
+        """Return the least that the attack certainly gained beside both comparisons, if it is one of so many variants.
+
+        The more attacks are tried, the more often one of them looks better than it is, so the intervals are widened as
+        Bonferroni's correction says.
+        """
+        wider = NormalDist().inv_cdf(1 - 0.025 / variants) / CONFIDENCE
+        compared = [self.beyond_chance] if self.risk is None else [self.beyond_chance, self.risk]
+        return min(each.value - wider * (each.value - each.low) for each in compared)
 
 
 def beyond(success: Interval, reference: Interval) -> Interval:

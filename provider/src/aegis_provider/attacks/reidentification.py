@@ -114,21 +114,23 @@ class _Part:
         """(released, size) The inputs of released records: of several possible values, the mean."""
         column = release.column(self.column.name)
         if not column.is_numeric:
-            return column.shares(self.groups, self.size)[column.codes]
-        return np.stack([column.middles, column.missing.astype(float)], axis=1)[column.codes, : self.size]
+            return np.asarray(column.shares(self.groups, self.size)[column.codes])
+        is_missing = np.isnan(column.positions).astype(np.intp)
+        inputs = np.stack([column.middles, column.shares(is_missing, 2)[:, 1]], axis=1)
+        return np.asarray(inputs[column.codes, : self.size])
 
     def of_records(self, records: Records) -> Matrix:
         """(records, size) The inputs of records of the original table."""
         places = records.column(self.column.name).places
         if not self.column.is_numeric:
-            return np.eye(self.size)[self.groups[places]]
+            return np.asarray(np.eye(self.size)[self.groups[places]])
         at = self.column.positions[places]
-        return np.stack([np.where(np.isnan(at), 0.5, at), np.isnan(at)], axis=1)[:, : self.size]
+        return np.asarray(np.stack([np.where(np.isnan(at), 0.5, at), np.isnan(at)], axis=1)[:, : self.size])
 
     def apart(self, one: Matrix, other: Matrix) -> Matrix:
         """(records,) How far apart two matrices of inputs are: 0 or 1 for categories, and if only one is missing."""
         if not self.column.is_numeric:
-            return (one.argmax(axis=1) != other.argmax(axis=1)).astype(np.float64)
+            return np.asarray(one.argmax(axis=1) != other.argmax(axis=1), dtype=np.float64)
         gaps = np.abs(one[:, 0].clip(0, 1) - other[:, 0].clip(0, 1))
         if self.size == 1:
             return np.asarray(gaps)

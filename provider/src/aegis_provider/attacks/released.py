@@ -146,7 +146,8 @@ class Released:
             known: By column, what some texts are known to stand for.
             scale: How far apart numbers are.
         """
-        columns, unknown = [], {}
+        columns: list[ReleasedColumn] = []
+        unknown: dict[str, tuple[str, ...]] = {}
         for each in records.columns:
             if each.name in texts.column_names:
                 given = (known or {}).get(each.name)
@@ -190,7 +191,7 @@ class Released:
         return replace(self, columns=tuple(each.take(rows) for each in self.columns))
 
     def shuffled(self, rng: np.random.Generator) -> Self:
-        """Return the release with each column in a random order of its own: it tells how frequent values are, no more."""
+        """Return the release with each column in an order of its own, which tells only how frequent values are."""
         return replace(self, columns=tuple(each.take(rng.permutation(len(each.codes))) for each in self.columns))
 
     def distances(self, targets: Records) -> Iterator[tuple[slice, Distances]]:

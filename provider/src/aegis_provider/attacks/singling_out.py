@@ -92,7 +92,7 @@ def _allowed(column: ReleasedColumn, text: int, extreme: int) -> NDArray[np.bool
 
 def multivariate(release: Released, rng: np.random.Generator) -> list[Predicate]:
     """Return predicates on several columns that one released record alone satisfies."""
-    found = []
+    found: list[Predicate] = []
     for _ in range(_TRIES):
         record = int(rng.integers(len(release)))
         places = rng.permutation(len(release.columns))[:COLUMNS]

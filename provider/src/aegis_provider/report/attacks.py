@@ -70,7 +70,7 @@ def headline(judgement: Judgement) -> str:
     beside = f"{_number(strongest, strongest.baseline)} without the release"
     if strongest.held_out is not None:
         beside += f" and {_number(strongest, strongest.held_out)} on held-out records"
-    if strongest.strength > 0:
+    if judgement.gain(strongest) > 0:
         return f"The strongest attack works: {name} reaches {reached}, beside {beside}."
     return f"No attack clearly beats chance; the nearest to it: {name} reaches {reached}, beside {beside}."
 
@@ -164,7 +164,7 @@ def _notes(opened: Opened, judgement: Judgement, seconds: float) -> Iterator[str
     for name, reason in judgement.impossible.items():
         yield f"Not tried: {name}, because {reason}."
     for name, texts in case.release.not_understood.items():
-        yield f"Taken to tell nothing about {shown(name)}, because it is not known what they stand for: {some(texts, _SHOWN)}."
+        yield f"Not understood in {shown(name)}, so taken to tell nothing: {some(texts, _SHOWN)}."
     if opened.lacking:
         yield f"Not in the release: {some(list(opened.lacking), _SHOWN)}."
     yield "No attack proves that a release is safe: others may do better."
