@@ -21,7 +21,7 @@ NAME: Final = "linkability"
 NEIGHBOURS: Final = (1, 5, 10)
 
 _MOST: Final = 1_000
-_TIES: Final = np.float32(1e-5)
+_TIES: Final = np.float32(1e-6)
 
 
 def linkability(case: Case) -> Iterator[Outcome]:

@@ -66,7 +66,7 @@ def headline(judgement: Judgement) -> str:
     if strongest is None:
         return "No attack was tried, so nothing is known about the release."
     name = f"{strongest.name} ({shown(strongest.variant, _WORDS)})"
-    reached = f"{_measure(strongest)} {_number(strongest, strongest.success)}"
+    reached = _success(strongest)
     beside = f"{_number(strongest, strongest.baseline)} without the release"
     if strongest.held_out is not None:
         beside += f" and {_number(strongest, strongest.held_out)} on held-out records"
@@ -112,7 +112,7 @@ def _row(outcome: Outcome) -> tuple[str | float, ...]:
         outcome.name,
         shown(outcome.variant, _WORDS),
         f"{outcome.attacked:,}",
-        f"{_measure(outcome)} {_number(outcome, outcome.success)}".strip(),
+        _success(outcome),
         f"{low} to {high}",
         _number(outcome, outcome.baseline),
         "-" if outcome.held_out is None else _number(outcome, outcome.held_out),
@@ -120,8 +120,10 @@ def _row(outcome: Outcome) -> tuple[str | float, ...]:
     )
 
 
-def _measure(outcome: Outcome) -> str:
-    return outcome.measure if outcome.measure in {"AUC", "macro recall"} else ""
+def _success(outcome: Outcome) -> str:
+    """Return the success; if it is no plain share, after the name of what it is."""
+    measure = f"{outcome.measure} " if outcome.measure in {"AUC", "macro recall"} else ""
+    return f"{measure}{_number(outcome, outcome.success)}"
 
 
 def _number(outcome: Outcome, interval: Interval) -> str:
