@@ -27,7 +27,8 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
     seen, held_out = _distinct(case.seen, names), _distinct(case.held_out, names)
     of_seen = _copies(case.release, seen)
     copies, shuffled = sum(of_seen), sum(_copies(case.release.shuffled(case.rng(NAME)), seen))
-    elsewhere = _share(_copies(case.release, held_out), len(seen), len(case.release)) if held_out else None
+    of_held_out = _copies(case.release, held_out)
+    elsewhere = _share(of_held_out, len(seen), len(case.release)) if held_out else None
     yield Outcome(
         NAME,
         "all released columns",
@@ -38,7 +39,12 @@ def exact_copies(case: Case) -> Iterator[Outcome]:
         elsewhere,
         f"{copies:,} of {len(case.release):,} released records equal a real one; with each column in a random order, "
         f"{shuffled:,} would.",
-        {"copies": copies, "by_chance": shuffled},
+        {
+            "copies": copies,
+            "by_chance": shuffled,
+            "held_out_records": len(held_out),
+            "held_out_found": sum(map(bool, of_held_out)),
+        },
     )
 
 

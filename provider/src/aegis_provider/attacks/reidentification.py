@@ -135,7 +135,7 @@ class _Part:
         if self.size == 1:
             return np.asarray(gaps)
         missing = [np.round(each[:, 1]) >= 1 for each in (one, other)]
-        return np.where(missing[0] | missing[1], (missing[0] != missing[1]).astype(np.float64), gaps)
+        return np.asarray(np.where(missing[0] | missing[1], (missing[0] != missing[1]).astype(np.float64), gaps))
 
 
 def _inputs(parts: Sequence[_Part], records: Records) -> Matrix:

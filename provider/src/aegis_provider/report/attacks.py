@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_provider.attacks import Judgement, Opened, Outcome
+from aegis_provider.attacks.exact_copies import NAME as EXACT_COPIES
 from aegis_provider.check import Interval
 from aegis_provider.report.model import (
     BAD,
@@ -25,6 +26,7 @@ from aegis_sdk.reading import shown
 
 _SHOWN: Final = 5
 _WORDS: Final = 60
+_NEARLY_ALL: Final = 0.9
 
 _TERMS: Final = Terms(
     [
@@ -62,6 +64,8 @@ def attacks_report(opened: Opened, judgement: Judgement, release: str, seconds: 
 
 def headline(judgement: Judgement) -> str:
     """Say what the strongest attack achieved, in one line."""
+    if saw := _saw_held_out(judgement):
+        return saw
     strongest = judgement.strongest
     if strongest is None:
         return "No attack was tried, so nothing is known about the release."
@@ -72,7 +76,21 @@ def headline(judgement: Judgement) -> str:
         beside += f" and {_number(strongest, strongest.held_out)} on held-out records"
     if judgement.gain(strongest) > 0:
         return f"The strongest attack works: {name} reaches {reached}, beside {beside}."
-    return f"No attack clearly beats chance; the nearest to it: {name} reaches {reached}, beside {beside}."
+    if strongest.held_out is not None and strongest.beyond_chance.low > 0:
+        beside += ", so it tells of people in general, but of nobody for being in the table"
+    return f"No attack clearly gains more than by chance; the nearest to it: {name} reaches {reached}, beside {beside}."
+
+
+def _saw_held_out(judgement: Judgement) -> str:
+    """Say so if the release has nearly all records that it is taken never to have seen."""
+    for copies in (each.details for each in judgement.outcomes if each.name == EXACT_COPIES):
+        found, records = int(copies["held_out_found"]), int(copies["held_out_records"])
+        if found > _NEARLY_ALL * records:
+            return (
+                f"The release has {found:,} of the {records:,} held-out records, so it was probably made of them, too, "
+                "and nothing can be compared with them: say --holdout 0."
+            )
+    return ""
 
 
 def attacks_document(opened: Opened, judgement: Judgement) -> dict[str, Any]:
