@@ -38,7 +38,7 @@ def stacked(*parts):
     return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
 
 
-@pytest.fixture(scope="module", params=[0.0, 0.5, 1.0], ids=["fresh", "half copied", "copied"])
+@pytest.fixture(scope="module", params=[0.0, 0.5, 0.9], ids=["fresh", "half copied", "nearly copied"])
 def tables(request, tmp_path_factory):
     """Real, control and released records, of which a share is copied; within the range of the real ones."""
     rng = np.random.default_rng(7)

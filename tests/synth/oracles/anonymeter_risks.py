@@ -19,7 +19,9 @@ evaluators = {
     "inference": InferenceEvaluator(
         real, released, [name for name in names if name != secret], secret, n_attacks=attacks, control=control
     ),
-    "singling out": SinglingOutEvaluator(real, released, n_attacks=500, n_cols=4, control=control, seed=0),
+    "singling out": SinglingOutEvaluator(
+        real, released, n_attacks=200, n_cols=4, control=control, max_attempts=20_000, seed=0
+    ),
 }
 found = {}
 for name, evaluator in evaluators.items():
