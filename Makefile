@@ -9,9 +9,10 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
+SYNTH_STAMP := .venv-synth/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long test-spark check format openapi migration figures docs bench evaluate clean
+.PHONY: help demo serve test test-long test-spark test-synth check format openapi migration figures docs bench evaluate clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -50,6 +51,17 @@ $(SPARK_STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provide
 test-spark: $(SPARK_STAMP) ## test the provider's tools on Spark in local mode; needs Java 17
 	@$(SPARK_BIN)/python -m pytest --override-ini=addopts=--import-mode=importlib --confcutdir=tests/spark tests/spark
 
+# Anonymeter needs NumPy 1 and SynthEval NumPy 2, so each has an environment of its own, and Aegis is in neither.
+$(SYNTH_STAMP):
+	@echo "Installing anonymeter and SynthEval into .venv-synth (only once, takes minutes) ..."
+	@$(PYTHON) -m venv .venv-synth/anonymeter && $(PYTHON) -m venv .venv-synth/syntheval
+	@.venv-synth/anonymeter/bin/python -m pip install --quiet --disable-pip-version-check anonymeter==1.1.0
+	@.venv-synth/syntheval/bin/python -m pip install --quiet --disable-pip-version-check syntheval==1.7.0
+	@touch $@
+
+test-synth: $(STAMP) $(SYNTH_STAMP) ## test the attacks on releases against anonymeter and SynthEval
+	@$(BIN)/python -m pytest --override-ini=addopts=--import-mode=importlib --confcutdir=tests/synth tests/synth
+
 check: $(STAMP) ## run ruff and mypy; check import contracts and that the OpenAPI document is up to date
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -84,4 +96,4 @@ evaluate: $(STAMP) ## run the evaluation and write docs/evaluation.md with its p
 	@$(BIN)/python -m bench.quality --output docs/evaluation.md
 
 clean: ## remove all files that these commands made
-	rm -rf .venv .venv-spark .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-spark .venv-synth .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

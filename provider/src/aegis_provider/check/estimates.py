@@ -76,12 +76,12 @@ def accuracy(probabilities: Numbers, labels: Labels) -> Estimate:
 def _weighted(probabilities: Numbers, labels: Labels) -> Estimate:
     """Return the mean AUC of the classes against the rest, weighted by their records."""
     shares = np.bincount(labels) / len(labels)
-    each = [_one_against_rest(probabilities[:, place], labels == place) for place in range(len(shares))]
+    each = [one_against_rest(probabilities[:, place], labels == place) for place in range(len(shares))]
     influence = np.sum([share * one.influence for share, one in zip(shares, each, strict=True)], axis=0)
     return Estimate(float(shares @ [one.value for one in each]), influence)
 
 
-def _one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
+def one_against_rest(scores: Numbers, positive: NDArray[np.bool_]) -> Estimate:
     """Return the AUC of scores: the chance that a positive record has the higher one, where equal ones count half.
 
     A positive record contributes the share of the others below it, a negative one the share of the positives above it.

@@ -3,6 +3,7 @@ from typing import Annotated
 
 import typer
 
+from aegis_provider.cli.attacks import Attacked, attack
 from aegis_provider.cli.options import (
     DelimiterOption,
     HtmlOption,
@@ -35,6 +36,19 @@ def risk(
     quasi_identifiers: ColumnsOption = None,
     sensitive: ColumnsOption = None,
     require: RequireOption = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="Attack TABLE's release, knowing records of this table.")
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="With --against: the label, if there is no plan.")] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=0.9,
+            help="With --against: the share of its records that the release never saw.  [0 if masked, else 0.2]",
+        ),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="With --against: no attack starts after these seconds.")] = 60.0,
     check: Annotated[bool, typer.Option("--check", help="Exit code 1 unless every promise is kept.")] = False,  # noqa: FBT002 - a flag
     html: HtmlOption = None,
     delimiter: DelimiterOption = ",",
@@ -48,7 +62,35 @@ def risk(
 
     The releases are the configurations of the plan. A table without a plan, such as one that is already masked, needs
     --quasi-identifiers, --sensitive or both.
+
+    With --against, the table is a release, generated or masked, of the other one. Attacks on it are tried, each beside
+    what chance achieves.
     """
+    if against is not None:
+        if required_or_checked := [name for name, given in (("--require", require), ("--check", check)) if given]:
+            raise InputError(
+                f"{required_or_checked[0]} is about promises, but --against tries attacks; omit one of them"
+            )
+        attack(
+            Attacked(
+                table,
+                against,
+                plan,
+                configuration,
+                label,
+                quasi_identifiers,
+                sensitive,
+                holdout,
+                seconds,
+                html,
+                delimiter,
+                memory_limit,
+                as_json,
+            )
+        )
+        return
+    if label is not None or holdout is not None:
+        raise InputError("--label and --holdout are about attacks; name the table that was released with --against")
     intended = _plan(plan, configuration, quasi_identifiers, sensitive)
     required = requirements_of(require)
     write_page = page_writer(html, table, *intended.files)

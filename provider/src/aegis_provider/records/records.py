@@ -59,7 +59,9 @@ def read_records(
     texts = rows_of(table.batches(names), chosen)
     types = [*(each.value_type for each in attributes), None]
     return Records(
-        tuple(_column(table, name, texts.column(place).combine_chunks(), types[place]) for place, name in enumerate(names))
+        tuple(
+            _column(table, name, texts.column(place).combine_chunks(), types[place]) for place, name in enumerate(names)
+        )
     )
 
 

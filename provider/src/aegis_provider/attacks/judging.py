@@ -1,0 +1,132 @@
+"""All attacks on a release, within a time limit."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from aegis_provider.attacks.attribute_disclosure import NAME as DISCLOSURE
+from aegis_provider.attacks.attribute_disclosure import attribute_disclosure
+from aegis_provider.attacks.case import Case
+from aegis_provider.attacks.closest_records import NAME as CLOSEST
+from aegis_provider.attacks.closest_records import closest_records
+from aegis_provider.attacks.exact_copies import NAME as COPIES
+from aegis_provider.attacks.exact_copies import exact_copies
+from aegis_provider.attacks.inference import NAME as INFERENCE
+from aegis_provider.attacks.inference import inference
+from aegis_provider.attacks.linkability import NAME as LINKABILITY
+from aegis_provider.attacks.linkability import linkability
+from aegis_provider.attacks.membership import DENSITY, NEAREST, density_membership, nearest_membership
+from aegis_provider.attacks.outcome import Outcome
+from aegis_provider.attacks.reidentification import NAME as REIDENTIFICATION
+from aegis_provider.attacks.reidentification import reidentification
+from aegis_provider.attacks.singling_out import NAME as SINGLING_OUT
+from aegis_provider.attacks.singling_out import singling_out
+from aegis_provider.progress import Progress
+
+ATTACKS: Final[Mapping[str, Callable[[Case], Iterator[Outcome]]]] = MappingProxyType(
+    {
+        COPIES: exact_copies,
+        NEAREST: nearest_membership,
+        DENSITY: density_membership,
+        CLOSEST: closest_records,
+        DISCLOSURE: attribute_disclosure,
+        INFERENCE: inference,
+        LINKABILITY: linkability,
+        SINGLING_OUT: singling_out,
+        REIDENTIFICATION: reidentification,
+    }
+)
+"""The attacks by name, the quick ones first."""
+
+_COMPARING: Final = (NEAREST, DENSITY, CLOSEST)
+_GUESSING: Final = (DISCLOSURE, INFERENCE)
+_KNOWING: Final = (DISCLOSURE, REIDENTIFICATION)
+_FEWEST: Final = 10
+_FEWEST_TRIED: Final = 20
+"""With fewer tries, an attack is not called the strongest."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What attacks on a release achieved.
+
+    Attributes:
+        outcomes: Each attack in each of its variants.
+        unfinished: The attacks that were not finished in time.
+        impossible: The attacks that could not be tried, each with the reason.
+    """
+
+    outcomes: Sequence[Outcome]
+    unfinished: Sequence[str] = ()
+    impossible: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def strongest(self) -> Outcome | None:
+        """The attack that certainly gained most beside chance and beside held-out records."""
+        attacks = [each for each in self.outcomes if each.is_attack and each.attacked >= _FEWEST_TRIED]
+        return max(attacks, key=self.gain, default=None)
+
+    def gain(self, outcome: Outcome) -> float:
+        """Return the least that an attack certainly gained, given how many were tried."""
+        return outcome.gain(sum(each.is_attack for each in self.outcomes))
+
+    def best(self) -> Sequence[Outcome]:
+        """Return of each attack, and of each attribute that it guesses, the variant that gained most."""
+        best: dict[tuple[str, str], Outcome] = {}
+        for each in self.outcomes:
+            key = (each.name, each.variant.rpartition(", k = ")[0] if each.name == DISCLOSURE else "")
+            key = (each.name, each.variant) if each.name in {INFERENCE, SINGLING_OUT} else key
+            if key not in best or self.gain(each) > self.gain(best[key]):
+                best[key] = each
+        return tuple(best.values())
+
+
+def judge(case: Case, seconds: float = 60.0, progress: Progress = lambda _done, _total: None) -> Judgement:
+    """Try all attacks on a release.
+
+    Args:
+        case: The release, and the records that it is judged by.
+        seconds: No attack, and no variant of one, starts after these.
+        progress: Called with the number of attacks that are done.
+    """
+    end = monotonic() + seconds
+    outcomes: list[Outcome] = []
+    unfinished, impossible = [], {}
+    for done, (name, attack) in enumerate(ATTACKS.items()):
+        progress(done, len(ATTACKS))
+        if reason := _reason_against(name, case):
+            impossible[name] = reason
+            continue
+        if not _tried(attack(case), outcomes, end):
+            unfinished.append(name)
+    progress(len(ATTACKS), len(ATTACKS))
+    return Judgement(tuple(outcomes), tuple(unfinished), impossible)
+
+
+def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> bool:
+    """Try the variants of an attack; return whether all were tried in time."""
+    while monotonic() < end:
+        outcome = next(variants, None)
+        if outcome is None:
+            return True
+        outcomes.append(outcome)
+    return False
+
+
+def _reason_against(name: str, case: Case) -> str:
+    """Return why an attack cannot be tried, if so."""
+    known, columns = len(case.quasi_identifiers), len(case.release.columns)
+    distinct = len(np.unique(case.held_out.places(), axis=0)) if name in _COMPARING else 0
+    few = f"of {len(case.held_out)} held-out records {distinct} differ; it compares with at least {_FEWEST}"
+    reasons = {
+        few: name in _COMPARING and distinct < _FEWEST,
+        "no sensitive attribute is in the release": name in _GUESSING and not case.secrets,
+        "no quasi-identifier is in the release": name in _KNOWING and not known,
+        "the release has one column": name in {INFERENCE, LINKABILITY} and columns == 1,
+        "only one quasi-identifier is in the release": name == REIDENTIFICATION and known == 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")

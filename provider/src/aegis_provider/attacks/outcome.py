@@ -1,0 +1,116 @@
+"""What an attack achieved, beside what chance and what records that the release never saw would have given."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.check import Interval
+
+CONFIDENCE: Final = 1.96
+"""The quantile of the normal distribution for 95 % intervals."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of an attack, in one of its variants.
+
+    Attributes:
+        name: The attack.
+        variant: What distinguishes it from other variants of the attack: what the attacker knows or guesses.
+        attacked: How many records, or guesses.
+        measure: What the success is a share of, or that it is an AUC.
+        success: How often the attack succeeds on records that the release saw.
+        baseline: What an attacker without the release achieves.
+        held_out: The success on records that the release never saw; `None` if there are none.
+        sentence: What happened, in plain English.
+        details: Further numbers by name.
+        is_attack: Whether it is one. Otherwise it describes the release, and is not compared with attacks.
+    """
+
+    name: str
+    variant: str
+    attacked: int
+    measure: str
+    success: Interval
+    baseline: Interval
+    held_out: Interval | None
+    sentence: str
+    details: Mapping[str, float] = field(default_factory=dict)
+    is_attack: bool = True
+
+    @property
+    def beyond_chance(self) -> Interval:
+        """The success beyond that without the release, as a share of what is possible."""
+        return beyond(self.success, self.baseline)
+
+    @property
+    def risk(self) -> Interval | None:
+        """The success beyond that on held-out records, as a share of what is possible: due to being in the table.
+
+        Source: Giomi et al., A Unified Framework for Quantifying Privacy Risk in Synthetic Data, PoPETs 2023, eq. 4.
+        """
+        return None if self.held_out is None else beyond(self.success, self.held_out)
+
+    def gain(self, variants: int = 1) -> float:
+        """Return the least that the attack certainly gained beside both comparisons, if it is one of so many variants.
+
+        The more attacks are tried, the more often one of them looks better than it is, so the intervals are widened as
+        Bonferroni's correction says.
+        """
+        wider = NormalDist().inv_cdf(1 - 0.025 / variants) / CONFIDENCE
+        compared = [self.beyond_chance] if self.risk is None else [self.beyond_chance, self.risk]
+        return min(each.value - wider * (each.value - each.low) for each in compared)
+
+
+def beyond(success: Interval, reference: Interval) -> Interval:
+    """Return (success - reference) / (1 - reference) with its 95 % interval by the delta method, within [-1, 1].
+
+    The two are taken as independent, and half the width of an interval as 1.96 standard errors.
+    """
+    left = 1.0 - reference.value
+    if left <= 0:
+        return Interval(0.0, 0.0, 0.0)
+    value = (success.value - reference.value) / left
+    below = np.hypot(
+        (success.value - success.low) / left, (1 - success.value) * (reference.high - reference.value) / left**2
+    )
+    above = np.hypot(
+        (success.high - success.value) / left, (1 - success.value) * (reference.value - reference.low) / left**2
+    )
+    return Interval(max(-1.0, value), max(-1.0, value - float(below)), min(1.0, value + float(above)))
+
+
+def wilson(successes: float, attempts: int) -> Interval:
+    """Return a share of independent attempts with Wilson's score interval; all of [0, 1] if there is no attempt.
+
+    Source: Wilson, Probable inference, the law of succession, and statistical inference (1927); as in Giomi et al.,
+    section 5.
+    """
+    if not attempts:
+        return Interval(0.0, 0.0, 1.0)
+    share, z = successes / attempts, CONFIDENCE
+    centre = (share + z**2 / (2 * attempts)) / (1 + z**2 / attempts)
+    half = z / (1 + z**2 / attempts) * np.sqrt(share * (1 - share) / attempts + z**2 / (4 * attempts**2))
+    return Interval(share, max(0.0, min(share, centre - float(half))), min(1.0, max(share, centre + float(half))))
+
+
+def share_of(hits: NDArray[np.bool_]) -> Interval:
+    """Return the share of the hits with Wilson's interval."""
+    return wilson(int(hits.sum()), len(hits))
+
+
+def mean_of(values: NDArray[np.float64]) -> Interval:
+    """Return the mean of values in [0, 1] with its 95 % interval by the normal distribution."""
+    if len(values) < 2:  # noqa: PLR2004 - no spread is known
+        return Interval(float(values.mean()) if len(values) else 0.0, 0.0, 1.0)
+    value, half = float(values.mean()), CONFIDENCE * float(values.std(ddof=1) / np.sqrt(len(values)))
+    return Interval(value, max(0.0, value - half), min(1.0, value + half))
+
+
+def exactly(value: float) -> Interval:
+    """Return a number that is known without error."""
+    return Interval(value, value, value)

@@ -1,0 +1,164 @@
+"""Attacks on releases whose leaks are known: a copy, fresh records of the same distribution, and nothing at all."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.metrics import precision_score, recall_score
+
+from aegis_provider.attacks import ATTACKS, judge
+from aegis_provider.attacks.attribute_disclosure import NAME as DISCLOSURE
+from aegis_provider.attacks.attribute_disclosure import guessed, macro_precision, macro_recall
+from aegis_provider.attacks.closest_records import closest_records
+from aegis_provider.attacks.exact_copies import exact_copies
+from aegis_provider.attacks.inference import inference
+from aegis_provider.attacks.linkability import linkability
+from aegis_provider.attacks.membership import density_membership, nearest_membership, true_positives
+from aegis_provider.attacks.reidentification import reidentification
+from aegis_provider.attacks.singling_out import isolates, multivariate, singling_out
+
+RECORDS = 900
+
+
+def copy(shown):
+    return shown
+
+
+def starred(shown):
+    return pa.table({name: ["*"] * shown.num_rows for name in shown.column_names})
+
+
+@pytest.fixture
+def fresh(people):
+    return lambda _shown: people(RECORDS // 2, 0, fresh=99)
+
+
+def covers(outcome):
+    """Whether an attack gains nothing, given that many were tried."""
+    return outcome.gain(30) <= 0
+
+
+def test_a_copy_is_found_out_by_every_attack(people, case_of):
+    case = case_of(people(RECORDS, 1), copy)
+    [copies] = exact_copies(case)
+    assert copies.success.value == 1.0
+    assert copies.held_out.value == 0.0
+    [nearest], [density] = nearest_membership(case), density_membership(case)
+    assert nearest.success.value > 0.99
+    assert density.success.low > 0.6
+    assert nearest.details["true_positives_at_1_percent"] == 1.0
+    [closest] = closest_records(case)
+    assert closest.success.value == 1.0
+    assert closest.details["dcr_to_seen"] == 0 < closest.details["dcr_of_held_out_to_seen"]
+    [inferred] = inference(case)
+    assert inferred.success.value > 0.98  # some persons differ in the secret alone
+    assert inferred.risk.low > 0
+    linked = next(linkability(case))
+    assert linked.success.value > 0.2 > linked.held_out.value
+    singled = {each.variant: each for each in singling_out(case)}
+    assert singled["4 columns"].success.value > 0.9
+    assert all(not covers(each) for each in (copies, nearest, density, inferred, linked, singled["4 columns"]))
+
+
+def test_disclosure_from_a_copy_is_certain_with_one_neighbour(people, case_of):
+    case = case_of(people(RECORDS, 1), copy)
+    outcomes = {each.variant: each for each in ATTACKS[DISCLOSURE](case)}
+    assert len(outcomes) == 10
+    first = outcomes["sick, k = 1"]
+    assert first.success.value > 0.98  # some persons differ in the secret alone
+    assert first.baseline.value == 0.5
+    assert first.details["precision"] > 0.98
+    assert first.risk.low > 0.2
+
+
+def test_reidentification_from_a_copy_beats_the_shuffled_release_where_columns_tell_of_each_other(case_of):
+    rng = np.random.default_rng(2)
+    one = rng.integers(0, 1000, RECORDS)
+    texts = pa.table({name: (one * n + rng.integers(0, 9, RECORDS)).astype(str) for n, name in enumerate("abc", 1)})
+    case = case_of(texts, copy)
+    for outcome in reidentification(case):
+        assert outcome.success.low > outcome.baseline.high
+        assert outcome.details["random_pairs_as_close"] == pytest.approx(0.05, abs=0.01)
+    assert outcome.variant == "knowing 2 of 3 quasi-identifiers"
+    [everything, _] = reidentification(case, epsilon=3.0)
+    assert everything.success.value == everything.details["random_pairs_as_close"] == 1.0
+
+
+def test_stars_tell_nothing(people, case_of):
+    judgement = judge(case_of(people(RECORDS, 1), starred), seconds=600)
+    assert not judgement.unfinished
+    assert {each.name for each in judgement.outcomes} >= set(ATTACKS) - {"singling out"}
+    for outcome in judgement.outcomes:
+        assert covers(outcome), outcome
+    assert judgement.gain(judgement.strongest) <= 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_fresh_records_tell_nothing_of_those_in_the_table(people, case_of, fresh, seed):
+    case = case_of(people(RECORDS, seed), fresh, seed=seed)
+    for outcome in judge(case, seconds=600).outcomes:
+        if outcome.is_attack and outcome.held_out is not None:
+            assert outcome.risk.low - 0.05 <= 0, outcome
+        if outcome.measure == "AUC":
+            assert covers(outcome), outcome
+
+
+def test_a_release_masked_by_the_identity_is_a_copy(people, case_of):
+    texts = people(RECORDS, 1)
+    known = {"town": {each: np.array([place]) for place, each in enumerate(["east", "north", "south", "west"])}}
+    plain, given = (list(nearest_membership(case_of(texts, copy, known=each))) for each in (None, known))
+    assert plain == given
+
+
+def test_the_same_seed_gives_the_same_outcomes(people, case_of, fresh):
+    first, second = (judge(case_of(people(200, 5), fresh, seed=3), seconds=600) for _ in range(2))
+    assert first == second
+
+
+def test_what_is_not_finished_is_named(people, case_of):
+    judgement = judge(case_of(people(200, 5), copy), seconds=0)
+    assert judgement.outcomes == ()
+    assert set(judgement.unfinished) == set(ATTACKS)
+    assert judgement.strongest is None
+
+
+def test_progress_counts_attacks(people, case_of):
+    told = []
+    judge(case_of(people(50, 5), copy), seconds=0, progress=lambda done, total: told.append((done, total)))
+    assert told == [(done, len(ATTACKS)) for done in range(len(ATTACKS) + 1)]
+
+
+def test_votes_are_those_of_the_nearest_with_ties_shared(people, case_of):
+    case = case_of(people(120, 6), copy)
+    known = case.release.only(["age", "town"])
+    votes = np.random.default_rng(0).random((len(known), 3)).astype(np.float32)
+    found = guessed(known, case.held_out, votes)
+    distances = np.concatenate([block for _, block in known.distances(case.held_out)])
+    for row, distance in enumerate(distances):
+        for k in (1, 4, 10):
+            last = np.sort(distance)[k - 1]
+            weights = np.where(distance < last, 1.0, np.where(distance == last, 1.0, 0.0))
+            weights[distance == last] *= (k - (distance < last).sum()) / (distance == last).sum()
+            assert found[k - 1, row] == (weights @ votes).argmax()
+
+
+def test_recall_and_precision_are_those_of_scikit_learn():
+    rng = np.random.default_rng(1)
+    truth, guess = rng.integers(0, 4, 300), rng.integers(0, 4, 300)
+    assert macro_recall(guess, truth).value == pytest.approx(recall_score(truth, guess, average="macro"))
+    assert macro_precision(guess, truth) == pytest.approx(precision_score(truth, guess, average="macro"))
+
+
+def test_true_positives_are_counted_above_all_but_one_in_a_hundred():
+    others = np.arange(1000.0)
+    assert true_positives(np.array([989.0, 989.5, 5000.0, 0.0]), others) == 0.5
+
+
+def test_predicates_single_out_one_record(people, case_of):
+    case = case_of(people(300, 7), copy)
+    predicates = multivariate(case.release, np.random.default_rng(0))
+    expected = []
+    for predicate in predicates:
+        rows = range(len(case.seen))
+        counts = sum(all(allowed[case.seen.column(name).places[row]] for name, allowed in predicate) for row in rows)
+        expected.append(counts == 1)
+    assert isolates(predicates, case.seen).tolist() == expected

@@ -1,0 +1,160 @@
+"""`aegis risk RELEASE --against TABLE` as people run it, on small tables, masked tables and bad input."""
+
+import json
+
+import numpy as np
+import pytest
+
+from aegis_sdk.cli import main
+
+PLAN = """
+label: sick
+attributes:
+  age: {maskings: {tens: {bucketize: {width: 10}}}}
+  town: {maskings: {parts: {mapping: {north: A, south: A, east: B, west: B}}, gone: {suppress: {}}}}
+  plan: {}
+quasi_identifiers: [age, town]
+configurations:
+  coarse: {age: tens, town: parts}
+  coarser: {age: tens, town: gone, plan: drop}
+"""
+
+
+@pytest.fixture
+def aegis(capsys):
+    """Run `aegis`; return its exit code, stdout and stderr."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exited:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return exited.value.code, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def people(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{rng.integers(18, 90)},{rng.choice(['north', 'south', 'east', 'west'])},{rng.integers(100)},"
+        f"{rng.choice(['yes', 'no'])}"
+        for _ in range(300)
+    ]
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["age,town,plan,sick", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN)
+    return path
+
+
+def test_a_copy_is_judged_in_one_line_and_a_table(aegis, people, tmp_path):
+    page = tmp_path / "attacks.html"
+    code, out, err = aegis("risk", people, "--against", people, "--label", "sick", "--holdout", 0, "--html", page)
+    assert (code, err) == (0, "")
+    first, *_ = out.splitlines()
+    assert first.startswith("The strongest attack works: exact copies (all released columns) reaches 100 %, beside")
+    assert "without the release" in first
+    assert "Not tried: membership by nearest record" in out
+    html = page.read_text()
+    assert "<svg" in html
+    assert "Wilson" not in html
+    assert "300 of 300 released records equal a real one" in html
+
+
+def test_json_has_every_variant(aegis, people):
+    code, out, _ = aegis("risk", people, "--against", people, "--label", "sick", "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert document["holdout"] == 0.2
+    assert document["records"]["seen"] + document["records"]["held_out"] == 300
+    variants = [each["variant"] for each in document["attacks"] if each["name"] == "attribute disclosure"]
+    assert variants == [f"sick, k = {k}" for k in range(1, 11)]
+    for each in (attack["success"] for attack in document["attacks"]):
+        assert each["low"] <= each["value"] <= each["high"]
+    assert document["headline"].startswith("The release has ")
+    assert "say --holdout 0" in document["headline"]
+
+
+def test_a_masked_table_is_read_as_its_plan_masked_it(aegis, people, plan, tmp_path):
+    masked = tmp_path / "masked.csv"
+    told = ("--plan", plan, "--configuration", "coarse")
+    assert aegis("apply", people, *told, "--output", masked)[0] == 0
+    code, out, _ = aegis("risk", masked, "--against", people, *told, "--json")
+    with_plan = json.loads(out)
+    assert code == 0
+    assert with_plan["holdout"] == 0
+    assert with_plan["not_understood"] == {}
+    assert with_plan["quasi_identifiers"] == ["age", "town"]
+    without = json.loads(aegis("risk", masked, "--against", people, "--label", "sick", "--json")[1])
+    assert without["holdout"] == 0
+    assert without["not_understood"] == {"town": ["A", "B"]} or without["not_understood"] == {"town": ["B", "A"]}
+
+
+def test_columns_that_are_dropped_are_named(aegis, people, plan, tmp_path):
+    masked = tmp_path / "masked.csv"
+    told = ("--plan", plan, "--configuration", "coarser")
+    aegis("apply", people, *told, "--output", masked)
+    document = json.loads(aegis("risk", masked, "--against", people, *told, "--json")[1])
+    assert document["not_released"] == ["plan"]
+
+
+BAD = {
+    "no common column": ("a,b\n1,2\n", (), "no column of"),
+    "no record": ("age,town,plan,sick\n", (), "no record"),
+    "unknown label": ("age,town\n1,north\n", ("--label", "ill"), "no column 'ill'"),
+    "label not released": ("age,town\n1,north\n", ("--label", "sick"), "no column 'sick'"),
+    "promises": ("age\n1\n", ("--require", "k=2"), "--require is about promises"),
+    "configuration alone": ("age\n1\n", ("--configuration", "coarse"), "give --plan too"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_line(aegis, people, tmp_path, name):
+    content, options, expected = BAD[name]
+    release = tmp_path / "release.csv"
+    release.write_text(content)
+    code, out, err = aegis("risk", release, "--against", people, *options)
+    assert code != 0
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1
+    assert expected in err
+
+
+def test_three_records_are_too_few(aegis, people, tmp_path):
+    small = tmp_path / "small.csv"
+    small.write_text("age,town\n1,a\n2,b\n3,c\n")
+    code, _, err = aegis("risk", people, "--against", small)
+    assert code != 0
+    assert "3 records; attacks need at least 10" in err
+
+
+def test_options_of_attacks_need_a_table(aegis, people):
+    code, _, err = aegis("risk", people, "--quasi-identifiers", "age", "--holdout", 0.2)
+    assert code != 0
+    assert "--against" in err
+
+
+ODD = {
+    "constant": lambda _: ["a,b,c"] + ["1,x,yes"] * 60,
+    "one class": lambda rng: ["a,b,c"] + [f"{rng.integers(9)},{rng.integers(9)},yes" for _ in range(60)],
+    "all missing": lambda rng: ["a,b,c"] + [f",{rng.integers(9)},{rng.integers(2)}" for _ in range(60)],
+    "nothing at all": lambda _: ["a,b,c"] + [",,"] * 60,
+    "identifiers": lambda rng: ["a,b,c"] + [f"n{n},{n},{rng.integers(2)}" for n in range(60)],
+    "one column": lambda _: ["c"] + [f"{n}" for n in range(60)],
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("holdout", [0, 0.3])
+def test_odd_tables_are_attacked_all_the_same(aegis, tmp_path, name, holdout):
+    table = tmp_path / "odd.csv"
+    table.write_text("\n".join(ODD[name](np.random.default_rng(0))) + "\n")
+    code, out, err = aegis("risk", table, "--against", table, "--label", "c", "--holdout", holdout)
+    assert (code, err) == (0, "") or (name in {"constant", "nothing at all"} and "lower --holdout" in err)
+    assert out or "lower --holdout" in err
