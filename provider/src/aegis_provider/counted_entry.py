@@ -9,7 +9,7 @@ from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.elsewhere import count_elsewhere
-from aegis_provider.counting.listed_masked import ListedMasked, is_nearly_unique, listed_as_unmasked
+from aegis_provider.counting.listed_masked import ListedMasked, listed_as_unmasked, shows_rare_values
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_tables import (
     PairsTold,
@@ -200,11 +200,11 @@ def _shared_domain(
     """Return the coarsest domain that the shared maskings of an attribute need, and the listed masked values.
 
     No count is below `least`. A masking with a secret mapping tells nothing about the domain. A random one has a
-    transition from each value. One that leaves values nearly unique is listed as an unmasked attribute is.
+    transition from each value. One that shows rare values is listed as an unmasked attribute is.
     """
     attribute = counted.attribute
     by_value = [each.id for each in attribute.maskings if each.is_by_value and not each.is_secret]
-    unique = [] if least else [each for each in by_value if is_nearly_unique(masked[each], table.records)]
+    unique = [] if least else [each for each in by_value if shows_rare_values(counted, masked[each], table.records)]
     shared = [masked[each].partition() for each in by_value if each not in unique]
     by_single_values = bool(unique) or any(each.is_random or each.is_secret for each in attribute.maskings)
     needed = by_single_values or plan.shares_unmasked(attribute.name)

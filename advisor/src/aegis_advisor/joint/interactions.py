@@ -186,7 +186,7 @@ class Judge:
             return 0.0
         together = classes - whole + trace_bias(whole, size, classes, records)
         alone = classes - trace + trace_bias(trace, rank, classes, records)
-        gained = (whole - trace + ERRORS * (known.rounded_to or 0) * self.label.size / records) / (classes - trace)
+        gained = (whole - trace + ERRORS * known.unit(self.label) / records) / (classes - trace)
         if self._may_be_chance(gained, size, rank, joint[joint > 0]):
             return 0.0
         return max(0.0, 1 - together / alone)

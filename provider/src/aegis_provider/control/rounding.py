@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import attribute_evidence
+from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, masked_records
 from aegis_provider.control.control import Changes, Control, ControlError, refuse_parameter
-from aegis_provider.control.counted_together import counted_together
+from aegis_provider.control.counted_together import Margins, counted_together
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
 from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.control.promises import Roles
@@ -164,24 +164,36 @@ class RandomRounding(Control):
             entry: The exact entry.
             rounded: The entry with all other counts rounded.
         """
-        labels, label = len(entry.label.domain), rounded.label.model_dump()
+        label = rounded.label.model_dump()
         evidence = [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
-        views = list(coarser_cells(entry))
-        pairs = {place: self._pair(pair, views[place], labels) for place, pair in enumerate(entry.pairs)}
-        times = dict.fromkeys(pairs, 1)
+        views, margins = list(coarser_cells(entry)), [_margins(pair, evidence) for pair in entry.pairs]
+
+        def drawn(place: int, times: int) -> Pair:
+            return self._pair(entry.pairs[place], margins[place], views[place], rounded.label.histogram, times)
+
+        pairs, times = {place: drawn(place, 1) for place in range(len(views))}, dict.fromkeys(range(len(views)), 1)
         while again := {place for place in known_pairs(entry, evidence, pairs) if times[place] < entry.records}:
             times |= {place: 2 * times[place] for place in again}
-            pairs |= {place: self._pair(entry.pairs[place], views[place], labels, times[place]) for place in again}
+            pairs |= {place: drawn(place, times[place]) for place in again}
         return list(pairs.values())
 
-    def _pair(self, pair: Pair, views: Sequence[Partition], labels: int, times: int = 1) -> Pair:
+    def _pair(self, pair: Pair, margins: Margins, views: Sequence[Partition], label: Sequence[int], times: int) -> Pair:
         changed: dict[str, Any] = {}
         if pair.joint is not None:
             exact = np.array(pair.joint, dtype=np.int64)
-            changed |= counted_together(exact, views, self.base, self.random_bytes, times)
+            changed |= counted_together(exact, margins, views, self.base, self.random_bytes, times)
         if pair.with_label is not None:
-            changed["with_label"] = rounded_association(pair.with_label, labels, self.base, self.random_bytes)
+            changed["with_label"] = rounded_association(pair.with_label, label, self.base, self.random_bytes)
         return pair.model_copy(update=changed)
+
+
+def _margins(pair: Pair, evidence: Sequence[AttributeEvidence]) -> Margins:
+    """Return the published records of the masked values of a pair's two attributes."""
+    known = {each.name: each for each in evidence}
+    first, second = (
+        masked_records(known[name], masking) for name, masking in zip(pair.attributes, pair.maskings, strict=True)
+    )
+    return first, second
 
 
 def _records(number: int) -> str:

@@ -64,9 +64,12 @@ class ListedMasked:
         return sums
 
 
-def is_nearly_unique(masked: MaskedDomain, records: int) -> bool:
-    """Return whether a masking has two records for each masked value or fewer."""
-    return 2 * len(masked.texts) > max(records, _FEW)
+def shows_rare_values(counted: CountedAttribute, masked: MaskedDomain, records: int) -> bool:
+    """Return whether a masking leaves a rare value as it is, or has two records for each masked value or fewer."""
+    rare = np.flatnonzero(counted.counts.histogram() < LEAST)
+    texts = counted.domain.texts
+    kept = any(texts[place] and masked.texts[masked.mapping[place]] == texts[place] for place in rare)
+    return kept or 2 * len(masked.texts) > max(records, _FEW)
 
 
 def listed_as_unmasked(
