@@ -1,11 +1,14 @@
 """What is known about two masked attributes together."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
+
+_TENTH: Final = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,17 +93,18 @@ class PairAssociation:
 
 
 def association_unit(base: int, label: IntArray) -> float:
-    """Return what chi-square is rounded to a multiple of, so that this hides as many records as the base.
+    """Return what chi-square is rounded to a multiple of.
 
-    One record changes a label sum `S_j` by at most 1 (`PairAssociation.noise_scale`), and so chi-square by at most
-    `N / m_j`, which is largest for the rarest label value.
+    It is the base times the number of label values; or times a tenth of all records over those of the rarest label
+    value, if that is more. With `N` records, `m` of them of a label value, and `n` of a combination, `x` of which have
+    that value, one more moves chi-square by about `N / m (2 x + 1) / n`. No combination has fewer than 20.
 
     Args:
         base: the base to which the number of combinations is rounded.
         label: (labels,) the published records of each label value.
     """
-    held = label[label > 0]
-    return float(base * label.sum() / held.min()) if held.size else float(base)
+    rarest = int(np.min(label[label > 0], initial=int(label.sum()) or 1))
+    return base * max(float(label.size), int(label.sum()) / (_TENTH * rarest))
 
 
 def named(pair: PairCounts) -> str:

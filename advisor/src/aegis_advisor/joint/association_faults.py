@@ -139,9 +139,9 @@ def _rounded_faults(index: int, one: PairAssociation, evidence: Sequence[Attribu
     known, (_, whole) = evidence[0], evidence[0].label_slack
     records = int(known.label_counts.sum()) + whole + known.rounding.slack(known.labels, 1)
     few, little = one.rounding(known.label_counts)
-    least, most = _occurring(one, evidence), min(records, prod(_sizes(one, evidence)))
-    if not least - few <= one.combinations <= most + few:
-        detail = f"is {one.combinations}, but by the counts there are {least} to {most}, give or take {few:.12g}"
+    most = min(records, prod(_sizes(one, evidence)))
+    if one.combinations > most + few:
+        detail = f"is {one.combinations}, but by the counts there are at most {most}, give or take {few:.12g}"
         yield Fault((index, "with_label", "combinations"), detail)
     limit = records * min(known.labels - 1, one.combinations + few - 1) + little
     if one.chi_square > limit * (1 + SLACK):
@@ -153,12 +153,6 @@ def _sizes(one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> tuple
     """The number of masked values of each side."""
     (first, second), (masking, other) = one.attributes, one.maskings
     return evidence[first].groups_of(masking), evidence[second].groups_of(other)
-
-
-def _occurring(one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> int:
-    """The least number of combinations: each masked value with records is in one, and rounding leaves 0 as it is."""
-    tables = [label_counts(evidence[place], name) for place, name in zip(one.attributes, one.maskings, strict=True)]
-    return max(1, *(0 if table is None else int(np.count_nonzero(table.any(axis=1))) for table in tables))
 
 
 def _limits(

@@ -200,14 +200,13 @@ class Judge:
     def _told(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
         """The number of combinations and chi-square to judge by.
 
-        Where the number of combinations was rounded, the rounded pair counts limit it: those above 0 occur, and there
-        are no more than all. Noise must never look like an interaction. Of what it may have added, at most with the
+        Where the number of combinations was rounded, there are no more than the pair counts have cells. Noise must never look like an interaction. Of what it may have added, at most with the
         probability of a chance finding, the combinations get the most, since each may explain something by chance, and
         chi-square loses the most.
         """
         combinations = known.combinations
         if known.rounded_to is not None and joint is not None:
-            combinations = int(np.clip(combinations, np.count_nonzero(joint), joint.size))
+            combinations = min(combinations, joint.size)
         if not known.is_noisy or known.noise_scale is None:
             return combinations, known.chi_square
         draws = self.label.size + 1

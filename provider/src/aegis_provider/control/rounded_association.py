@@ -18,25 +18,27 @@ _CHANCE_BYTES: Final = 8
 
 
 def rounded_association(
-    told: LabelAssociation, label: Sequence[int], base: int, random_bytes: RandomBytes
+    chi_square: float, combinations: int, label: Sequence[int], base: int, random_bytes: RandomBytes
 ) -> LabelAssociation:
     """Return what two maskings tell of the label, rounded at random and without bias, then to `DIGITS` digits.
 
-    The combinations become a multiple of the base, and chi-square one of `association_unit`, so that both hide as many
-    records. Three digits alone give counts of small tables away, since few tables have the same chi-square to three
-    digits.
+    The combinations become a multiple of the base, and chi-square one of `association_unit`. A record of a rare label
+    value changes chi-square most in a combination with few records, so these are taken together before
+    (`PairCells.without_rare`). Three digits alone give counts of small tables away, since few tables have the same
+    chi-square to three digits.
 
     Args:
-        told: The exact numbers.
+        chi_square: The exact chi-square.
+        combinations: How many combinations occur.
         label: The published records of each label value.
         base: The base of the multiples.
         random_bytes: The source of randomness.
     """
     unit = association_unit(base, np.asarray(label, dtype=np.int64))
-    combinations = base * _next(told.combinations / base, random_bytes)
+    occurring = base * _next(combinations / base, random_bytes)
     return LabelAssociation(
-        chi_square=_to_digits(unit * _next(told.chi_square / unit, random_bytes)),
-        combinations=max(1, int(_to_digits(combinations))),
+        chi_square=_to_digits(unit * _next(chi_square / unit, random_bytes)),
+        combinations=max(1, int(_to_digits(occurring))),
         rounded_to=base,
         digits=DIGITS,
     )
