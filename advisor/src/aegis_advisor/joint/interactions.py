@@ -200,9 +200,9 @@ class Judge:
     def _told(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
         """The number of combinations and chi-square to judge by.
 
-        Where the number of combinations was rounded, there are no more than the pair counts have cells. Noise must never look like an interaction. Of what it may have added, at most with the
-        probability of a chance finding, the combinations get the most, since each may explain something by chance, and
-        chi-square loses the most.
+        Where the number of combinations was rounded, there are no more than the pair counts have cells. Noise must
+        never look like an interaction. Of what it may have added, at most with the probability of a chance finding, the
+        combinations get the most, since each may explain something by chance, and chi-square loses the most.
         """
         combinations = known.combinations
         if known.rounded_to is not None and joint is not None:

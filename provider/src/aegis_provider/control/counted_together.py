@@ -74,11 +74,9 @@ def _enough(cells: int, base: int) -> int:
 
 
 def _places(size: int, records: Counts | None, enough: int) -> Places:
-    """(size,) The place where each masked value is counted, by the records of each; its own if these are not known."""
-    if records is None:
-        return np.arange(size)
+    """(size,) The place where each masked value is counted, by the records of each; one for all if none are known."""
     places, begin, together = np.full(size, size - 1), 0, 0
-    for place, number in enumerate(records.tolist()):
+    for place, number in enumerate([] if records is None else records.tolist()):
         together += number
         if together >= enough:
             places[begin : place + 1] = place

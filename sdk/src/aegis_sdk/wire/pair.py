@@ -79,8 +79,8 @@ class LabelAssociation(Request):
     rounded_to: RoundingBase | None = Field(
         default=None,
         description="`combinations` was rounded up or down to a multiple of this base, and `chi_square` to one of this "
-        "base times the number of label values, or times a tenth of all records over those of the rarest label value if "
-        "that is more, after combinations with few records had been taken together; null: neither was",
+        "base times the number of label values, or times a tenth of all records over those of the rarest label value, "
+        "if that is more. Combinations with few records had been taken together before. null: neither was",
     )
     digits: Annotated[int, Field(ge=1, le=17)] | None = Field(
         default=None,
