@@ -10,7 +10,7 @@ from aegis_provider import document_of, load_plan, prepare_entry
 
 PLAN = """label: y
 attributes:
-  code: {type: integer, maskings: {fine: {bucketize: {width: 1}}, tens: {bucketize: {width: 10}}}}
+  code: {type: integer, maskings: {fine: {bucketize: {width: 2}}, tens: {bucketize: {width: 20}}}}
   place: {type: integer, maskings: {fine: {bucketize: {width: 1}}}}
 configurations:
   fine: {code: fine, place: fine}
@@ -21,12 +21,15 @@ configurations:
 
 
 def thin_table() -> pa.Table:
-    """Return a table of 40 codes with 4 records each, and of one with 1,240 others, in 12 places."""
+    """Return a table of 40 codes with 4 records each, and of one with 1,240 others, in 12 places.
+
+    Each code is two neighbouring numbers. So a masking by codes shows no number that few records have.
+    """
     rng = np.random.default_rng(5)
     code = np.concatenate([np.repeat(np.arange(40), 4), np.full(1_240, 40)])
     place = rng.integers(0, 12, code.size)
     often = rng.random(code.size) < 0.2 + 0.3 * (code == 40) + 0.3 * (place < 6)
-    columns = {"code": code, "place": place, "y": often.astype(int)}
+    columns = {"code": 2 * code + np.arange(code.size) % 2, "place": place, "y": often.astype(int)}
     return pa.table({name: pa.array(column.astype(str)) for name, column in columns.items()})
 
 

@@ -9,7 +9,12 @@ from aegis_advisor.joint import largest_part
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
 from aegis_provider.counting.counts import Counts
 from aegis_provider.counting.elsewhere import count_elsewhere
-from aegis_provider.counting.listed_masked import ListedMasked, is_nearly_unique, listed_as_unmasked
+from aegis_provider.counting.listed_masked import (
+    ListedMasked,
+    is_nearly_unique,
+    listed_as_unmasked,
+    listed_without_rare,
+)
 from aegis_provider.counting.merged_table import MergedTable, Merging, merged_table
 from aegis_provider.counting.pair_tables import (
     PairsTold,
@@ -204,14 +209,17 @@ def _shared_domain(
     """
     attribute = counted.attribute
     by_value = [each.id for each in attribute.maskings if each.is_by_value and not each.is_secret]
-    unique = [] if least else [each for each in by_value if is_nearly_unique(masked[each], table.records)]
-    shared = [masked[each].partition() for each in by_value if each not in unique]
+    unique = [] if least else [each for each in by_value if is_nearly_unique(counted, masked[each])]
+    binned = isinstance(table.table.reading(attribute.name), Binned)
+    other = {each: masked[each] for each in by_value if each not in unique}
+    if not least:
+        other = {name: listed_without_rare(counted, each, binned=binned) for name, each in other.items()}
+    shared = [each.partition() for each in other.values()]
     by_single_values = bool(unique) or any(each.is_random or each.is_secret for each in attribute.maskings)
     needed = by_single_values or plan.shares_unmasked(attribute.name)
-    binned = isinstance(table.table.reading(attribute.name), Binned)
     published = PublishedDomain.coarsest(counted, shared, unmasked=needed, binned=binned, least=least)
     listed = {each: listed_as_unmasked(counted, masked[each], published, binned=binned) for each in unique}
-    return published, {**masked, **listed}
+    return published, {**masked, **other, **listed}
 
 
 def _label(counted: CountedTable, name: str) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def prepare_entry(
     summary = summarize_shared(table, plan, name=name, pairs=pairs, merging=merging, progress=progress, **how)
     roles = Roles(plan.quasi_identifiers, plan.sensitive)
     chosen = controls or (RandomRounding(base_for(summary.entry.records)),)
-    beside = Beside(summary.sums, summary.merged.maskings, summary.merged.label)
+    beside = Beside(summary.told, summary.merged.maskings, summary.merged.label)
     controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=progress)
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden, **how)
     # The entry as changed by the controls must meet the contract too, and keeps only the fields that are set.

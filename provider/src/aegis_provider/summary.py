@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from aegis_provider.counted_entry import CountedEntry
 from aegis_provider.counting.counts import JointCounts
 from aegis_provider.counting.merged_table import MergedTable, Merging
-from aegis_provider.counting.pair_cells import LabelSums
-from aegis_provider.counting.pair_tables import (
-    PairName,
-)
+from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.errors import PlanError
 from aegis_provider.plan.model import Plan
 from aegis_provider.progress import Progress
@@ -68,13 +65,13 @@ class SharedSummary:
             if no configuration shares it unmasked: what controls do to counts begins there.
         merged: The table, and what was merged in it before it was counted.
         hidden: How many records no release shows; they are not counted.
-        sums: By pair, what its chi-square with the label follows from: noise is added to these.
+        told: What is told of pairs, and what controls need to change that.
     """
 
     entry: EntryDocument
     merged: MergedTable
     hidden: int
-    sums: Mapping[PairName, LabelSums]
+    told: PairsTold
 
 
 def summarize_shared(
@@ -100,7 +97,7 @@ def summarize_shared(
             opened, plan.with_shared_maskings(), memory_limit, pairs=pairs, shared_only=True, merging=merging
         )
         told = summary.told(progress)
-        return SharedSummary(summary.entry(name, told), summary.merged, summary.hidden, told.sums)
+        return SharedSummary(summary.entry(name, told), summary.merged, summary.hidden, told)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from aegis_advisor.evidence import PairCounts, Perturbation, fewest_counted
+from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.evidence.checks import find_pair_faults
 from tests.advisor.cases import evidence_of
 
@@ -98,22 +96,6 @@ def test_a_column_is_named_at_the_table():
     assert columns[0].detail.startswith("column 3 adds up to 0, but the")
     turned = PairCounts((1, 0), ("identity", "identity"), joint.T, Perturbation(rounded_to=BASE), WITH[::-1])
     assert (0, "joint", 3) in {fault.path for fault in find_pair_faults(evidence(), [turned])}
-
-
-@given(st.integers(1, 5000), st.integers(2, 200))
-def test_the_fewest_records_are_more_than_four_than_one_for_14_cells_and_no_less_than_the_base(cells, base):
-    fewest = fewest_counted(cells, base)
-
-    def enough(records):
-        return records > 4 and records >= base and 14 * records > cells
-
-    assert enough(fewest)
-    assert not enough(fewest - 1)
-
-
-@pytest.mark.parametrize(("cells", "base", "fewest"), [(1, 2, 5), (69, 5, 5), (70, 5, 6), (97, 5, 7), (97, 20, 20)])
-def test_the_fewest_records_for_some_tables(cells, base, fewest):
-    assert fewest_counted(cells, base) == fewest
 
 
 def test_values_that_are_counted_together_have_one_number():

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from aegis_advisor.evidence import PairCounts, Perturbation, fewest_counted
+from aegis_advisor.evidence import PairCounts, Perturbation
 from aegis_advisor.verdict import LIKELY, PublishedCounts, Releases
 from aegis_advisor.verdict.rounded_tables import tables_of_pairs
 from aegis_advisor.verdict.totals import find_likely
@@ -37,16 +37,6 @@ def test_values_that_are_counted_together_are_one_row_or_column():
         assert found.counts.tolist() == [[5, 15], [10, 20]]
         assert found.mappings[0].tolist() == [0, 0, 0, 1, 1]
         assert found.mappings[1].tolist() == [0, 0, 0, 1, 1]  # of the values, the first two of which are masked alike
-        assert found.fewest == (5, 5)
-
-
-def test_the_fewest_records_of_a_row_follow_from_the_columns_of_the_table():
-    evidence = [evidence_of(np.full((size, 2), 50), [], joint=True) for size in (140, 2)]
-    pair = PairCounts((0, 1), ("identity", "identity"), np.full((140, 2), 50), ROUNDED, (np.arange(140), np.arange(2)))
-    [(_, found)] = tables_of_pairs(published(evidence, pair))
-    assert found.fewest == (5, 11)
-    [(_, alone)] = tables_of_pairs(published(evidence, replace(pair, counted_with=None)))
-    assert alone.fewest == (0, 0)
 
 
 def entry(cells, up, shown, together):
@@ -115,8 +105,7 @@ CASES = [(40, 1, (5, 5)), (150, 2, (5, 5)), (150, 1, (0, 5)), (150, 2, (0, 5)), 
 @pytest.mark.parametrize(("cells", "up", "shown"), CASES)
 def test_a_reader_knows_what_all_tables_together_say(cells, up, shown):
     for together in (True, False):
-        fewest = fewest_counted(cells, BASE) if together else 2  # each of the two values has a record
         found = find_likely(entry(cells, up, shown, together))
         known = [each.cells for each in found if each.path == ("pairs", 0, "joint")]
-        share = share_of_small(cells, up, shown, fewest)
+        share = share_of_small(cells, up, shown, 2)  # each of the two values has a record
         assert known == ([up] if share > LIKELY else [])

@@ -69,7 +69,6 @@ def spoilt(entry, place, change):
         (("pairs", 0, "joint", 0, 0), lambda _: -5, "/pairs/0/joint/0/0"),
         (("pairs", 0, "with_label", "rounded_to"), lambda _: None, "/pairs/0/with_label"),
         (("pairs", 0, "with_label", "combinations"), lambda _: 10**4, "/pairs/0/with_label/combinations"),
-        (("pairs", 0, "with_label", "combinations"), lambda _: 1, "/pairs/0/with_label/combinations"),
         (("pairs", 0, "with_label", "digits"), lambda _: 0, "/pairs/0/with_label/digits"),
         (("pairs", 0, "with_label", "chi_square"), lambda _: 1e9, "/pairs/0/with_label/chi_square"),
         (("disclosure_control", "rounded_to"), lambda _: None, "/disclosure_control/rounding"),

@@ -15,6 +15,7 @@ from aegis_provider.control import Beside, ControlError, Roles, apply_controls
 from aegis_provider.control.laplace import epsilon_of, scale_for
 from aegis_provider.control.noise import shares_of
 from aegis_provider.counting.pair_cells import UNIT
+from aegis_provider.counting.pair_tables import PairsTold
 from aegis_sdk.wire import EntryDocument
 from tests.provider.control.counted_entries import all_counts, controlled, controls_of, entry_of
 from tests.service import publication
@@ -140,7 +141,10 @@ def with_pairs():
 def test_pairs_and_what_they_tell_of_the_label_are_in_the_same_budget(split):
     entry, sums = with_pairs()
     held = apply_controls(
-        EntryDocument.model_validate(entry), controls_of(epsilon=2.0, split=split), ROLES, beside=Beside(sums)
+        EntryDocument.model_validate(entry),
+        controls_of(epsilon=2.0, split=split),
+        ROLES,
+        beside=Beside(PairsTold(sums=sums)),
     )
     after = document_of(held.entry)
     (first, second), noise = after["pairs"], held.changes.noise

@@ -8,14 +8,12 @@ import pytest
 
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.control.rounded_association import rounded_association
-from aegis_sdk.wire import LabelAssociation
 
 BASE = 3
 
 
-def rounded(chi_square, combinations, *, labels=2, base=BASE, random_bytes=secrets.token_bytes):
-    told = LabelAssociation(chi_square=chi_square, combinations=combinations)
-    return rounded_association(told, labels, base, random_bytes)
+def rounded(chi_square, combinations, *, label=(50, 50), base=BASE, random_bytes=secrets.token_bytes):
+    return rounded_association(chi_square, combinations, label, base, random_bytes)
 
 
 def test_small_numbers_become_multiples_next_to_them():

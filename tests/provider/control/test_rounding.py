@@ -99,18 +99,20 @@ RAW = [{"id": "raw", "maskings": {"a": "identity", "b": "identity"}}]
 
 
 def rounded_pair(records, base):
-    """The exact counts of a pair, and its rounded counts as published."""
+    """The exact counts of a pair, the published records of the values of both attributes, and the rounded pair."""
     entry = entry_of(records, RAW, pairs=[("identity", "identity")])
-    return np.array(entry["pairs"][0]["joint"]), rounded(entry, base).entry["pairs"][0]
+    after = rounded(entry, base).entry
+    margins = [np.array(each["joint"]).sum(axis=1) for each in after["attributes"]]
+    return np.array(entry["pairs"][0]["joint"]), margins, after["pairs"][0]
 
 
 def test_values_with_few_records_are_counted_with_the_next_ones():
-    records = [("1", "z", "n")] * 4 + [("2", "z", "y")] * 5 + [("3", "z", "y")] * 90 + [("4", "z", "y")]
+    records = [("1", "z", "n")] * 4 + [("2", "z", "y")] * 25 + [("3", "z", "y")] * 90 + [("4", "z", "y")]
     for _ in range(20):
-        _, pair = rounded_pair(records, 5)
+        _, _, pair = rounded_pair(records, 5)
         assert pair["counted_with"] == [[1, 1, 2, 2], [0]]
         assert pair["joint"][0] == pair["joint"][3] == [0]
-        assert pair["joint"][1][0] in {5, 10}
+        assert pair["joint"][1][0] in {25, 30}
         assert pair["joint"][2][0] in {90, 95}
 
 
@@ -118,25 +120,50 @@ def test_values_with_few_records_are_counted_with_the_next_ones():
 def test_the_more_masked_values_or_the_larger_the_base_the_more_records_a_value_needs(base):
     records = [(f"{place:03}", str(name), "ny"[place % 2]) for place in range(140) for name in range(1, 10)]
     records += [(f"{place:03}", "x", "n") for place in range(9)]  # one for every 14 values is too few
-    exact, pair = rounded_pair(records, base)
-    rows, columns = pair["counted_with"]
-    for places, sums, cells in ((rows, exact.sum(axis=1), 10), (columns, exact.sum(axis=0), 140)):
-        counted = np.bincount(places, sums)
-        assert counted[np.unique(places)].min() >= max(5, cells // 14 + 1, base)
+    exact, margins, pair = rounded_pair(records, base)
+    for places, published, cells in zip(pair["counted_with"], margins, (10, 140), strict=True):
+        counted = np.bincount(places, published, len(places))
+        assert counted[np.unique(places)].min() >= max(5, cells // 14 + 1, base) + 3 * base
+    rows, columns = map(np.array, pair["counted_with"])
     assert columns[-1] == columns[-2]
     joint = np.array(pair["joint"])
-    assert np.all(abs(joint.sum(axis=1) - np.bincount(rows, exact.sum(axis=1))) <= base * exact.shape[1])
+    assert np.all(abs(joint.sum(axis=1) - np.bincount(rows, exact.sum(axis=1), 140)) <= base * exact.shape[1])
     assert np.all(joint[rows != np.arange(140)] == 0)
     assert abs(joint.sum() - exact.sum()) < base
 
 
+def test_which_values_are_counted_together_follows_from_what_is_published():
+    """A reader finds the same places, so they tell nothing."""
+    draw = np.random.default_rng(7)
+    for _ in range(20):
+        sizes = draw.integers(1, 9, 60)
+        records = [(f"{value:02}", str(n % 3), "ny"[n % 2]) for value, size in enumerate(sizes) for n in range(size)]
+        _, (margin, _), pair = rounded_pair(records, 3)
+        assert pair["counted_with"][0] == by_published(margin.tolist(), max(5, 3) + 3 * 3)
+
+
+def by_published(margin, enough):
+    """The place of each value: with the next ones until they have enough, and what is left with the last of these."""
+    runs = [[]]
+    for place in range(len(margin)):
+        runs[-1].append(place)
+        if sum(margin[each] for each in runs[-1]) >= enough:
+            runs.append([])
+    left = runs.pop()
+    return [run[-1] for run in runs for _ in run] + [runs[-1][-1]] * len(left)
+
+
 def test_not_many_counts_of_a_row_with_few_records_are_rounded_up():
-    """Ten records of each value in as many cells: at most two of them, and a tenth, are 5."""
+    """Forty records of each value in as many of 200 cells: at most eight of them are 5."""
     draw = np.random.default_rng(1)
-    records = [(str(value), str(place), "n") for value in range(40) for place in draw.choice(60, 10, replace=False)]
+    records = [
+        (f"{value:02}", f"{place:03}", "n") for value in range(40) for place in draw.choice(200, 40, replace=False)
+    ]
     for _ in range(5):
-        _, pair = rounded_pair(records, 5)
-        assert np.array(pair["joint"]).sum(axis=1).tolist() == [10] * 40
+        _, _, pair = rounded_pair(records, 5)
+        joint = np.array(pair["joint"])
+        rows = np.arange(40) if "counted_with" not in pair else np.array(pair["counted_with"][0])
+        assert joint.sum(axis=1).tolist() == (40 * np.bincount(rows, minlength=40)).tolist()
 
 
 @pytest.mark.parametrize(("promised", "published"), [(1, 1), (4, 1), (5, 5), (14, 10)])

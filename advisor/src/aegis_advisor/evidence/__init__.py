@@ -9,8 +9,8 @@ from aegis_advisor.evidence.attribute import (
     Masking,
     MaskingFlags,
 )
-from aegis_advisor.evidence.folding import exact_counts
-from aegis_advisor.evidence.pair import PairAssociation, PairCounts, fewest_counted
+from aegis_advisor.evidence.folding import exact_counts, masked_records
+from aegis_advisor.evidence.pair import PairAssociation, PairCounts, association_unit
 from aegis_advisor.evidence.perturbation import Perturbation
 from aegis_advisor.evidence.published import attribute_evidence, pair_association, pair_counts
 from aegis_advisor.evidence.rounded import with_declared_rounding
@@ -27,9 +27,10 @@ __all__ = [
     "PairAssociation",
     "PairCounts",
     "Perturbation",
+    "association_unit",
     "attribute_evidence",
     "exact_counts",
-    "fewest_counted",
+    "masked_records",
     "pair_association",
     "pair_counts",
     "sum_variances",

@@ -1,9 +1,9 @@
-"""Exact counts that follow from other counts by folding."""
+"""Counts that follow from other counts by folding."""
 
 import numpy as np
 
 from aegis_advisor.arrays import BoolArray, IntArray, fold
-from aegis_advisor.evidence.attribute import AttributeEvidence, Masking
+from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence, Masking
 
 
 def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | None:
@@ -25,6 +25,19 @@ def exact_counts(evidence: AttributeEvidence, masking: Masking) -> IntArray | No
     if united is not None or evidence.known_sums is None:
         return united
     return evidence.known_sums.counts_of(masking.mapping, masking.groups)
+
+
+def masked_records(evidence: AttributeEvidence, masking: str) -> IntArray | None:
+    """(groups,) the records of each masked value by the attribute's own counts; None if these do not say."""
+    if masking == IDENTITY:
+        return evidence.value_counts
+    known = evidence.masking(masking)
+    if known.joint is not None and known.perturbation.is_complete:
+        records: IntArray = known.joint.sum(axis=1)
+        return records
+    if known.mapping is None or evidence.value_counts is None:
+        return None
+    return fold(evidence.value_counts[:, np.newaxis], known.mapping, known.groups)[:, 0]
 
 
 def _united_counts(evidence: AttributeEvidence, mapping: IntArray, groups: int) -> IntArray | None:

@@ -8,24 +8,7 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
 
-_SMALL: Final = 4
-_CELLS_PER_RECORD: Final = 14
-
-
-def fewest_counted(cells: int, base: int) -> int:
-    """Return the fewest records of a masked value that has rounded pair counts of its own.
-
-    A value with at most 4 records has none: an attribute's pairs, each rounded by itself, would show it as often as the
-    attribute has pairs, and their mean would tell how many records it has. Nor has one with at most one record for
-    every 14 cells. Nearly all of its cells that are not 0 are 1, so a cell that was rounded up would be known to be 1:
-    with `r` records in `c` cells and all tables equally probable, it is with the probability `(c / (r + c))^2`, about.
-    With fewer records than the base, all cells could be 0.
-
-    Args:
-        cells: how many masked values the other attribute has.
-        base: the base to multiples of which the counts were rounded.
-    """
-    return max(_SMALL + 1, cells // _CELLS_PER_RECORD + 1, base)
+_TENTH: Final = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +47,7 @@ class PairAssociation:
         chi_square: Pearson's, of the table of the combinations that occur and the label, over all records.
         combinations: the number of combinations that occur.
         rounded_to: the base to a multiple of which `combinations` was rounded up or down, and chi-square to one of the
-            base times the number of label values; None if neither was.
+            `association_unit`; None if neither was.
         digits: how many significant digits both numbers were then rounded to; None if they were not.
         noise_scale: in records, of the Laplace noise on `combinations` and on each sum `S_j` of squared counts that
             chi-square follows from, `N (sum_j S_j / m_j - 1)` with the published counts `m_j` of the label; None if
@@ -84,14 +67,18 @@ class PairAssociation:
         """Whether noise may have changed the numbers."""
         return Perturbation(noise_scale=self.noise_scale).is_noisy
 
-    def rounding(self, labels: int) -> tuple[float, float]:
+    def unit(self, label: IntArray) -> float:
+        """What chi-square was rounded to a multiple of, given the published label (labels,); 0 if it was not."""
+        return 0.0 if self.rounded_to is None else association_unit(self.rounded_to, label)
+
+    def rounding(self, label: IntArray) -> tuple[float, float]:
         """The most by which rounding may have moved the number of combinations and chi-square.
 
         Args:
-            labels: the number of label values.
+            label: (labels,) the published records of each label value.
         """
         base, half_unit = self.rounded_to or 0, 0.0 if self.digits is None else 0.5 * 10.0 ** (1 - self.digits)
-        return base + half_unit * self.combinations, base * labels + half_unit * self.chi_square
+        return base + half_unit * self.combinations, self.unit(label) + half_unit * self.chi_square
 
     def square_variance(self, label: IntArray) -> float:
         """The variance of chi-square by rounding or noise, for uniform remainders.
@@ -102,7 +89,22 @@ class PairAssociation:
         digits = 0.0 if self.digits is None else (0.5 * 10.0 ** (1 - self.digits) * self.chi_square) ** 2 / 3
         noise = 0.0 if self.noise_scale is None else noise_variance(self.noise_scale)
         of_sums = float(np.sum((label.sum() / label) ** 2))
-        return ((self.rounded_to or 0) * label.size) ** 2 / 6 + digits + noise * of_sums
+        return self.unit(label) ** 2 / 6 + digits + noise * of_sums
+
+
+def association_unit(base: int, label: IntArray) -> float:
+    """Return what chi-square is rounded to a multiple of.
+
+    It is the base times the number of label values; or times a tenth of all records over those of the rarest label
+    value, if that is more. With `N` records, `m` of them of a label value, and `n` of a combination, `x` of which have
+    that value, one more moves chi-square by about `N / m (2 x + 1) / n`. No combination has fewer than 20.
+
+    Args:
+        base: the base to which the number of combinations is rounded.
+        label: (labels,) the published records of each label value.
+    """
+    rarest = int(np.min(label[label > 0], initial=int(label.sum()) or 1))
+    return base * max(float(label.size), int(label.sum()) / (_TENTH * rarest))
 
 
 def named(pair: PairCounts) -> str:

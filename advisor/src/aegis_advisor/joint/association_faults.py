@@ -121,7 +121,7 @@ class _Limits:
     def faults(self, index: int, one: PairAssociation, label: IntArray | None) -> Iterator[Fault]:
         """The faults of an association, given the records of each label value, if these are certain."""
         most = self.most if label is None else min(self.most, int(label.sum()))
-        few, little = one.rounding(1 if label is None else label.size)
+        few, little = one.rounding(np.ones(1, dtype=np.int64) if label is None else label)
         if not self.least - few <= one.combinations <= most + few:
             told = f"are {most}" if self.least == most else f"are {self.least} to {most}"
             yield Fault((index, "with_label", "combinations"), f"is {one.combinations}, but by the counts there {told}")
@@ -138,10 +138,10 @@ def _rounded_faults(index: int, one: PairAssociation, evidence: Sequence[Attribu
     """The faults of an association in an entry with inexact counts: only what these cannot explain."""
     known, (_, whole) = evidence[0], evidence[0].label_slack
     records = int(known.label_counts.sum()) + whole + known.rounding.slack(known.labels, 1)
-    few, little = one.rounding(known.labels)
-    least, most = _occurring(one, evidence), min(records, prod(_sizes(one, evidence)))
-    if not least - few <= one.combinations <= most + few:
-        detail = f"is {one.combinations}, but by the counts there are {least} to {most}, give or take {few:.12g}"
+    few, little = one.rounding(known.label_counts)
+    most = min(records, prod(_sizes(one, evidence)))
+    if one.combinations > most + few:
+        detail = f"is {one.combinations}, but by the counts there are at most {most}, give or take {few:.12g}"
         yield Fault((index, "with_label", "combinations"), detail)
     limit = records * min(known.labels - 1, one.combinations + few - 1) + little
     if one.chi_square > limit * (1 + SLACK):
@@ -153,12 +153,6 @@ def _sizes(one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> tuple
     """The number of masked values of each side."""
     (first, second), (masking, other) = one.attributes, one.maskings
     return evidence[first].groups_of(masking), evidence[second].groups_of(other)
-
-
-def _occurring(one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> int:
-    """The least number of combinations: each masked value with records is in one, and rounding leaves 0 as it is."""
-    tables = [label_counts(evidence[place], name) for place, name in zip(one.attributes, one.maskings, strict=True)]
-    return max(1, *(0 if table is None else int(np.count_nonzero(table.any(axis=1))) for table in tables))
 
 
 def _limits(

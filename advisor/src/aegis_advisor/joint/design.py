@@ -248,7 +248,8 @@ def _correlations(
     unknown: dict[tuple[int, int], BoolArray] = {}
     for pair in used:
         first, second, code, other = pair
-        one, two, joint = masked[first][code], masked[second][other], _joint(tables, masked, pair)
+        one, two = masked[first][code], masked[second][other]
+        joint = None if one is None or two is None else tables.estimate(first, one.id, second, two.id)
         if one is None or two is None or joint is None:
             sizes = len(masked[first]), len(masked[second])
             unknown.setdefault((first, second), np.zeros(sizes, dtype=bool))[code, other] = True

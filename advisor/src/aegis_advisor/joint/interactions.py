@@ -186,7 +186,7 @@ class Judge:
             return 0.0
         together = classes - whole + trace_bias(whole, size, classes, records)
         alone = classes - trace + trace_bias(trace, rank, classes, records)
-        gained = (whole - trace + ERRORS * (known.rounded_to or 0) * self.label.size / records) / (classes - trace)
+        gained = (whole - trace + ERRORS * known.unit(self.label) / records) / (classes - trace)
         if self._may_be_chance(gained, size, rank, joint[joint > 0]):
             return 0.0
         return max(0.0, 1 - together / alone)
@@ -200,14 +200,13 @@ class Judge:
     def _told(self, known: PairAssociation, joint: IntArray | None) -> tuple[int, float]:
         """The number of combinations and chi-square to judge by.
 
-        Where the number of combinations was rounded, the rounded pair counts limit it: those above 0 occur, and there
-        are no more than all. Noise must never look like an interaction. Of what it may have added, at most with the
-        probability of a chance finding, the combinations get the most, since each may explain something by chance, and
-        chi-square loses the most.
+        Where the number of combinations was rounded, there are no more than the pair counts have cells. Noise must
+        never look like an interaction. Of what it may have added, at most with the probability of a chance finding, the
+        combinations get the most, since each may explain something by chance, and chi-square loses the most.
         """
         combinations = known.combinations
         if known.rounded_to is not None and joint is not None:
-            combinations = int(np.clip(combinations, np.count_nonzero(joint), joint.size))
+            combinations = min(combinations, joint.size)
         if not known.is_noisy or known.noise_scale is None:
             return combinations, known.chi_square
         draws = self.label.size + 1

@@ -7,9 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from aegis_advisor.arrays import IntArray, fold
+from aegis_advisor.arrays import FloatArray, IntArray, fold
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts, Perturbation
+from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts, Perturbation, masked_records
 from aegis_advisor.evidence.perturbation import noise_variance
 
 _Maskings = tuple[str, str]
@@ -25,11 +25,13 @@ class PairTables:
         given: the tables by their two attributes, then by their maskings; the attribute that comes first in the entry
             is in the rows.
         perturbations: likewise, how the counts are declared to differ from those of the provider's table.
+        shared: likewise, the tables in which masked values are counted together, with these counts shared by them.
     """
 
     evidence: Sequence[AttributeEvidence]
     given: dict[tuple[int, int], dict[_Maskings, IntArray]]
     perturbations: dict[tuple[int, int], dict[_Maskings, Perturbation]]
+    shared: dict[tuple[int, int], dict[_Maskings, FloatArray]]
     _foldings: dict[tuple[int, str], dict[str, _Folding]] = field(default_factory=dict)
     _folded: tuple[tuple[int, int, _Maskings, str], IntArray] | None = None
 
@@ -38,13 +40,17 @@ class PairTables:
         """Index the given pair counts by their attributes."""
         given: dict[tuple[int, int], dict[_Maskings, IntArray]] = {}
         perturbations: dict[tuple[int, int], dict[_Maskings, Perturbation]] = {}
+        shared: dict[tuple[int, int], dict[_Maskings, FloatArray]] = {}
         for pair in pairs:
-            (first, second), (masking, other), joint = pair.attributes, pair.maskings, pair.joint
+            (first, second), (masking, other), in_order = pair.attributes, pair.maskings, True
             if first > second:
-                first, second, masking, other, joint = second, first, other, masking, joint.T
-            given.setdefault((first, second), {})[masking, other] = joint
+                first, second, masking, other, in_order = second, first, other, masking, False
+            given.setdefault((first, second), {})[masking, other] = pair.joint if in_order else pair.joint.T
             perturbations.setdefault((first, second), {})[masking, other] = pair.perturbation
-        return cls(evidence, given, perturbations)
+            if pair.counted_with is not None:
+                parts = _shared(pair, pair.counted_with, evidence)
+                shared.setdefault((first, second), {})[masking, other] = parts if in_order else parts.T
+        return cls(evidence, given, perturbations, shared)
 
     @property
     def are_exact(self) -> bool:
@@ -57,6 +63,15 @@ class PairTables:
         if finer is None or finer == (masking, other):
             return None if finer is None else self.given[first, second][finer]
         folded = self._rows_folded(first, second, finer, masking)
+        return fold(np.ascontiguousarray(folded.T), *self._finer(second, other)[finer[1]]).T
+
+    def estimate(self, first: int, masking: str, second: int, other: str) -> IntArray | FloatArray | None:
+        """The same counts, where those that masked values have together are shared by them: no whole numbers."""
+        finer = self._source(first, masking, second, other)
+        shared = None if finer is None else self.shared.get((first, second), {}).get(finer)
+        if finer is None or shared is None:
+            return self.find(first, masking, second, other)
+        folded = fold(shared, *self._finer(first, masking)[finer[0]])
         return fold(np.ascontiguousarray(folded.T), *self._finer(second, other)[finer[1]]).T
 
     def variance(self, first: int, masking: str, second: int, other: str) -> float:
@@ -103,6 +118,24 @@ class PairTables:
             foldings = {finer: _folding(evidence, finer, masking) for finer in every}
             self._foldings[key] = {finer: folding for finer, folding in foldings.items() if folding is not None}
         return self._foldings[key]
+
+
+def _shared(
+    pair: PairCounts, counted_with: tuple[IntArray, IntArray], evidence: Sequence[AttributeEvidence]
+) -> FloatArray:
+    """(groups, groups) the pair counts in which every value has the part of its own records in those of its place."""
+    rows, columns = (
+        _shares(places, masked_records(evidence[attribute], masking))
+        for places, attribute, masking in zip(counted_with, pair.attributes, pair.maskings, strict=True)
+    )
+    return np.asarray(pair.joint[np.ix_(*counted_with)] * rows[:, np.newaxis] * columns)
+
+
+def _shares(places: IntArray, records: IntArray | None) -> FloatArray:
+    """(groups,) the share of each masked value in the records that are counted at its place (groups,)."""
+    known = np.ones(places.size) if records is None else np.maximum(records, 0).astype(np.float64)
+    own = np.where(np.bincount(places, known, places.size)[places] > 0, known, 1.0)
+    return own / np.bincount(places, own, places.size)[places]
 
 
 def _shorter(

@@ -7,7 +7,7 @@ import numpy as np
 
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.atoms import coarsening
-from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation, fewest_counted
+from aegis_advisor.evidence import AttributeEvidence, PairCounts, Perturbation
 from aegis_advisor.verdict.model import Path, PublishedCounts
 from aegis_advisor.verdict.rounded import Look
 
@@ -21,19 +21,17 @@ class RoundedTable:
         base: the base to multiples of which it was rounded; 1 for exact counts.
         counts: (rows, columns).
         mappings: the row of each value of the first attribute, and the column of each of the second or of the label.
-        fewest: the fewest records of each row, and of each column, as far as that is known.
     """
 
     path: Path
     base: int
     counts: IntArray
     mappings: tuple[IntArray, IntArray]
-    fewest: tuple[int, int] = (0, 0)
 
     @property
     def transposed(self) -> "RoundedTable":
         """The table with rows and columns exchanged."""
-        return replace(self, counts=self.counts.T, mappings=self.mappings[::-1], fewest=self.fewest[::-1])
+        return replace(self, counts=self.counts.T, mappings=self.mappings[::-1])
 
     def sums(self, rows: IntArray, columns: IntArray | None = None) -> "Sums | None":
         """The sums that the table shows of groups of values; None if a row or column has values of two groups.
@@ -136,5 +134,4 @@ def _pair_table(place: int, pair: PairCounts, evidence: Sequence[AttributeEviden
         return RoundedTable(path, base, pair.joint, (rows, columns))
     row_of, column_of = pair.pooled(0), pair.pooled(1)
     counts = pair.joint[np.ix_(*map(np.unique, pair.counted_with))]
-    few_rows, few_columns = (fewest_counted(size, base) for size in pair.joint.shape[::-1])
-    return RoundedTable(path, base, counts, (row_of[rows], column_of[columns]), (few_rows, few_columns))
+    return RoundedTable(path, base, counts, (row_of[rows], column_of[columns]))

@@ -39,14 +39,13 @@ def find_likely(published: PublishedCounts) -> Iterator[Finding]:
 def _of_masked_values(path: Path, tables: Sequence[RoundedTable]) -> Counter[Path]:
     """Count the known numbers of records of (masked) values, and the known cells of each table that add up to them.
 
-    Every listed value has a record, so a masked value has as many as values, at least, and as many as a row of one of
-    the tables is known to have.
+    Every listed value has a record, so a masked value has as many as values, at least.
     """
     known: Counter[Path] = Counter()
     rounded = [table for table in tables if table.base > 1]
     for mapping in _distinct(table.mappings[0] for table in rounded):
         sums = [each for table in tables if (each := table.sums(mapping)) is not None]
-        least = np.maximum(np.bincount(mapping), max(each.table.fewest[0] for each in sums))
+        least = np.bincount(mapping)
         places = _candidates(sums)
         for place, *looks in zip(places.tolist(), *(each.looks(places) for each in sums), strict=True):
             known[path] += knows_small(tuple(looks), int(least[place]))

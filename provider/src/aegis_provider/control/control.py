@@ -8,8 +8,7 @@ from typing import Any, Final, Self
 from aegis_provider.control.promises import Roles
 from aegis_provider.counting.merged_names import MergedValues
 from aegis_provider.counting.merged_table import MergedMasking
-from aegis_provider.counting.pair_cells import LabelSums
-from aegis_provider.counting.pair_tables import PairName
+from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.errors import ProviderError
 from aegis_provider.plan.model import Configuration
 from aegis_provider.progress import Progress
@@ -95,13 +94,13 @@ class Beside:
     """What is known beside an entry when it is controlled.
 
     Attributes:
-        sums: By pair, the sums that its association with the label follows from.
+        told: What pairs tell of the label, by sums and by their frequent combinations.
         merged: The maskings that were merged before the table was counted.
         label: The label values that were.
         rounds: Whether all counts will be rounded later.
     """
 
-    sums: Mapping[PairName, LabelSums] = field(default_factory=dict)
+    told: PairsTold = field(default_factory=PairsTold)
     merged: tuple[MergedMasking, ...] = ()
     label: MergedValues | None = None
     rounds: bool = False

@@ -134,13 +134,14 @@ class MinimumCell(Control):
         if "pairs" not in entry.model_fields_set or self.beside.rounds:
             return entry, Changes()
         pairs = rounded_pairs(entry, self.least, self.random_bytes)
-        told = [self._told(each, len(entry.label.domain)) for each in pairs.pairs]
+        told = [self._told(each, entry.label.histogram) for each in pairs.pairs]
         return entry.model_copy(update={"pairs": told}), Changes(tables=pairs.left_out, rounded=pairs.rounded)
 
-    def _told(self, pair: Pair, labels: int) -> Pair:
+    def _told(self, pair: Pair, label: Sequence[int]) -> Pair:
         if pair.with_label is None:
             return pair
-        rounded = rounded_association(pair.with_label, labels, self.least, self.random_bytes)
+        told = pair.with_label
+        rounded = rounded_association(told.chi_square, told.combinations, label, self.least, self.random_bytes)
         return pair.model_copy(update={"with_label": rounded})
 
 

@@ -77,7 +77,7 @@ class LaplaceNoise(Control):
 
     def knowing(self, beside: Beside) -> Self:
         """Return the control with the label sums of pairs."""
-        return replace(self, sums=beside.sums)
+        return replace(self, sums=beside.told.sums)
 
     def conflict_with(self, other: Control) -> str | None:
         """Return why noise cannot be combined with merging by exact counts or with rounding."""

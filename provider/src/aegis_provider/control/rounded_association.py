@@ -1,9 +1,13 @@
 """Rounding of what two masked values tell of the label: so coarse that it hides a few records, then to a few digits."""
 
 import math
+from collections.abc import Sequence
 from decimal import Context, Decimal
 from typing import Final
 
+import numpy as np
+
+from aegis_advisor.evidence import association_unit
 from aegis_provider.control.dependent_rounding import RandomBytes
 from aegis_sdk.wire import LabelAssociation
 
@@ -13,24 +17,28 @@ DIGITS: Final = 3
 _CHANCE_BYTES: Final = 8
 
 
-def rounded_association(told: LabelAssociation, labels: int, base: int, random_bytes: RandomBytes) -> LabelAssociation:
+def rounded_association(
+    chi_square: float, combinations: int, label: Sequence[int], base: int, random_bytes: RandomBytes
+) -> LabelAssociation:
     """Return what two maskings tell of the label, rounded at random and without bias, then to `DIGITS` digits.
 
-    The combinations become a multiple of the base. Chi-square becomes one of the base times the number of label values:
-    if these are equally frequent, no record changes it by more than that number (`noisy_association`). Three digits
-    alone give counts of small tables away, since few tables have the same chi-square to three digits.
+    The combinations become a multiple of the base, and chi-square one of `association_unit`. A record of a rare label
+    value changes chi-square most in a combination with few records, so these are taken together before
+    (`PairCells.without_rare`). Three digits alone give counts of small tables away, since few tables have the same
+    chi-square to three digits.
 
     Args:
-        told: The exact numbers.
-        labels: The number of label values.
+        chi_square: The exact chi-square.
+        combinations: How many combinations occur.
+        label: The published records of each label value.
         base: The base of the multiples.
         random_bytes: The source of randomness.
     """
-    unit = base * labels
-    combinations = base * _next(told.combinations / base, random_bytes)
+    unit = association_unit(base, np.asarray(label, dtype=np.int64))
+    occurring = base * _next(combinations / base, random_bytes)
     return LabelAssociation(
-        chi_square=_to_digits(unit * _next(told.chi_square / unit, random_bytes)),
-        combinations=max(1, int(_to_digits(combinations))),
+        chi_square=_to_digits(unit * _next(chi_square / unit, random_bytes)),
+        combinations=max(1, int(_to_digits(occurring))),
         rounded_to=base,
         digits=DIGITS,
     )

@@ -2,22 +2,24 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_advisor.evidence import attribute_evidence
-from aegis_provider.control.control import Changes, Control, ControlError, refuse_parameter
-from aegis_provider.control.counted_together import counted_together
+from aegis_advisor.evidence import AttributeEvidence, attribute_evidence, masked_records
+from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
+from aegis_provider.control.counted_together import Margins, counted_together
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_once, rounded_up, uniform
+from aegis_provider.control.noisy_association import key_of
 from aegis_provider.control.pair_counts import coarser_cells
 from aegis_provider.control.promises import Roles
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import known_pairs
 from aegis_provider.control.rounded_trace import rounded_trace
 from aegis_provider.counting.counts import Counts, Partition
+from aegis_provider.counting.pair_tables import PairsTold
 from aegis_provider.progress import Progress
 from aegis_sdk.wire import Attribute, Configuration, EntryDocument, Masking, Pair
 
@@ -43,6 +45,7 @@ class RandomRounding(Control):
         base: The base of the multiples; by default chosen by the number of records (`base_for`).
         random_bytes: The source of randomness, which should be the system's. Whoever can predict it can undo the
             rounding, and whoever guesses a seed can check the guess against the entry.
+        told: What the frequent combinations of each pair tell of the label, which is published instead of what all do.
 
     Raises:
         ControlError: The base is not a valid count of at least 2.
@@ -50,12 +53,17 @@ class RandomRounding(Control):
 
     base: int
     random_bytes: RandomBytes = field(default=secrets.token_bytes, compare=False, repr=False)
+    told: PairsTold = field(default_factory=PairsTold, compare=False, repr=False)
     _threshold: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         refuse_parameter("base", self.base)
         [threshold] = uniform(np.array([self.base]), self.random_bytes)
         object.__setattr__(self, "_threshold", int(threshold))
+
+    def knowing(self, beside: Beside) -> Self:
+        """Return the control, knowing what the frequent combinations of pairs tell of the label."""
+        return replace(self, told=beside.told)
 
     def declared(self) -> dict[str, Any]:
         """Return the base, and that rounding was drawn once."""
@@ -164,24 +172,39 @@ class RandomRounding(Control):
             entry: The exact entry.
             rounded: The entry with all other counts rounded.
         """
-        labels, label = len(entry.label.domain), rounded.label.model_dump()
+        label = rounded.label.model_dump()
         evidence = [attribute_evidence(each.model_dump(), label, self.declared()) for each in rounded.attributes]
-        views = list(coarser_cells(entry))
-        pairs = {place: self._pair(pair, views[place], labels) for place, pair in enumerate(entry.pairs)}
-        times = dict.fromkeys(pairs, 1)
+        views, margins = list(coarser_cells(entry)), [_margins(pair, evidence) for pair in entry.pairs]
+
+        def drawn(place: int, times: int) -> Pair:
+            return self._pair(entry.pairs[place], margins[place], views[place], rounded.label.histogram, times)
+
+        pairs, times = {place: drawn(place, 1) for place in range(len(views))}, dict.fromkeys(range(len(views)), 1)
         while again := {place for place in known_pairs(entry, evidence, pairs) if times[place] < entry.records}:
             times |= {place: 2 * times[place] for place in again}
-            pairs |= {place: self._pair(entry.pairs[place], views[place], labels, times[place]) for place in again}
+            pairs |= {place: drawn(place, times[place]) for place in again}
         return list(pairs.values())
 
-    def _pair(self, pair: Pair, views: Sequence[Partition], labels: int, times: int = 1) -> Pair:
+    def _pair(self, pair: Pair, margins: Margins, views: Sequence[Partition], label: Sequence[int], times: int) -> Pair:
         changed: dict[str, Any] = {}
         if pair.joint is not None:
             exact = np.array(pair.joint, dtype=np.int64)
-            changed |= counted_together(exact, views, self.base, self.random_bytes, times)
+            changed |= counted_together(exact, margins, views, self.base, self.random_bytes, times)
         if pair.with_label is not None:
-            changed["with_label"] = rounded_association(pair.with_label, labels, self.base, self.random_bytes)
+            told = self.told.frequent.get(key_of(pair), pair.with_label)
+            changed["with_label"] = rounded_association(
+                told.chi_square, told.combinations, label, self.base, self.random_bytes
+            )
         return pair.model_copy(update=changed)
+
+
+def _margins(pair: Pair, evidence: Sequence[AttributeEvidence]) -> Margins:
+    """Return the published records of the masked values of a pair's two attributes."""
+    known = {each.name: each for each in evidence}
+    first, second = (
+        masked_records(known[name], masking) for name, masking in zip(pair.attributes, pair.maskings, strict=True)
+    )
+    return first, second
 
 
 def _records(number: int) -> str:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from aegis_provider.counting.counted_table import CountedAttribute, MaskedDomain
 from aegis_provider.counting.counts import Counts, Partition, finest_common_coarsening
 from aegis_provider.counting.group_names import group_names
+from aegis_provider.counting.nested_merging import Values
 from aegis_provider.counting.published_domain import LEAST, PublishedDomain, least_records, merged_values
-from aegis_provider.table.values import Domain
+from aegis_provider.table.values import MISSING, Domain
 
 _FEW: Final = 20
 """A table with fewer records is too small to tell."""
@@ -64,9 +65,11 @@ class ListedMasked:
         return sums
 
 
-def is_nearly_unique(masked: MaskedDomain, records: int) -> bool:
-    """Return whether a masking has two records for each masked value or fewer."""
-    return 2 * len(masked.texts) > max(records, _FEW)
+def is_nearly_unique(counted: CountedAttribute, masked: MaskedDomain) -> bool:
+    """Return whether a masking has two records for each masked value or fewer, or leaves most as rare as they are."""
+    histogram = counted.counts.histogram()
+    records, rare = int(histogram.sum()), int(histogram[_shown(counted, masked)].sum())
+    return 2 * len(masked.texts) > max(records, _FEW) or 2 * rare > records
 
 
 def listed_as_unmasked(
@@ -80,11 +83,36 @@ def listed_as_unmasked(
         published: The listed values.
         binned: Whether the values are bins.
     """
-    partition = finest_common_coarsening(published.partition, masked.partition())
+    return _listed(counted, finest_common_coarsening(published.partition, masked.partition()), binned=binned)
+
+
+def listed_without_rare(counted: CountedAttribute, masked: MaskedDomain, *, binned: bool) -> MaskedDomain:
+    """Merge the masked values of a function that are values of few records, as they are, with each other.
+
+    Only those that follow each other are merged if values are ordered.
+    """
+    domain, shown = counted.domain, _shown(counted, masked)
+    if not shown.any():
+        return masked
+    ordered = Values.of(domain, binned=binned).ordered
+    runs = np.cumsum(np.diff(shown.astype(np.intp), prepend=0) == 1) if ordered else np.zeros(shown.size, dtype=np.intp)
+    atoms = Partition.of(np.where(shown, len(masked.texts) + runs, masked.mapping))
+    values = merged_values(domain, counted.counts.dense(), atoms, LEAST, binned=binned)
+    return _listed(counted, finest_common_coarsening(Partition.of(values.groups), masked.partition()), binned=binned)
+
+
+def _listed(counted: CountedAttribute, partition: Partition, *, binned: bool) -> MaskedDomain:
     members = [np.flatnonzero(partition.groups == group) for group in range(partition.size)]
     frequent = counted.counts.histogram() >= LEAST
     texts = group_names(counted.domain, members, binned=binned, frequent=frequent)
     return MaskedDomain(texts, tuple(partition.groups.tolist()))
+
+
+def _shown(counted: CountedAttribute, masked: MaskedDomain) -> NDArray[np.bool_]:
+    """(values,) Whether each is a value of few records that a masking leaves as it is."""
+    both = zip(masked.mapping, counted.domain.texts, strict=True)
+    kept = [masked.texts[place] == text != MISSING for place, text in both]
+    return np.array(kept, dtype=bool) & (counted.counts.histogram() < LEAST)
 
 
 def _domain_of(texts: Sequence[str]) -> Domain:

@@ -15,6 +15,9 @@ from aegis_provider.counting.counts import Counts, Places
 # Up to this many cells, a table with empty cells is faster than a search for those that are not.
 _MANY_CELLS = 4_000_000
 
+LEAST: Final = 20
+"""The fewest records of a combination that tells something of the label by itself where counts are rounded."""
+
 UNIT: Final = 2**20
 """How many units of label sums make a record. With up to 2^43 records, every sum is a whole number of 64 bits."""
 
@@ -90,6 +93,17 @@ class PairCells:
         sums = _label_sums(counts.astype(np.int64), of_combination.astype(np.int64)[combination])
         return LabelAssociation(min(chi_square, most), size, self._by_label(label, sums))
 
+    def without_rare(self) -> "PairCells":
+        """Return the same records, where the combinations with fewer than `LEAST` records are one.
+
+        The rarest of the others join it until it has as many. A record of a label value with few records changes
+        chi-square most in a combination with few records.
+        """
+        held, combination = np.unique(self.first * self.shape[1] + self.second, return_inverse=True)
+        number = _without_rare(np.bincount(combination, self.counts, held.size))
+        nothing = np.zeros_like(combination)
+        return PairCells(number[combination], nothing, self.label, self.counts, (held.size, 1, self.shape[2]))
+
     def _by_label(self, label: Places, sums: Counts) -> LabelSums:
         total = np.zeros(self.shape[2], dtype=np.int64)
         np.add.at(total, label, sums)
@@ -108,6 +122,16 @@ class PairCells:
             counts = np.bincount(place, self.counts)
         _, combination = np.unique(cells // labels, return_inverse=True)
         return combination, cells % labels, counts.astype(np.float64)
+
+
+def _without_rare(records: NDArray[np.int64 | np.float64]) -> Places:
+    """(combinations,) Numbers that are equal for the combinations taken together, by the records of each."""
+    order = np.argsort(records, kind="stable")
+    number, ascending = np.arange(records.size), records[order]
+    if ascending[0] < LEAST:
+        enough = int(np.searchsorted(np.cumsum(ascending), LEAST)) + 1
+        number[order[: max(enough, int(np.searchsorted(ascending, LEAST)))]] = order[0]
+    return number
 
 
 def _label_sums(counts: Counts, of_combination: Counts) -> Counts:

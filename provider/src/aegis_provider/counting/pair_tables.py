@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, MaskedDomain
-from aegis_provider.counting.pair_cells import LabelSums, PairCells
+from aegis_provider.counting.pair_cells import LabelAssociation, LabelSums, PairCells
 from aegis_provider.counting.pair_counts import Pair, Views, count_pairs, pairs_used
 from aegis_provider.counting.published_domain import PublishedDomain
 from aegis_provider.errors import PlanError, TableError
@@ -28,11 +28,13 @@ class PairsTold:
     Attributes:
         pairs: The entry's `pairs` as JSON values.
         sums: By pair, what its chi-square with the label follows from. An entry does not have these.
+        frequent: By pair, what its frequent combinations tell of the label, the others taken together.
         trace: What the unmasked table tells; `None` if pairs were not counted.
     """
 
     pairs: Sequence[dict[str, Any]] = ()
     sums: Mapping[PairName, LabelSums] = field(default_factory=dict)
+    frequent: Mapping[PairName, LabelAssociation] = field(default_factory=dict)
     trace: float | None = None
 
 
@@ -64,19 +66,23 @@ def pair_tables(
     pairs = list(pairs_used(plan, views))
     _refuse_too_many_cells(counted, views, [pair for pair in pairs if pair.is_needed])
     counts = count_pairs(counted, plan.label, views, pairs, progress) if pairs else ()
-    told = [_told(plan, pair, cells) for pair, cells in counts]
-    return PairsTold([document for document, _ in told], {name_of(document): sums for document, sums in told})
+    documents, sums, frequent = [], {}, {}
+    for pair, cells in counts:
+        told, document = cells.with_label(), _document(plan, pair, cells)
+        name = name_of(document)
+        sums[name], frequent[name] = told.sums, cells.without_rare().with_label()
+        with_label = {"chi_square": told.chi_square, "combinations": told.combinations}
+        documents.append({**document, "with_label": with_label})
+    return PairsTold(documents, sums, frequent)
 
 
-def _told(plan: Plan, pair: Pair, cells: PairCells) -> tuple[dict[str, Any], LabelSums]:
+def _document(plan: Plan, pair: Pair, cells: PairCells) -> dict[str, Any]:
     names = {
         "attributes": [plan.attributes[place].name for place in pair.attributes],
         "maskings": list(pair.maskings),
     }
     joint = {"joint": cells.joint().tolist()} if pair.is_needed else {}
-    told = cells.with_label()
-    with_label = {"chi_square": told.chi_square, "combinations": told.combinations}
-    return {**names, **joint, "with_label": with_label}, told.sums
+    return {**names, **joint}
 
 
 def name_of(pair: Mapping[str, Any]) -> PairName:

@@ -1,6 +1,8 @@
 """Where ordered values may be cut into groups: at round numbers, whose names tell no value that few records have."""
 
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +13,9 @@ from aegis_provider.table.values import Domain, ValueType
 
 _DIGITS: Final = 3
 """The significant digits of a round number."""
+
+_PRECISION: Final = 2000
+"""More digits than two numbers of a table have, so that quotients by a power of ten are exact."""
 
 
 def cut_where_round(domain: Domain, members: Places, frequent: NDArray[np.bool_], *, binned: bool) -> Places:
@@ -38,10 +43,12 @@ def _months_differ(keys: Sequence[Any]) -> NDArray[np.bool_]:
     return np.asarray(months[:-1] != months[1:])
 
 
-def _round_between(keys: Sequence[Any]) -> NDArray[np.bool_]:
+def _round_between(keys: Sequence[Decimal | bool]) -> NDArray[np.bool_]:
     """(n - 1,) Whether a number with three digits is above each number and not above the next."""
-    numbers = np.array([float(key) for key in keys])
-    below, above = numbers[:-1], numbers[1:]
-    largest = np.maximum(np.maximum(np.abs(below), np.abs(above)), np.finfo(np.float64).tiny)
-    unit = 10.0 ** (np.floor(np.log10(largest)) - (_DIGITS - 1))
-    return np.asarray(np.floor(above / unit) > np.floor(below / unit))
+    with localcontext(prec=_PRECISION):
+        return np.array([_is_round_between(below, above) for below, above in pairwise(map(Decimal, keys))], dtype=bool)
+
+
+def _is_round_between(below: Decimal, above: Decimal) -> bool:
+    unit = Decimal(1).scaleb(max(abs(below), abs(above)).adjusted() - (_DIGITS - 1))
+    return (above / unit).to_integral_value(ROUND_FLOOR) > (below / unit).to_integral_value(ROUND_FLOOR)

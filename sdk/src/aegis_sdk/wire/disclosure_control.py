@@ -34,9 +34,8 @@ class DisclosureControl(Request):
         description="`once`: the counts of each attribute by its values and the label were rounded once, with the same "
         "sums for every attribute. Every table that declares no `rounded_to` of its own adds up such counts, so these "
         "tables agree with each other exactly. Numbers of suppressed records and cells were rounded by one threshold. "
-        "In pair counts, masked values with few records are counted with neighbours (`counted_with`): with at most 4, "
-        "with at most one for every 14 masked values of the other attribute, or with fewer than the base. Needs "
-        "`rounded_to`",
+        "In pair counts, masked values with few records by these counts are counted with neighbours (`counted_with`). "
+        "Needs `rounded_to`",
     )
     epsilon: PositiveNumber | None = Field(
         default=None,

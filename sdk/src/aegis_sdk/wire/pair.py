@@ -79,7 +79,8 @@ class LabelAssociation(Request):
     rounded_to: RoundingBase | None = Field(
         default=None,
         description="`combinations` was rounded up or down to a multiple of this base, and `chi_square` to one of this "
-        "base times the number of label values; null: neither was",
+        "base times the number of label values, or times a tenth of all records over those of the rarest label value, "
+        "if that is more. Combinations with few records had been taken together before. null: neither was",
     )
     digits: Annotated[int, Field(ge=1, le=17)] | None = Field(
         default=None,
@@ -111,8 +112,9 @@ class Pair(Request):
     counted_with: _BothPlaces | None = Field(
         default=None,
         description="For each of the two attributes, the place of the masked value with which each masked value is "
-        "counted in `joint`, which may be its own: values with few records are counted with neighbours. The other "
-        "rows and columns are 0. null: each is counted by itself",
+        "counted in `joint`, which may be its own: values with few records, by the published counts of the attribute, "
+        "are counted with neighbours. The other rows and columns are 0. Needs `rounded_to`. null: each is counted by "
+        "itself",
     )
     with_label: LabelAssociation | None = Field(
         default=None,
@@ -136,6 +138,8 @@ class Pair(Request):
         for field in ("noise", "rounded_to", "counted_with") if self.joint is None else ():
             if getattr(self, field) is not None:
                 yield (field,), "Describes the joint counts, but the pair has none"
+        if self.counted_with is not None and self.joint is not None and (self.rounded_to is None or self.noise):
+            yield ("counted_with",), "Masked values are counted with others only in rounded counts, without noise"
 
 
 def pair_faults(pairs: Sequence[Pair], attributes: Sequence[Attribute]) -> Iterator[Fault]:

@@ -130,7 +130,13 @@ def _cell_faults(path: Path, table: IntArray, masking: Masking, labels: int) -> 
     least = -min(declared.slack(1, _sums(*shape)), LARGEST_COUNT) if noisy else 0
     malformed = list(count_faults(path, table, shape, least, "" if noisy else "; if noise explains this, declare it"))
     yield from malformed
-    if malformed or noisy or declared.rounded_to is None:
+    if not malformed:
+        yield from multiple_faults(path, table, declared)
+
+
+def multiple_faults(path: Path, table: IntArray, declared: Perturbation) -> Iterator[Fault]:
+    """Faults of counts that are no multiples of the base to which they are declared to be rounded, without noise."""
+    if declared.noise_scale is not None or declared.rounded_to is None:
         return
     for place in places(table % declared.rounded_to != 0):
         yield Fault((*path, *place), f"{table[place]} is not a multiple of {declared.rounded_to}, its `rounded_to`")

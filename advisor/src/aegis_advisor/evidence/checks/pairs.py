@@ -9,7 +9,7 @@ import numpy as np
 from aegis_advisor.arrays import IntArray, fold
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence.attribute import IDENTITY, AttributeEvidence
-from aegis_advisor.evidence.checks.maskings import declaration_faults
+from aegis_advisor.evidence.checks.maskings import declaration_faults, multiple_faults
 from aegis_advisor.evidence.checks.pair_agreement import refinement_faults
 from aegis_advisor.evidence.checks.tables import (
     LARGEST_COUNT,
@@ -25,6 +25,7 @@ from aegis_advisor.evidence.checks.tables import (
     row_faults,
     total_faults,
 )
+from aegis_advisor.evidence.folding import masked_records
 from aegis_advisor.evidence.pair import PairCounts, named
 
 MOST_FAULTS = 100
@@ -119,6 +120,7 @@ def _table_faults(margins: MaskedMargins, index: int, pair: PairCounts) -> Itera
     elif pair.perturbation.noise_scale is not None:
         least = -LARGEST_COUNT
     malformed += count_faults((index, "joint"), pair.joint, shape, least)
+    malformed += [] if malformed else multiple_faults((index, "joint"), pair.joint, pair.perturbation)
     yield from malformed
     if malformed:
         return
@@ -211,18 +213,18 @@ def _nesting_faults(
 
 def _known_margin(evidence: AttributeEvidence, masking: str) -> MaskedMargin | None:
     """The records (groups,) of each masked value by the attribute's own evidence, or None if it does not say."""
-    counts = evidence.value_counts
+    counts = masked_records(evidence, masking)
+    if counts is None:
+        return None
     # Rounded counts of a value are sums over the label's values, and those of a masked value over its values, too.
     rounded = evidence.rounding.slack(evidence.labels, 1)
     if masking == IDENTITY:
         source = "the unmasked counts add up to" if evidence.histogram is None else "the histogram counts"
-        return None if counts is None else MaskedMargin(counts, source, rounded)
+        return MaskedMargin(counts, source, rounded)
     known = evidence.masking(masking)
     slack = known.perturbation.slack(evidence.labels, known.groups)
     if known.perturbation.is_none:
         slack += rounded * (1 if known.mapping is None else int(np.bincount(known.mapping).max(initial=1)))
     if known.joint is not None and known.perturbation.is_complete:
-        return MaskedMargin(known.joint.sum(axis=1), f"the counts of {masking!r} add up to", slack)
-    if known.mapping is None or counts is None:
-        return None
-    return MaskedMargin(fold(counts, known.mapping, known.groups), "the histogram of its values counts", slack)
+        return MaskedMargin(counts, f"the counts of {masking!r} add up to", slack)
+    return MaskedMargin(counts, "the histogram of its values counts", slack)
