@@ -58,6 +58,11 @@ SECTION = CommandSection(
             "aegis check health.csv --plan plan.yaml --configurations c32,c30",
         ),
         Command(
+            "aegis_provider.cli.generate:generate",
+            "Generate a table that is like this one, of nobody's records.",
+            "aegis generate health.csv --plan plan.yaml --output synthetic.parquet",
+        ),
+        Command(
             "aegis_provider.cli.apply:apply",
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",

@@ -1,0 +1,9 @@
+"""Generated tables: records that are like those of a table and are nobody's."""
+
+from aegis_provider.generate.generated import Generated
+from aegis_provider.generate.generating import DEFAULT_METHOD, Wish, generate
+from aegis_provider.generate.methods.method import Knobs
+from aegis_provider.generate.methods.registry import METHODS
+from aegis_provider.generate.training import Look
+
+__all__ = ["DEFAULT_METHOD", "METHODS", "Generated", "Knobs", "Look", "Wish", "generate"]

@@ -14,6 +14,17 @@ from aegis_provider.table.discretization import Edges, EqualFrequency, EqualWidt
 from aegis_provider.table.values import ValueType
 from aegis_provider.yaml_file import Element
 
+_OPTIONAL: Final = (
+    "type",
+    "discretize",
+    "hierarchy",
+    "maskings",
+    "default",
+    "identity",
+    "fitted_to",
+    "privacy_weight",
+    "importance",
+)
 _MOST_BINS = 10_000
 _FEWEST_BINS = 2
 
@@ -30,8 +41,7 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
         attribute.checked_name(name)
         if name == label:
             attribute.fail("the label cannot be an attribute too")
-        optional = ("type", "discretize", "hierarchy", "maskings", "default", "identity", "fitted_to")
-        fields = attribute.fields(optional=optional)
+        fields = attribute.fields(optional=_OPTIONAL)
         levels = list(_levels(fields["hierarchy"], name)) if "hierarchy" in fields else []
         maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
         for masking_id in {each.id for each in levels} & {each.id for each in maskings}:
@@ -43,7 +53,8 @@ def read_attributes(element: Element, label: str) -> Iterator[Attribute]:
         if default == IDENTITY and "default" in fields and not identity:
             fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
         is_fitted = "fitted_to" in fields and _is_fitted(fields["fitted_to"])
-        yield Attribute(name, value_type, (*levels, *maskings), discretization, default, identity, is_fitted)
+        weights = (_weight(fields.get(key)) for key in ("privacy_weight", "importance"))
+        yield Attribute(name, value_type, (*levels, *maskings), discretization, default, identity, is_fitted, *weights)
 
 
 def _default(element: Element | None, maskings: Sequence[Masking]) -> str:
@@ -54,6 +65,15 @@ def _is_fitted(element: Element) -> bool:
     if element.text() != "label":
         element.fail(f"maskings can only be fitted to `label`, not to {element.value!r}")
     return True
+
+
+def _weight(element: Element | None) -> float | None:
+    if element is None:
+        return None
+    weight = element.decimal()
+    if not 0 <= weight <= 1:
+        element.fail(f"a weight must be from 0 to 1, not {element.value}")
+    return float(weight)
 
 
 def choices_of(maskings: Sequence[Masking]) -> list[str]:

@@ -50,7 +50,8 @@ class Attribute:
     `discretization`: how the numbers of a continuous attribute become the bins that are its values; `None` if they are
     not binned. `default`: the choice of every configuration that does not name the attribute. `identity`: whether
     configurations may leave it unmasked. `fitted_to_label`: whether its maskings merge values that tell the same about
-    the label; for other records they must be fitted anew.
+    the label; for other records they must be fitted anew. `privacy_weight` and `importance`: in [0, 1], how much it
+    counts where a generated record must not be near a real one, and where it should be; `None` if the plan is silent.
     """
 
     name: str
@@ -60,6 +61,8 @@ class Attribute:
     default: str = IDENTITY
     identity: bool = True
     fitted_to_label: bool = False
+    privacy_weight: float | None = None
+    importance: float | None = None
 
     def masking(self, choice: str) -> Masking | None:
         """Return its masking with that id, or `None` for `identity` and `drop`."""
@@ -110,7 +113,9 @@ class Plan:
     `about`: its title, description, keywords and license, if stated. `sensitive`: the attributes (perhaps the label)
     whose value nobody should learn about a person. `quasi_identifiers`: the attributes that someone may know of a
     person. `seed`: the seed of the random maskings. `left_out`: columns of the table that are never shared, each with
-    the reason. `files`: the plan file and the files that it names; comparisons ignore where a plan is kept.
+    the reason. `saliency`: whether attributes without an `importance` get one by how much they tell a classifier about
+    the label; otherwise it is 1. `files`: the plan file and the files that it names; comparisons ignore where a plan is
+    kept.
     """
 
     source: str
@@ -122,6 +127,7 @@ class Plan:
     quasi_identifiers: tuple[str, ...] = ()
     seed: int = 0
     left_out: Mapping[str, str] = field(default_factory=dict)
+    saliency: bool = True
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property

@@ -13,7 +13,16 @@ from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED
 
 _ABOUT: Final = ("title", "description", "license")
-_OPTIONAL: Final = ("privacy", *SUPPRESSED, "sensitive", "quasi_identifiers", "seed", "keywords", "left_out")
+_OPTIONAL: Final = (
+    "privacy",
+    *SUPPRESSED,
+    "sensitive",
+    "quasi_identifiers",
+    "seed",
+    "keywords",
+    "left_out",
+    "saliency",
+)
 
 
 def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
@@ -49,6 +58,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True) -> Plan:
         quasi_identifiers,
         seed,
         left_out,
+        "saliency" not in fields or fields["saliency"].one_of("auto", "none") == "auto",
         files,
     )
 

@@ -2,10 +2,11 @@
 
 from aegis_provider.records.column import Column, as_numbers, numbers_of
 from aegis_provider.records.records import MOST_RECORDS, Records, drawn, read_records, rows_of
-from aegis_provider.records.sides import Sides, sides_of
+from aegis_provider.records.sides import SHARE, Sides, sides_of
 
 __all__ = [
     "MOST_RECORDS",
+    "SHARE",
     "Column",
     "Records",
     "Sides",

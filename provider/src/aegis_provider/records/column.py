@@ -61,7 +61,7 @@ class Column:
 
 
 def numbers_of(domain: Domain) -> NDArray[np.float64] | None:
-    """(values,) The numbers of a domain, dates as days, NaN if missing; `None` if not all values are numbers or dates."""
+    """(values,) The numbers of a domain, dates as days, NaN if missing; `None` if some values are neither."""
     if domain.value_type == ValueType.DATE:
         return as_numbers([None if key is None else key.toordinal() for key in domain.keys])
     return as_numbers(domain.keys) if domain.value_type in NUMERIC else None

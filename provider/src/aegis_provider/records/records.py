@@ -51,11 +51,14 @@ def read_records(
     """Read the attributes and, as the last column, the label; at most so many records, drawn at random.
 
     Raises:
-        TableError: The table cannot be read, lacks a column, or has a value that is not of the declared type.
+        TableError: The table cannot be read, has no records, lacks a column, or has a value that is not of the declared type.
     """
     names = [*(each.name for each in attributes), label]
     table.positions(names)
-    chosen = drawn(table.records(), most, seed)
+    records = table.records()
+    if not records:
+        raise TableError(f"{table.name}: has no records")
+    chosen = drawn(records, most, seed)
     texts = rows_of(table.batches(names), chosen)
     types = [*(each.value_type for each in attributes), None]
     return Records(

@@ -49,6 +49,19 @@ def progress_bar(task: str) -> Iterator[Progress]:
         yield lambda done, total: bars.update(bar, completed=done, total=total)
 
 
+@contextmanager
+def described_bar(task: str) -> Iterator[Callable[[float, float, str], None]]:
+    """Show a progress bar like `progress_bar`, with a text on what is reached until now."""
+    from rich.console import Console  # noqa: PLC0415 - see above
+    from rich.progress import Progress as Bars  # noqa: PLC0415 - see above
+
+    with Bars(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bars:
+        bar = bars.add_task(task, total=None)
+        yield lambda done, total, text: bars.update(
+            bar, completed=done, total=total, description=f"{task}: {text}", refresh=True
+        )
+
+
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> Iterator[str]:
     """Lines of aligned columns, with numbers to the right: integers and shares unchanged, others with six decimals."""
     cells = [[_cell(cell) for cell in row] for row in [header, *rows]]

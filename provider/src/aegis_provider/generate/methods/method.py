@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,4 +98,13 @@ class Method(Protocol):
         Raises:
             TableError: The task cannot be learnt by this method.
         """
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A method whose models can be made again from their states."""
+
+    def restored(self, task: Task, state: Mapping[str, Any]) -> Model:
+        """Return the model of the same task that had this state."""
         ...

@@ -20,7 +20,13 @@ def _marginals() -> Method:
     return Marginals()
 
 
-METHODS: Final[Mapping[str, Callable[[], Method]]] = {"cart": _cart, "mbi": _marginals}
+def _wgan_gp() -> Method:
+    from aegis_provider.generate.methods.wgan_gp import WganGp  # noqa: PLC0415 - an extra, and slow to load
+
+    return WganGp()
+
+
+METHODS: Final[Mapping[str, Callable[[], Method]]] = {"wgan-gp": _wgan_gp, "cart": _cart, "mbi": _marginals}
 """By its name, what makes a method."""
 
 

@@ -25,9 +25,7 @@ class Blocks:
 
     def one_hot(self, codes: Array) -> Array:
         """(records, width) Return the vectors of records, given by their (records, columns) levels."""
-        return jnp.concatenate(
-            [jax.nn.one_hot(codes[:, place], size) for place, size in enumerate(self.sizes)], axis=1
-        )
+        return jnp.concatenate([jax.nn.one_hot(codes[:, place], size) for place, size in enumerate(self.sizes)], axis=1)
 
     def soft(self, logits: Array, key: Array, temperature: float) -> Array:
         """(records, width) Return vectors drawn from logits of that shape, by Gumbel-softmax (Jang et al. 2017)."""
@@ -69,9 +67,10 @@ def distance_map(levels: Sequence[Levels], weights: NDArray[np.float64]) -> NDAr
 def _of_column(levels: Levels) -> NDArray[np.float64]:
     """(levels, features) Return the features of each level of a column."""
     if levels.positions is None:
-        return np.eye(levels.size) / np.sqrt(2)
+        return np.asarray(np.eye(levels.size) / np.sqrt(2))
     if levels.missing is None:
-        return levels.positions[:, None]
+        return np.asarray(levels.positions[:, None])
     is_missing = np.arange(levels.size) == levels.missing
     # A missing number is in the middle, and half a unit away from that in a direction of its own.
-    return np.stack([np.where(is_missing, 0.5, levels.positions), np.where(is_missing, np.sqrt(0.75), 0)], axis=1)
+    places, apart = np.where(is_missing, 0.5, levels.positions), np.where(is_missing, np.sqrt(0.75), 0.0)
+    return np.asarray(np.stack([places, apart], axis=1), dtype=np.float64)

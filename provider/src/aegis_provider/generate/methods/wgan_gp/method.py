@@ -32,7 +32,7 @@ class WganGp:
             the paper.
     """
 
-    settings: Settings = Settings()
+    settings: Settings = Settings()  # noqa: RUF009 - immutable
     every: int = 250
     scaled: bool = True
 
@@ -40,7 +40,9 @@ class WganGp:
         """Nothing is guaranteed."""
         return None
 
-    def train(self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None) -> Iterator["Trained"]:
+    def train(
+        self, task: Task, rng: np.random.Generator, state: Mapping[str, Any] | None = None
+    ) -> Iterator["Trained"]:
         """Yield a model after every few iterations, without end.
 
         Raises:
@@ -59,6 +61,12 @@ class WganGp:
             if not all(np.isfinite(each).all() for each in jax.tree.leaves(networks.generator)):
                 raise DivergedError(int(networks.iterations), losses)
             yield Trained(blocks, self.settings, networks, losses)
+
+    def restored(self, task: Task, state: Mapping[str, Any]) -> "Trained":
+        """Return the model of the same task that had this state."""
+        blocks = Blocks(task.sizes)
+        networks = _restored(initial_networks(blocks, self.settings, jax.random.key(0)), state)
+        return Trained(blocks, self.settings, networks, {})
 
     def _problem(self, task: Task, key: Array) -> Problem:
         codes = jnp.asarray(task.codes, jnp.int32)

@@ -118,7 +118,8 @@ def _critic_step(
         critic, blocks.one_hot(codes[rows]), generated, for_penalty, settings.penalty
     )
     updates, state = settings.adam.update(slopes, state)
-    return (optax.apply_updates(critic, updates), state), loss  # type: ignore[return-value]
+    changed: Any = optax.apply_updates(critic, updates)
+    return (changed, state), loss
 
 
 def _generator_step(

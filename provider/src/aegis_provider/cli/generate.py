@@ -1,0 +1,137 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
+from aegis_provider.generate import DEFAULT_METHOD, Generated, Knobs, Look, Wish
+from aegis_provider.generate import generate as generate_records
+from aegis_provider.plan.reading import load_plan
+from aegis_provider.records import SHARE
+from aegis_provider.table import table_name
+from aegis_sdk.cli.failures import InputError
+from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.terminal import described_bar, print_result, say
+from aegis_sdk.printable import Share
+
+
+def generate(
+    table: TableArgument,
+    plan: PlanOption,
+    output: Annotated[Path, typer.Option(help="The file to write: Parquet if it ends in .parquet, otherwise CSV.")],
+    method: Annotated[str, typer.Option(help="wgan-gp, cart or mbi.")] = DEFAULT_METHOD,
+    records: Annotated[
+        int | None, typer.Option(min=1, help="How many records; by default as many as are learnt from.")
+    ] = None,
+    label_shares: Annotated[
+        str | None, typer.Option(metavar="VALUE=SHARE,...", help="Shares of label values; by default the table's.")
+    ] = None,
+    privacy: Annotated[
+        float, typer.Option(min=0, metavar="LAMBDA", help="wgan-gp: what nearness to real records costs.")
+    ] = 0.0,
+    value: Annotated[
+        float, typer.Option(min=0, metavar="LAMBDA", help="wgan-gp: what nearness in important attributes is worth.")
+    ] = 0.0,
+    epsilon: Annotated[
+        float | None, typer.Option(min=0, help="mbi: the budget of differential privacy; without it, none.")
+    ] = None,
+    holdout: Annotated[
+        float, typer.Option(min=0, max=0.9, metavar="SHARE", help="The share of records that is not learnt from.")
+    ] = SHARE,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Keep it secret. A run that was stopped goes on if it is the same.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="How long the training may take.")] = 240.0,
+    delimiter: DelimiterOption = ",",
+    memory_limit: MemoryOption = "1GB",
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Generate a table that is like this one, of records that are nobody's.
+
+    The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
+    held out: `aegis risk OUTPUT --against TABLE --plan PLAN` finds them again, and shows what attacks achieve.
+
+    Ctrl-C ends the training with the best model until then.
+    """
+    intended, knobs = load_plan(plan, configurations_needed=False), Knobs(privacy, value, epsilon)
+    wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
+    say(f"learning from {table_name(table)} ...")
+    with described_bar("training") as bar:
+        generated = generate_records(
+            table,
+            intended,
+            output,
+            method=method,
+            knobs=knobs,
+            wish=wish,
+            delimiter=delimiter,
+            memory_limit=memory_limit,
+            watch=lambda look: bar(look.seconds, seconds, _described(look)),
+        )
+    print_result(_document(generated), _report(generated), as_json=as_json)
+
+
+def _shares(text: str | None) -> dict[str, float] | None:
+    """Return the shares in `VALUE=SHARE,...`.
+
+    Raises:
+        InputError: They cannot be read, or are no shares.
+    """
+    if text is None:
+        return None
+    shares = {}
+    for part in text.split(","):
+        name, mark, number = part.rpartition("=")
+        try:
+            shares[name.strip()] = float(number)
+        except ValueError:
+            mark = ""
+        if not mark or not 0 <= shares.get(name.strip(), -1) < float("inf"):
+            raise InputError(f"--label-shares: {part!r} is no VALUE=SHARE, such as yes=0.5")
+    if not sum(shares.values()):
+        raise InputError("--label-shares: one share at least must be above 0")
+    return shares
+
+
+def _described(look: Look) -> str:
+    auc = "" if look.quality.auc is None else f", AUC {look.quality.auc:.3f}"
+    losses = "".join(f", loss of {name} {value:.2f}" for name, value in look.losses.items())
+    return f"pair total variation {look.quality.pair_total_variation:.3f}{auc}{losses}"
+
+
+def _document(generated: Generated) -> dict[str, Any]:
+    training, guarantee = generated.training, generated.guarantee
+    return {
+        "output": str(generated.output),
+        "records": generated.table.num_rows,
+        "method": generated.method,
+        "privacy": generated.knobs.privacy,
+        "value": generated.knobs.value,
+        "guarantee": None if guarantee is None else {"epsilon": guarantee[0], "delta": guarantee[1]},
+        "learnt_from": generated.learnt_from,
+        "held_out": generated.held_out,
+        "pair_total_variation": training.quality.pair_total_variation,
+        "auc": training.quality.auc,
+        "looks": len(training.looks),
+        "ended": training.ended,
+        "left_out": list(generated.left_out),
+        "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},
+    }
+
+
+def _report(generated: Generated) -> Iterator[str]:
+    training = generated.training
+    yield (
+        f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}, learnt from "
+        f"{generated.learnt_from:,} of {generated.of_records:,}; {generated.held_out:,} were held out"
+    )
+    yield generated.promise
+    auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
+    yield (
+        f"beside real records that it did not learn from: pair total variation "
+        f"{Share(training.quality.pair_total_variation)}{auc}"
+    )
+    yield f"the best of {len(training.looks)} models; the training ended because {training.ended}"
+    if generated.left_out:
+        yield f"left out, as the plan asks (identity: false): {', '.join(generated.left_out)}"

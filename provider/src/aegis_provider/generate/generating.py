@@ -1,0 +1,246 @@
+"""From a table to records that are like its own and are nobody's."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from aegis_provider.errors import OutputError, PlanError, TableError, shortened
+from aegis_provider.extras import needs_extra
+from aegis_provider.generate.checkpoint import Checkpoint
+from aegis_provider.generate.generated import Generated
+from aegis_provider.generate.levels import FEWEST, Codes, Levels, levels_of
+from aegis_provider.generate.methods.method import Knobs, Model, Task
+from aegis_provider.generate.methods.registry import METHODS, method_of
+from aegis_provider.generate.training import Trainer, Watch
+from aegis_provider.generate.weights import importance_weights, privacy_weights
+from aegis_provider.generate.writing import write
+from aegis_provider.output import refuse_overwriting
+from aegis_provider.plan.model import Attribute, Plan
+from aegis_provider.records import SHARE, Records, read_records, sides_of
+from aegis_provider.table import Source, open_table, table_name
+
+DEFAULT_METHOD: Final = next(iter(METHODS))
+KEPT: Final = "keep"
+
+_FEWEST_RECORDS: Final = 100
+_VALIDATED: Final = 0.1
+_FOR_VALIDATION, _FOR_RECORDS, _FOR_VALUES = 4, 5, 6
+_ROUNDS: Final = 50
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to generate.
+
+    Attributes:
+        records: How many records; by default as many as were learnt from.
+        label_shares: The share of each label value; by default those of the records that were learnt from.
+        holdout: The share of the table's records that is not learnt from.
+        seed: Without it, one is drawn, and two runs differ.
+        seconds: How long the training may take.
+    """
+
+    records: int | None = None
+    label_shares: Mapping[str, float] | None = None
+    holdout: float = SHARE
+    seed: int | None = None
+    seconds: float = 240.0
+
+
+def generate(
+    table: Source,
+    plan: Plan,
+    output: Path | None = None,
+    *,
+    method: str = DEFAULT_METHOD,
+    knobs: Knobs = Knobs(),  # noqa: B008 - immutable
+    wish: Wish = Wish(),
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    watch: Watch = lambda _: None,
+) -> Generated:
+    """Learn from the records of a table, and generate others that are like them.
+
+    Attributes that the plan does not let be shared as they are (`identity: false`) are left out.
+
+    Args:
+        table: Anything that `open_table` accepts.
+        plan: A plan of the table; it needs no configurations.
+        output: The file to write, Parquet if it ends in `.parquet`, otherwise CSV; without it, none is written.
+        method: A name in `METHODS`.
+        knobs: What is asked of the method.
+        wish: How many records, of which label values, and how long it may take.
+        delimiter: The delimiter of the output, and of the table if it is CSV.
+        memory_limit: The memory limit of DuckDB.
+        watch: Called with each model that is looked at during the training.
+
+    Raises:
+        PlanError: The method is unknown, or no attribute can be generated.
+        TableError: The table cannot be read or learnt from.
+        OutputError: The output cannot be written.
+        AegisError: The extra `synth` is not installed.
+    """
+    chosen = method_of(method)
+    attributes = _generable(plan)
+    if output is not None:
+        refuse_overwriting(output, table, *plan.files)
+    with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
+        records = read_records(opened, attributes, plan.label)
+        of_records, separator = opened.records(), opened.delimiter or ","
+    seed = secrets.randbits(63) if wish.seed is None else wish.seed
+    prepared = _Prepared.of(records, plan, attributes, knobs, wish, seed, table_name(table), with_value=knobs.value > 0)
+    checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
+    with needs_extra("synth"):
+        training = Trainer(chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch).train()
+    codes = prepared.sampled(training.model, wish, seed)
+    rng = np.random.default_rng([seed, _FOR_VALUES])
+    columns = [each.decoder.drawn(codes[:, place], rng) for place, each in enumerate(prepared.task.levels)]
+    texts = pa.table(
+        {each.name: pa.array(column, pa.string()) for each, column in zip(prepared.task.levels, columns, strict=True)}
+    )
+    if output is not None:
+        write(output, texts, separator)
+    if checkpoint is not None:
+        checkpoint.remove()
+    return Generated(
+        table=texts,
+        output=output,
+        method=method,
+        knobs=knobs,
+        guarantee=chosen.guarantee(prepared.task),
+        training=training,
+        learnt_from=len(prepared.task.codes),
+        held_out=prepared.held_out,
+        of_records=of_records,
+        left_out=tuple(each.name for each in plan.attributes if each not in attributes),
+        weights=prepared.weights(),
+    )
+
+
+def _generable(plan: Plan) -> tuple[Attribute, ...]:
+    attributes = tuple(each for each in plan.attributes if each.identity and not each.is_secret)
+    if not attributes:
+        raise PlanError(f"{plan.source}: no attribute may be shared as it is, so none can be generated")
+    return attributes
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The records of a table, ready to be learnt from.
+
+    Attributes:
+        task: What to learn.
+        validation: (records, columns) The levels of the records that models are compared with.
+        labels: The texts of the label's levels.
+        held_out: How many records are held out.
+    """
+
+    task: Task
+    validation: Codes
+    labels: Sequence[str]
+    held_out: int
+
+    @classmethod
+    def of(
+        cls,
+        records: Records,
+        plan: Plan,
+        attributes: Sequence[Attribute],
+        knobs: Knobs,
+        wish: Wish,
+        seed: int,
+        name: str,
+        *,
+        with_value: bool,
+    ) -> "_Prepared":
+        """Split the records, group their values into levels, and weigh the columns.
+
+        Raises:
+            TableError: There are too few records, or too few of two label values.
+        """
+        sides = sides_of(records, wish.holdout)
+        if len(sides.training) < _FEWEST_RECORDS:
+            raise TableError(
+                f"{name}: {len(sides.training)} records to learn from are too few; {_FEWEST_RECORDS} are needed"
+            )
+        levels = [levels_of(each) for each in sides.training.columns]
+        label = sides.training.columns[-1]
+        frequent = [place for place in range(len(label.domain)) if label.counts[place] >= FEWEST]
+        if len(frequent) < 2:  # noqa: PLR2004 - one class
+            raise TableError(
+                f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records, so there "
+                "is nothing to predict"
+            )
+        codes = _codes(levels, sides.training)
+        validated = np.random.default_rng([seed, _FOR_VALIDATION]).random(len(codes)) < _VALIDATED
+        sizes = [each.size for each in levels]
+        quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
+        learnt = codes[~validated]
+        importance = importance_weights(plan, attributes, learnt, sizes, seed) if with_value else np.zeros(len(levels))
+        task = Task(levels, learnt, quasi, privacy_weights(attributes), importance, knobs)
+        texts = [""] * levels[-1].size
+        for place, level in enumerate(levels[-1].of_value):
+            texts[level] = label.domain.texts[place] if place in frequent else texts[level]
+        return cls(task, codes[validated], texts, len(sides.held_out))
+
+    def weights(self) -> dict[str, tuple[float, float]]:
+        """Return by attribute the weights for privacy and for value; those not used are 0."""
+        privacy = np.where(self.task.quasi_identifiers, self.task.privacy_weights, 0) * (self.task.knobs.privacy > 0)
+        both = zip(self.task.levels[:-1], privacy, self.task.importance, strict=False)
+        return {each.name: (float(one), float(two)) for each, one, two in both}
+
+    def sampled(self, model: Model, wish: Wish, seed: int) -> Codes:
+        """Return (records, columns) generated levels with the label values that are asked for.
+
+        Raises:
+            TableError: The model hardly ever generates a label value that is asked for.
+        """
+        quotas, rng = self._quotas(wish), np.random.default_rng([seed, _FOR_RECORDS])
+        parts, missing = [], quotas.copy()
+        for _ in range(_ROUNDS):
+            drawn = model.sample(int(max(2 * missing.sum(), 1_000)), rng)
+            for level in np.flatnonzero(missing):
+                rows = np.flatnonzero(drawn[:, -1] == level)[: missing[level]]
+                parts.append(drawn[rows])
+                missing[level] -= len(rows)
+            if not missing.any():
+                return np.asarray(rng.permutation(np.concatenate(parts)))
+        lacking = self.labels[int(missing.argmax())]
+        raise TableError(f"the model hardly ever generates the label value {shortened(lacking)}; train for longer")
+
+    def _quotas(self, wish: Wish) -> Codes:
+        """(levels of the label,) How many records of each to generate."""
+        records = len(self.task.codes) if wish.records is None else wish.records
+        shares = np.bincount(self.task.codes[:, -1], minlength=len(self.labels)).astype(np.float64)
+        if wish.label_shares is not None:
+            unknown = [each for each in wish.label_shares if each not in self.labels]
+            if unknown:
+                raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records")
+            shares = np.array([wish.label_shares.get(text, 0.0) for text in self.labels])
+        exact = records * shares / shares.sum()
+        quotas = np.floor(exact).astype(np.intp)
+        quotas[np.argsort(quotas - exact, kind="stable")[: records - int(quotas.sum())]] += 1
+        return np.asarray(quotas)
+
+
+def _codes(levels: Sequence[Levels], records: Records) -> Codes:
+    return np.asarray(np.stack([each.encode(one) for each, one in zip(levels, records.columns, strict=True)], axis=1))
+
+
+def _checkpoint(output: Path, prepared: _Prepared, method: str, wish: Wish) -> Checkpoint:
+    """Return the file beside the output that keeps the training."""
+    task = prepared.task
+    told = json.dumps([method, asdict(task.knobs), wish.seed, wish.seconds, list(task.sizes)])
+    digest = hashlib.sha256(told.encode())
+    for each in (task.codes, prepared.validation, task.privacy_weights, task.importance, task.quasi_identifiers):
+        digest.update(np.ascontiguousarray(each).tobytes())
+    if not output.parent.is_dir():
+        raise OutputError(f"{output}: there is no directory {output.parent}; create it first")
+    return Checkpoint(output.with_name(f".{output.name}.training.npz"), digest.hexdigest())

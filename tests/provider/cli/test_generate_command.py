@@ -1,0 +1,128 @@
+"""`aegis generate` on a small table: what it writes and says, and what it refuses."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+PLAN = """label: y
+attributes:
+  age: {type: integer}
+  town: {}
+  name: {identity: false}
+"""
+
+
+@pytest.fixture
+def table(write):
+    rng = np.random.default_rng(0)
+    age, town = rng.integers(20, 60, 900), rng.integers(0, 3, 900)
+    label = np.where(rng.random(900) < 0.2 + 0.3 * (town == 1), "yes", "no")
+    rows = [f"{a},{'abc'[t]},n{n},{y}" for n, (a, t, y) in enumerate(zip(age, town, label, strict=True))]
+    return write("table.csv", "\n".join(["age,town,name,y", *rows]) + "\n")
+
+
+@pytest.fixture
+def generate(table, write, aegis, tmp_path):
+    """Generate by CART from the table, unless told otherwise; return the exit code, stdout and stderr."""
+
+    def run(*arguments, plan=PLAN, source=table, output="out.parquet"):
+        options = ["--plan", write("plan.yaml", plan), "--output", tmp_path / output, "--method", "cart", *arguments]
+        return aegis("generate", source, *options)
+
+    return run
+
+
+def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
+    code, printed, _ = generate("--records", 500, "--seed", 1, "--json")
+    told, written = json.loads(printed), pq.read_table(tmp_path / "out.parquet")
+    assert (code, told["records"], told["left_out"], told["guarantee"]) == (0, 500, ["name"], None)
+    assert written.column_names == ["age", "town", "y"]
+    assert str(written.schema.field("age").type) == "int64"
+    assert set(written["town"].to_pylist()) == {"a", "b", "c"}
+    assert told["learnt_from"] + told["held_out"] < 900  # the rest chose the model
+
+
+def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
+    _, printed, _ = generate()
+    assert "nothing is guaranteed" in printed
+    assert "left out, as the plan asks (identity: false): name" in printed
+
+
+def test_the_same_seed_makes_the_same_file_and_another_another(generate, tmp_path):
+    for name, seed in (("a.csv", 1), ("b.csv", 1), ("c.csv", 2)):
+        generate("--seed", seed, output=name)
+    a, b, c = ((tmp_path / name).read_bytes() for name in ("a.csv", "b.csv", "c.csv"))
+    assert a == b != c
+
+
+def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
+    generate("--records", 400, "--label-shares", "yes=1,no=3")
+    labels = pq.read_table(tmp_path / "out.parquet")["y"].to_pylist()
+    assert (labels.count("yes"), labels.count("no")) == (100, 300)
+    generate("--records", 400)
+    labels = pq.read_table(tmp_path / "out.parquet")["y"].to_pylist()
+    whole = [line.rpartition(",")[2] for line in table.read_text().splitlines()[1:]]
+    assert abs(labels.count("yes") / 400 - whole.count("yes") / 900) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--method", "gan"], "unknown method 'gan'; did you mean 'wgan-gp'?"),
+        (["--label-shares", "yes"], "'yes' is no VALUE=SHARE"),
+        (["--label-shares", "yes=0"], "one share at least must be above 0"),
+        (["--label-shares", "maybe=1"], "the label has no value 'maybe' with 5 records"),
+        (["--holdout", "0.9"], "are too few; 100 are needed"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_nothing_is_written(generate, tmp_path, arguments, words):
+    code, printed, said = generate(*arguments)
+    assert code
+    assert words in said
+    assert printed == ""
+    assert not list(tmp_path.glob("*out*"))
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (
+            PLAN.replace("town: {}", "town: {privacy_weight: 2}"),
+            "attributes.town.privacy_weight: a weight must be from 0",
+        ),
+        (PLAN.replace("town: {}", "town: {importance: a}"), "attributes.town.importance: 'a' is not a number"),
+        (PLAN + "saliency: yes\n", "saliency: expected auto or none"),
+        ("label: y\nattributes:\n  name: {}\n", "would point to somebody; leave the column out of the plan"),
+        ("label: y\nattributes:\n  name: {identity: false}\n", "no attribute may be shared as it is"),
+        ("label: name\nattributes:\n  age: {}\n", "would point to somebody"),
+    ],
+)
+def test_a_plan_that_cannot_be_used_is_one_line(generate, plan, words):
+    code, _, said = generate(plan=plan)
+    assert code
+    assert words in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("age,town,name,y\n1,a,n,yes\n2,b,m,no\n3,c,o,no\n", "are too few; 100 are needed"),
+        ("age,town,name,y\n" + "".join(f"{n % 40},a,n,yes\n" for n in range(900)), "nothing to predict"),
+        ("age,town,name,y\n", "no records"),
+    ],
+)
+def test_a_table_that_cannot_be_learnt_from_is_one_line(generate, write, content, words):
+    code, _, said = generate(source=write("other.csv", content))
+    assert code
+    assert words in said
+
+
+@pytest.mark.parametrize("age", ["", "7"])
+def test_a_column_that_is_constant_or_missing_comes_back_as_it_is(generate, write, tmp_path, age):
+    rows = "".join(f"{age},t{n % 50},n,{'yes' if n % 3 else 'no'}\n" for n in range(900))
+    code, _, said = generate(source=write("other.csv", "age,town,name,y\n" + rows), output="out.csv")
+    assert code == 0, said
+    body = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    assert {line.partition(",")[0] for line in body} == {age}

@@ -1,0 +1,139 @@
+"""When a training ends, which model it returns, and how a run goes on that was stopped."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from aegis_provider.generate.checkpoint import Checkpoint
+from aegis_provider.generate.methods.cart import Cart
+from aegis_provider.generate.methods.method import DivergedError
+from aegis_provider.generate.methods.wgan_gp import WganGp
+from aegis_provider.generate.methods.wgan_gp.training import Settings
+from aegis_provider.generate.quality import pair_total_variation, predictive_auc
+from aegis_provider.generate.training import PATIENCE, Trainer
+from tests.provider.generate.methods.tasks import random_columns, task_of
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Real records, a share of which has its columns shuffled."""
+
+    codes: np.ndarray
+    spoilt: float
+    losses: dict = field(default_factory=dict)
+
+    def sample(self, records, rng):
+        rows = self.codes[rng.integers(0, len(self.codes), records)]
+        bad = rng.random(records) < self.spoilt
+        for place in range(rows.shape[1]):
+            rows[bad, place] = rng.permutation(rows[bad, place])
+        return rows
+
+    def state(self):
+        return {}
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A method whose models are as good as it is told."""
+
+    spoilt: tuple
+    end: type | None = None
+
+    def guarantee(self, _task):
+        return None
+
+    def train(self, task, _rng, _state=None):
+        yield from (Mixed(task.codes, each) for each in self.spoilt)
+        if self.end is DivergedError:
+            raise DivergedError(7, {"critic": float("nan")})
+        if self.end is not None:
+            raise self.end
+
+
+@pytest.fixture(scope="module")
+def task():
+    return task_of(random_columns(600))
+
+
+@pytest.fixture(scope="module")
+def validation():
+    return task_of(random_columns(600, seed=1)).codes
+
+
+def train(method, task, validation, **more):
+    return Trainer(method, task, validation, seed=1, seconds=1e6, **more).train()
+
+
+def test_the_best_model_is_returned_once_no_other_is_better(task, validation):
+    training = train(Scripted((0.9, 0.0, *(0.8,) * 30)), task, validation)
+    assert (training.best, len(training.looks)) == (1, 2 + PATIENCE)
+    assert training.model.spoilt == 0.0
+    assert training.ended == f"the last {PATIENCE} looks were no better"
+
+
+@pytest.mark.parametrize(("end", "words"), [(KeyboardInterrupt, "it was stopped"), (DivergedError, "diverged")])
+def test_a_training_that_breaks_off_returns_the_best_model_until_then(task, validation, end, words):
+    training = train(Scripted((0.5, 0.1, 0.9), end), task, validation)
+    assert training.model.spoilt == 0.1
+    assert words in training.ended
+    with pytest.raises(end):
+        train(Scripted((), end), task, validation)
+
+
+def test_time_ends_it_and_a_method_that_yields_one_model_ends_by_itself(task, validation):
+    trainer = Trainer(Scripted((0.5, 0.0)), task, validation, seed=1, seconds=0)
+    assert len(trainer.train().looks) == 1
+    seen = []
+    training = train(Cart(), task, validation, watch=seen.append)
+    assert training.ended == "it learns in one step"
+    assert seen == list(training.looks)
+
+
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(task, validation, tmp_path):
+    method = WganGp(Settings(hidden=(16,), noise=8, batch=32, reference=32, critic_steps=1), every=20)
+    checkpoint = Checkpoint(tmp_path / "training.npz", "digest")
+
+    def stop(look):
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        seen.append(look)
+
+    seen = []
+    first = Trainer(method, task, validation, 1, 1e6, checkpoint, stop).train()
+    assert first.ended == "it was stopped"
+
+    def run(kept):
+        looks = []
+
+        def watch(look):
+            looks.append(look.quality)
+            if len(looks) + before == 5:
+                raise KeyboardInterrupt
+
+        before = len(first.looks) if kept else 0
+        return Trainer(method, task, validation, 1, 1e6, kept, watch).train()
+
+    whole, resumed = run(None), run(checkpoint)
+    assert [each.quality for each in resumed.looks] == [each.quality for each in whole.looks]
+    assert resumed.best == whole.best
+    draw = [each.model.sample(50, np.random.default_rng(0)) for each in (whole, resumed)]
+    np.testing.assert_array_equal(*draw)
+    other = Checkpoint(checkpoint.path, "another digest")
+    assert other.read(None) is None
+    checkpoint.path.write_bytes(b"no archive")
+    assert checkpoint.read(None) is None
+
+
+def test_pair_total_variation_is_that_of_counts_by_hand():
+    one, other = np.array([[0, 0], [0, 1], [1, 1], [1, 1]]), np.array([[0, 0], [0, 0], [1, 0], [1, 1]])
+    assert pair_total_variation(one, other, (2, 2)) == pytest.approx((0.25 + 0.25 + 0.25 + 0.25) / 2)
+    assert pair_total_variation(one, one, (2, 2)) == 0
+
+
+def test_the_auc_needs_two_label_values_among_the_tested_records_only(validation):
+    assert predictive_auc(validation, validation[validation[:, -1] == 0], 2) is None
+    only = validation[validation[:, -1] == 0]
+    assert predictive_auc(only, validation, 2) == pytest.approx(0.5)
+    assert predictive_auc(validation, validation, 2) > 0.7
