@@ -51,7 +51,7 @@ def read_records(
     """Read the attributes and, as the last column, the label; at most so many records, drawn at random.
 
     Raises:
-        TableError: The table cannot be read, has no records, lacks a column, or has a value that is not of the declared type.
+        TableError: The table cannot be read, has no records, lacks a column, or has a value that is not of its type.
     """
     names = [*(each.name for each in attributes), label]
     table.positions(names)
