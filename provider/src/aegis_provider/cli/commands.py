@@ -59,7 +59,7 @@ SECTION = CommandSection(
         ),
         Command(
             "aegis_provider.cli.generate:generate",
-            "Generate a table that is like this one, of nobody's records.",
+            "Generate a table that is like this one, of records that are nobody's.",
             "aegis generate health.csv --plan plan.yaml --output synthetic.parquet",
         ),
         Command(
