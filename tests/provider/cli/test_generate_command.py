@@ -71,6 +71,10 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
     ("arguments", "words"),
     [
         (["--method", "gan"], "unknown method 'gan'; did you mean 'wgan-gp'?"),
+        (["--epsilon", "1"], "the method cart does not heed epsilon; leave it out, or choose another method"),
+        (["--privacy", "1"], "the method cart does not heed privacy"),
+        (["--method", "mbi", "--value", "1"], "the method mbi does not heed value"),
+        (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not heed epsilon"),
         (["--label-shares", "yes"], "'yes' is no VALUE=SHARE"),
         (["--label-shares", "yes=0"], "one share at least must be above 0"),
         (["--label-shares", "maybe=1"], "the label has no value 'maybe' with 5 records"),

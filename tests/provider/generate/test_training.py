@@ -40,6 +40,7 @@ class Scripted:
 
     spoilt: tuple
     end: type | None = None
+    heeds = frozenset()
 
     def guarantee(self, _task):
         return None

@@ -59,7 +59,7 @@ SECTION = CommandSection(
         ),
         Command(
             "aegis_provider.cli.generate:generate",
-            "Generate a table that is like this one, of records that are nobody's.",
+            "Generate a table that is like this one, of records that a model drew.",
             "aegis generate health.csv --plan plan.yaml --output synthetic.parquet",
         ),
         Command(

@@ -47,7 +47,7 @@ def generate(
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Generate a table that is like this one, of records that are nobody's.
+    """Generate a table that is like this one, of records that a model drew.
 
     The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
     held out: `aegis risk OUTPUT --against TABLE --plan PLAN` finds them again, and shows what attacks achieve.
@@ -127,6 +127,7 @@ def _report(generated: Generated) -> Iterator[str]:
         f"{generated.learnt_from:,} of {generated.of_records:,}; {generated.held_out:,} were held out"
     )
     yield generated.promise
+    yield "some of these records may equal real ones; see exact copies in that report"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "

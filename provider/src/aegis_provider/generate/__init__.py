@@ -1,4 +1,4 @@
-"""Generated tables: records that are like those of a table and are nobody's."""
+"""Generated tables: records that a model drew, which are like those of a table."""
 
 from aegis_provider.generate.generated import Generated
 from aegis_provider.generate.generating import DEFAULT_METHOD, Wish, generate

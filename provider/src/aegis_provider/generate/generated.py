@@ -44,6 +44,6 @@ class Generated:
     def promise(self) -> str:
         """What is guaranteed, in a sentence."""
         if self.guarantee is None:
-            return "nothing is guaranteed: `aegis risk` shows what attacks on these records achieve"
+            return "nothing is guaranteed: `aegis risk --against` shows what attacks on these records achieve"
         epsilon, delta = self.guarantee
         return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, apart from the choice of levels"

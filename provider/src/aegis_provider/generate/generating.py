@@ -1,10 +1,10 @@
-"""From a table to records that are like its own and are nobody's."""
+"""From a table to records that a model drew, which are like its own."""
 
 import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,7 @@ from aegis_provider.extras import needs_extra
 from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.generated import Generated
 from aegis_provider.generate.levels import FEWEST, Codes, Levels, levels_of
-from aegis_provider.generate.methods.method import Knobs, Model, Task
+from aegis_provider.generate.methods.method import Knobs, Method, Model, Task
 from aegis_provider.generate.methods.registry import METHODS, method_of
 from aegis_provider.generate.training import Trainer, Watch
 from aegis_provider.generate.weights import importance_weights, privacy_weights
@@ -82,12 +82,13 @@ def generate(
         watch: Called with each model that is looked at during the training.
 
     Raises:
-        PlanError: The method is unknown, or no attribute can be generated.
+        PlanError: The method is unknown or has no use for a knob, or no attribute can be generated.
         TableError: The table cannot be read or learnt from.
         OutputError: The output cannot be written.
         AegisError: The extra `synth` is not installed.
     """
     chosen = method_of(method)
+    _refuse_unheeded(method, chosen, knobs)
     attributes = _generable(plan)
     if output is not None:
         refuse_overwriting(output, table, *plan.files)
@@ -122,6 +123,13 @@ def generate(
         left_out=tuple(each.name for each in plan.attributes if each not in attributes),
         weights=prepared.weights(),
     )
+
+
+def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:
+    """Refuse what a method would ignore: someone who asks for privacy must not get a table without it."""
+    for each in fields(knobs):
+        if getattr(knobs, each.name) != each.default and each.name not in method.heeds:
+            raise PlanError(f"the method {name} does not heed {each.name}; leave it out, or choose another method")
 
 
 def _generable(plan: Plan) -> tuple[Attribute, ...]:

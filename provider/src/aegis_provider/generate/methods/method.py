@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,13 @@ class Model(Protocol):
 
 
 class Method(Protocol):
-    """A way to learn from records and to make new ones."""
+    """A way to learn from records and to make new ones.
+
+    Attributes:
+        heeds: The names of the knobs that change what it does; others must not be asked of it.
+    """
+
+    heeds: ClassVar[frozenset[str]]
 
     def guarantee(self, task: Task) -> tuple[float, float] | None:
         """Return the (epsilon, delta) that the method guarantees for this task; `None` if it guarantees nothing."""

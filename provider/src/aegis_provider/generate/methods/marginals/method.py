@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -32,9 +32,9 @@ class Marginals:
     With epsilon: MST (McKenna, Miklau and Sheldon 2021, "Winning the NIST contest") with the estimation of
     Private-PGM. See `mst.py`. Its noise comes from the operating system's cryptographic source and not from `rng`:
     whoever knows the seed could subtract noise that follows from it. Two trainings with one seed thus differ.
-
-    The other knobs are ignored.
     """
+
+    heeds: ClassVar[frozenset[str]] = frozenset({"epsilon", "delta"})
 
     def guarantee(self, task: Task) -> tuple[float, float] | None:
         """Return epsilon and delta; `None` without epsilon.

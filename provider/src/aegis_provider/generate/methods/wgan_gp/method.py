@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import jax
 import jax.numpy as jnp
@@ -31,6 +31,8 @@ class WganGp:
         scaled: Whether distances are relative to those between real records; otherwise they are absolute, as printed in
             the paper.
     """
+
+    heeds: ClassVar[frozenset[str]] = frozenset({"privacy", "value"})
 
     settings: Settings = Settings()  # noqa: RUF009 - immutable
     every: int = 250
