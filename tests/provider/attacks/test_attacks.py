@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
-from aegis_provider.attacks import ATTACKS, judge
+from aegis_provider.attacks import ATTACKS, Case, Released, judge
 from aegis_provider.attacks.attribute_disclosure import NAME as DISCLOSURE
 from aegis_provider.attacks.attribute_disclosure import guessed, macro_precision, macro_recall
 from aegis_provider.attacks.closest_records import closest_records
@@ -100,6 +100,41 @@ def test_fresh_records_tell_nothing_of_those_in_the_table(people, case_of, fresh
             assert outcome.risk.low - 0.05 <= 0, outcome
         if outcome.measure == "AUC":
             assert covers(outcome), outcome
+
+
+def repeated(seed):
+    """Texts of 8,000 records in few frequent and many rare combinations of two skewed numbers."""
+    rng = np.random.default_rng(seed)
+    one, two = (np.minimum(rng.geometric(0.06, 8_000), 99) for _ in range(2))
+    return pa.table({"one": one.astype(str), "two": two.astype(str), "sick": rng.choice(["yes", "no"], 8_000)})
+
+
+def test_repeated_records_look_like_no_members_of_a_release_made_of_others(as_records):
+    """Of each side, the same share of the frequent and of the rare records has to be attacked."""
+    outcomes = {"nearest": [], "density": [], "closer": []}
+    for seed in range(8):
+        records, rng = as_records(repeated(seed)), np.random.default_rng(seed)
+        first, of_record = records.distinct()
+        held_out = (rng.random(len(first)) < 0.2)[of_record]
+        release = Released.of(records, repeated(100 + seed))
+        case = Case(release, records.take(~held_out), records.take(held_out), ["one", "two"], ["sick"], seed)
+        for name, attack in zip(outcomes, (nearest_membership, density_membership, closest_records), strict=True):
+            [outcome] = attack(case)
+            outcomes[name].append(outcome.success.value)
+    for found in outcomes.values():
+        assert abs(np.mean(found) - 0.5) < 3 * np.std(found, ddof=1) / np.sqrt(len(found)) + 0.005
+
+
+def test_sides_of_equal_size_have_all_copies_of_their_records(case_of):
+    case = case_of(repeated(9), copy, holdout=0.2)
+    seen, held_out = case.equal_sides("a test")
+    assert len(seen.distinct()[0]) == len(held_out.distinct()[0]) == len(case.held_out.distinct()[0])
+    counts = {tuple(row): n for row, n in zip(*np.unique(case.seen.places(), axis=0, return_counts=True), strict=True)}
+    rows, taken = np.unique(seen.places(), axis=0, return_counts=True)
+    assert [counts[tuple(row)] for row in rows] == taken.tolist()
+    for persons, side in zip(case.persons("a test", 100), (case.seen, case.held_out), strict=True):
+        assert len(persons) == len(persons.distinct()[0]) == 100
+        assert {tuple(row) for row in persons.places()} <= {tuple(row) for row in side.places()}
 
 
 def test_a_release_masked_by_the_identity_is_a_copy(people, case_of):

@@ -34,6 +34,28 @@ class Case:
         """Return the source of randomness of an attack, the same whatever other attacks are tried."""
         return np.random.default_rng([self.seed, crc32(attack.encode())])
 
+    def persons(self, attack: str, most: int) -> tuple[Records, Records]:
+        """Return distinct records of each side, drawn at random, at most so many.
+
+        Equal records are on one side together. So distinct records went to a side at random, whereas the distinct ones
+        among some drawn records are more frequent, the fewer of a side are drawn.
+        """
+        first, second = self.rng(f"persons of {attack}").integers(0, 1 << 32, 2)
+        return _distinct(self.seen, most, int(first)), _distinct(self.held_out, most, int(second))
+
+    def equal_sides(self, attack: str) -> tuple[Records, Records]:
+        """Return as many distinct records of each side, drawn at random, with all records that equal them.
+
+        All that the release saw, if none are held out.
+        """
+        if not len(self.held_out):
+            return self.seen, self.held_out
+        rng = self.rng(f"sides of {attack}")
+        each = [(side, *side.distinct()) for side in (self.seen, self.held_out)]
+        size = min(len(first) for _, first, _ in each)
+        seen, held_out = (side.take((rng.permutation(len(first)) < size)[of]) for side, first, of in each)
+        return seen, held_out
+
     def targets(self, attack: str, most: int) -> tuple[Records, Records]:
         """Return records that the release saw, and records that it never saw, drawn at random, at most so many each."""
         first, second = self.rng(f"targets of {attack}").integers(0, 1 << 32, 2)
@@ -41,3 +63,8 @@ class Case:
             self.seen.take(drawn(len(self.seen), most, int(first))),
             self.held_out.take(drawn(len(self.held_out), most, int(second))),
         )
+
+
+def _distinct(records: Records, most: int, seed: int) -> Records:
+    first, _ = records.distinct()
+    return records.take(np.sort(first[drawn(len(first), most, seed)]))

@@ -6,8 +6,6 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Final
 
-import numpy as np
-
 from aegis_provider.attacks.attribute_disclosure import NAME as DISCLOSURE
 from aegis_provider.attacks.attribute_disclosure import attribute_disclosure
 from aegis_provider.attacks.case import Case
@@ -120,7 +118,7 @@ def _tried(variants: Iterator[Outcome], outcomes: list[Outcome], end: float) -> 
 def _reason_against(name: str, case: Case) -> str:
     """Return why an attack cannot be tried, if so."""
     known, columns = len(case.quasi_identifiers), len(case.release.columns)
-    distinct = len(np.unique(case.held_out.places(), axis=0)) if name in _COMPARING else 0
+    distinct = len(case.held_out.distinct()[0]) if name in _COMPARING else 0
     few = f"of {len(case.held_out)} held-out records {distinct} differ; it compares with at least {_FEWEST}"
     reasons = {
         few: name in _COMPARING and distinct < _FEWEST,

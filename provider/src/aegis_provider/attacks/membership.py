@@ -14,7 +14,7 @@ from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, exactly
 from aegis_provider.attacks.released import Released
 from aegis_provider.check.estimates import one_against_rest
-from aegis_provider.records import Records
+from aegis_provider.records import Records, drawn
 
 NEAREST: Final = "membership by nearest record"
 DENSITY: Final = "membership by density"
@@ -31,7 +31,7 @@ def nearest_membership(case: Case) -> Iterator[Outcome]:
     Source: Hayes et al., LOGAN: Membership inference attacks against generative models, PoPETs 2019; Chen et al.,
     GAN-Leaks, CCS 2020, section 5.2.
     """
-    members, others = (distinct(each) for each in case.targets(NEAREST, _MOST))
+    members, others = case.persons(NEAREST, _MOST)
     yield _outcome(
         NEAREST, "distance to the release", -_nearest(case.release, members), -_nearest(case.release, others)
     )
@@ -45,29 +45,15 @@ def density_membership(case: Case) -> Iterator[Outcome]:
     Source: van Breugel et al., Membership inference attacks against synthetic data through overfitting detection
     (DOMIAS), AISTATS 2023, eq. 2.
     """
-    members, others = case.targets(DENSITY, 2 * _MOST)
-    reference, others = _halves(others, case.rng(DENSITY))
-    members, others = distinct(members.take(case.rng(DENSITY).permutation(len(members))[:_MOST])), distinct(others)
+    members, others = case.persons(DENSITY, 2 * _MOST)
+    members = members.take(drawn(len(members), _MOST, case.seed))
+    order = case.rng(DENSITY).permutation(len(others))
+    reference, others = (others.take(rows) for rows in np.array_split(order, 2))
     names = case.release.names
     known = Released.as_it_is(reference).only(names)
     width = max(float(np.median(_nearest(known, others))), 1e-3)
     scores = [_density(case.release, each, width) - _density(known, each, width) for each in (members, others)]
     yield _outcome(DENSITY, f"against {len(reference):,} other real records", *scores)
-
-
-def _halves(records: Records, rng: np.random.Generator) -> tuple[Records, Records]:
-    """Return two halves of the distinct records, with all records that are equal to them.
-
-    Equal records on both sides would tell that a record is held out, although no attacker could know it.
-    """
-    rows, of_record = np.unique(records.places(), axis=0, return_inverse=True)
-    first = (rng.permutation(len(rows)) < (len(rows) + 1) // 2)[of_record.reshape(-1)]
-    return records.take(first), records.take(~first)
-
-
-def distinct(records: Records) -> Records:
-    """Return one of each of the distinct records."""
-    return records.take(np.sort(np.unique(records.places(), axis=0, return_index=True)[1]))
 
 
 def _nearest(release: Released, targets: Records) -> NDArray[np.float64]:

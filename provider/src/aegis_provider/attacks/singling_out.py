@@ -32,11 +32,10 @@ def singling_out(case: Case) -> Iterator[Outcome]:
 
     On one column, these are the rare values and the extremes of the release. On several, they are about a random
     released record: its categories, and whether its numbers are at most or at least so large. Without the release, the
-    predicates are about random values. As many seen records are searched as are held out.
+    predicates are about random values. As many distinct seen records are searched as are held out.
     """
     rng = case.rng(NAME)
-    size = min(len(case.seen), len(case.held_out)) or len(case.seen)
-    sides = [each.take(rng.permutation(len(each))[:size]) for each in (case.seen, case.held_out) if len(each)]
+    sides = [each for each in case.equal_sides(NAME) if len(each)]
     made = {
         "one column": (univariate(case.release, rng), 1),
         f"{min(COLUMNS, len(case.release.columns))} columns": (multivariate(case.release, rng), COLUMNS),

@@ -40,6 +40,11 @@ class Records:
         """Return some of the records: by their places, or by a mask."""
         return type(self)(tuple(each.take(rows) for each in self.columns))
 
+    def distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return (distinct records,) the first of each, and (records,) which of these each record equals."""
+        _, first, of_record = np.unique(self.places(), axis=0, return_index=True, return_inverse=True)
+        return first, of_record.reshape(-1)
+
     def places(self) -> NDArray[np.intp]:
         """(records, columns) The place of each value in the domain of its column."""
         return np.stack([each.places for each in self.columns], axis=1)

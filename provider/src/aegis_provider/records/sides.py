@@ -27,8 +27,8 @@ class Sides:
 
 def sides_of(records: Records, share: float = SHARE) -> Sides:
     """Hold out about this share of the distinct records, with all records that are equal to them."""
-    distinct, of_record = np.unique(records.places(), axis=0, return_inverse=True)
-    held_out = np.array([_hash(records, each) < share for each in distinct], dtype=bool)[of_record.reshape(-1)]
+    first, of_record = records.distinct()
+    held_out = np.array([_hash(records, each) < share for each in records.places()[first]], dtype=bool)[of_record]
     return Sides(records.take(~held_out), records.take(held_out))
 
 
