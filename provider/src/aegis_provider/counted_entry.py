@@ -119,7 +119,7 @@ class CountedEntry:
         """
         if not self.pairs:
             return PairsTold()
-        told = pair_tables(self.counted, self.plan, self.masked, self.domains, progress)
+        told = pair_tables(self.counted, self.plan, self.masked, self.domains, progress, shared_only=self.shared_only)
         return replace(told, trace=unmasked_trace(self.counted, self.plan.label))
 
     def entry(self, name: str, told: PairsTold) -> EntryDocument:
@@ -205,7 +205,8 @@ def _shared_domain(
     """Return the coarsest domain that the shared maskings of an attribute need, and the listed masked values.
 
     No count is below `least`. A masking with a secret mapping tells nothing about the domain. A random one has a
-    transition from each value. One that leaves values nearly unique is listed as an unmasked attribute is.
+    transition from each value. One that leaves values nearly unique is listed as an unmasked attribute is; others
+    are listed without the rare values that they leave as they are.
     """
     attribute = counted.attribute
     by_value = [each.id for each in attribute.maskings if each.is_by_value and not each.is_secret]

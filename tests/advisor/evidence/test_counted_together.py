@@ -98,6 +98,17 @@ def test_a_column_is_named_at_the_table():
     assert (0, "joint", 3) in {fault.path for fault in find_pair_faults(evidence(), [turned])}
 
 
+def test_a_count_that_is_no_multiple_of_its_base_is_refused_whatever_the_entry_declares():
+    joint = down(pooled(EXACT, WITH))
+    joint[2, 0] += 1
+    exact = [replace(one, rounded_once=None) for one in evidence()]
+    for known in (evidence(), exact):
+        faults = find_pair_faults(known, [pair(joint)])
+        assert [(fault.path, fault.detail) for fault in faults] == [
+            ((0, "joint", 2, 0), f"{joint[2, 0]} is not a multiple of 5, its `rounded_to`")
+        ]
+
+
 def test_values_that_are_counted_together_have_one_number():
     one = pair(down(pooled(EXACT, WITH)))
     assert [one.pooled(side).tolist() for side in (0, 1)] == [[0, 0, 0, 1, 2, 2], [0, 1, 2, 2]]

@@ -1,12 +1,15 @@
 """Combinations with few records are taken together before what they tell of the label is rounded."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aegis_advisor.evidence import association_unit
+from aegis_provider import MinimumCell, prepare_entry
 from aegis_provider.counting.pair_cells import LEAST, PairCells
+from aegis_provider.summary import summarize_shared
 
 BASE = 5
 SHAPES = st.tuples(st.integers(1, 6), st.integers(1, 6), st.integers(2, 3))
@@ -72,3 +75,21 @@ def test_the_unit_grows_with_the_rarity_of_the_rarest_label_value_that_occurs():
     assert association_unit(5, np.array([0, 50, 50])) == 15
     assert association_unit(5, np.array([19_900, 100])) == pytest.approx(100)
     assert association_unit(5, np.array([0, 0])) > 0
+
+
+@pytest.mark.parametrize("controls", [[], [MinimumCell(5)]], ids=["default", "minimum cell"])
+def test_what_is_published_is_told_by_frequent_combinations(plan_of, controls):
+    rng = np.random.default_rng(4)
+    columns = {name: np.minimum(rng.geometric(0.1, 6_000), 40) for name in "ab"}
+    columns["y"] = (rng.random(6_000) < 0.1 + 0.2 * (columns["a"] * columns["b"] % 3 == 0)).astype(int)
+    table = pa.table({name: pa.array(each.astype(str)) for name, each in columns.items()})
+    fine = "{type: integer, maskings: {pairs: {bucketize: {width: 2}}}}"
+    plan = plan_of(f"{{a: {fine}, b: {fine}}}", "{c: {a: pairs, b: pairs}}")
+    merging = next((each.merging for each in controls), None)
+    [frequent] = summarize_shared(table, plan, name="t", pairs=True, merging=merging).told.frequent.values()
+    held = prepare_entry(table, plan, controls, name="t", pairs=True)
+    [every], [told] = ([pair.with_label for pair in entry.pairs] for entry in (held.counted, held.entry))
+    assert frequent.combinations < every.combinations - 2 * BASE
+    unit = association_unit(BASE, np.array(held.entry.label.histogram))
+    assert abs(told.chi_square - frequent.chi_square) < unit + 0.01 * frequent.chi_square
+    assert abs(told.combinations - frequent.combinations) < BASE + 0.01 * frequent.combinations

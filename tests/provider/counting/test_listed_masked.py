@@ -78,3 +78,41 @@ def test_functions_that_leave_values_nearly_unique_are_listed_as_unmasked_values
     assert not any(f"c{n % 10}{n:04}" in published for n in range(RECORDS))
     disclosed = disclose(held.entry, table=table, plan=plan)
     assert disclosed.judged.verdict.passed
+
+
+CAPPED = """label: y
+attributes:
+  amount:
+    type: integer
+    maskings:
+      capped: {top_bottom: {top: 3000}}
+      tens: {bucketize: {width: 10}}
+  town: {maskings: {capital: {mapping: {a: a, b: other, c: other, d: d, e: e}}}}
+configurations: {c1: {amount: capped, town: capital}, c2: {amount: tens, town: capital}}
+"""
+
+
+@pytest.mark.parametrize("often", [0, 1_500])
+def test_no_masked_value_is_a_value_of_few_records(write, often):
+    """Whether most amounts are rare, or only some of them."""
+    rng = np.random.default_rng(often)
+    amounts = np.concatenate([rng.integers(1, 4_000, 1_000), rng.choice([100, 200, 300], often)]).astype(int)
+    towns = rng.choice(list("abcde"), amounts.size, p=[0.5, 0.4, 0.09, 0.005, 0.005])
+    rows = [f"{amount},{town},{'mn'[amount % 2]}" for amount, town in zip(amounts, towns, strict=True)]
+    table = write("t.csv", "\n".join(["amount,town,y", *rows]) + "\n")
+    held = prepare_entry(table, load_plan(write("plan.yaml", CAPPED)), name="t")
+    exact = prepare_entry(table, load_plan(write("plan.yaml", CAPPED)), name="t", exact=True)
+    rare = {
+        "amount": {str(each) for each in amounts if (amounts == each).sum() < 20},
+        "town": {each for each in "abcde" if (towns == each).sum() < 20},
+    }
+    assert rare["amount"]
+    assert rare["town"]
+    for attribute, before in zip(held.entry.attributes, exact.entry.attributes, strict=True):
+        for masking, exactly in zip(attribute.maskings, before.maskings, strict=True):
+            assert not rare[attribute.name] & set(masking.domain), masking.id
+            assert abs(np.sum(masking.joint) - np.sum(exactly.joint)) < 10
+            if masking.id == "tens":  # intervals tell no value, so all of them stay
+                assert masking.domain == exactly.domain
+    if often:
+        assert {"100", "200", "300"} <= set(held.entry.attributes[0].maskings[0].domain)

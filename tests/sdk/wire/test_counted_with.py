@@ -72,6 +72,14 @@ REFUSED = {
     "with one that is counted elsewhere": (counted([[1, 2, 3, 3], TOGETHER[1]]), [(f"{AT}/0", NOT_THERE)]),
     "both wrong": (counted([[3, 2, 1, 0], [1, 0, 2]]), [(f"{AT}/0", NOT_THERE), (f"{AT}/1", NOT_THERE)]),
     "negative": (counted([[1, 1, -1, 3], TOGETHER[1]]), [(f"{AT}/0/2", "A count cannot be negative")]),
+    "exact counts": (
+        counted(TOGETHER, rounded_to=None),
+        [(AT, "Masked values are counted with others only in rounded counts, without noise")],
+    ),
+    "noisy counts": (
+        counted(TOGETHER, noise={"kind": "laplace", "scale": 2.0}),
+        [(AT, "Masked values are counted with others only in rounded counts, without noise")],
+    ),
     "a fraction": (counted([TOGETHER[0], [0, 2, 2.0]]), [(f"{AT}/1/2", "A count is an integer, not a fraction")]),
     "no list": (counted([TOGETHER[0], 2]), [(f"{AT}/1", "A list is expected, not an integer")]),
     "without counts": (

@@ -8,7 +8,8 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.evidence.perturbation import UNPERTURBED, Perturbation, noise_variance
 
-_TENTH: Final = 10
+_PARTS: Final = 10
+"""One record hardly ever moves chi-square by more than this part of what it could if it were alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +47,8 @@ class PairAssociation:
         maskings: the id of the masking of each, or `identity`.
         chi_square: Pearson's, of the table of the combinations that occur and the label, over all records.
         combinations: the number of combinations that occur.
-        rounded_to: the base to a multiple of which `combinations` was rounded up or down, and chi-square to one of the
-            `association_unit`; None if neither was.
+        rounded_to: the base to a multiple of which `combinations` was rounded up or down, and chi-square to one of
+            `association_unit`, both after combinations with few records were taken together; None if neither was.
         digits: how many significant digits both numbers were then rounded to; None if they were not.
         noise_scale: in records, of the Laplace noise on `combinations` and on each sum `S_j` of squared counts that
             chi-square follows from, `N (sum_j S_j / m_j - 1)` with the published counts `m_j` of the label; None if
@@ -71,14 +72,14 @@ class PairAssociation:
         """What chi-square was rounded to a multiple of, given the published label (labels,); 0 if it was not."""
         return 0.0 if self.rounded_to is None else association_unit(self.rounded_to, label)
 
-    def rounding(self, label: IntArray) -> tuple[float, float]:
-        """The most by which rounding may have moved the number of combinations and chi-square.
+    @property
+    def combinations_off(self) -> float:
+        """The most by which rounding may have moved the number of combinations."""
+        return (self.rounded_to or 0) + self._half_digit * self.combinations
 
-        Args:
-            label: (labels,) the published records of each label value.
-        """
-        base, half_unit = self.rounded_to or 0, 0.0 if self.digits is None else 0.5 * 10.0 ** (1 - self.digits)
-        return base + half_unit * self.combinations, self.unit(label) + half_unit * self.chi_square
+    def chi_square_off(self, label: IntArray) -> float:
+        """The most by which rounding may have moved chi-square, given the published label (labels,)."""
+        return self.unit(label) + self._half_digit * self.chi_square
 
     def square_variance(self, label: IntArray) -> float:
         """The variance of chi-square by rounding or noise, for uniform remainders.
@@ -86,10 +87,15 @@ class PairAssociation:
         Args:
             label: (labels,) the records of each label value, none of them 0.
         """
-        digits = 0.0 if self.digits is None else (0.5 * 10.0 ** (1 - self.digits) * self.chi_square) ** 2 / 3
+        digits = (self._half_digit * self.chi_square) ** 2 / 3
         noise = 0.0 if self.noise_scale is None else noise_variance(self.noise_scale)
         of_sums = float(np.sum((label.sum() / label) ** 2))
         return self.unit(label) ** 2 / 6 + digits + noise * of_sums
+
+    @property
+    def _half_digit(self) -> float:
+        """Half a unit of the last significant digit of a number near 1; 0 if all digits are there."""
+        return 0.0 if self.digits is None else 0.5 * 10.0 ** (1 - self.digits)
 
 
 def association_unit(base: int, label: IntArray) -> float:
@@ -104,7 +110,7 @@ def association_unit(base: int, label: IntArray) -> float:
         label: (labels,) the published records of each label value.
     """
     rarest = int(np.min(label[label > 0], initial=int(label.sum()) or 1))
-    return base * max(float(label.size), int(label.sum()) / (_TENTH * rarest))
+    return base * max(float(label.size), int(label.sum()) / (_PARTS * rarest))
 
 
 def named(pair: PairCounts) -> str:

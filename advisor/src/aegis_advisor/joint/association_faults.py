@@ -36,8 +36,9 @@ def find_association_faults(
         N V <= chi_square <= N min(q, combinations - 1).
 
     If the pair counts are not known, `V` is at least the larger trace of one of them, and there are at least as many
-    combinations as masked values of each. The evidence and the pairs must have no faults, and the attributes and
-    maskings must exist.
+    combinations as masked values of each. Where combinations with few records were taken together before both numbers
+    were rounded, there may be fewer, and only the upper limits hold. The evidence and the pairs must have no faults,
+    and the attributes and maskings must exist.
     """
     return tuple(islice(_all_faults(evidence, pairs, associations), MOST_FAULTS))
 
@@ -47,22 +48,20 @@ def _all_faults(
 ) -> Iterator[Fault]:
     by_attributes: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     counts = {(pair.attributes, pair.maskings): pair for pair in pairs}
+    inexact_pairs = {tuple(sorted(pair.attributes)) for pair in pairs if not pair.perturbation.is_none}
     for index, one in enumerate(associations):
-        pair = counts.get((one.attributes, one.maskings))
+        pair, both = counts.get((one.attributes, one.maskings)), tuple(sorted(one.attributes))
         inexact = [*_inexact_faults(evidence, index, one, pair)]
         yield from inexact
         if one.noise_scale is not None:
             yield from noisy_association_faults(index, one, evidence[0], _sizes(one, evidence), pair)
+        elif one.rounded_to is not None or evidence[0].rounded_once or both in inexact_pairs:
+            yield from [] if inexact else _rounded_faults(index, one, evidence)
         elif not inexact:
-            by_attributes[tuple(sorted(one.attributes))].append(index)
+            by_attributes[both].append(index)
     label = next((known.label_counts for known in evidence if known.knows_label), None)
-    inexact_pairs = {tuple(sorted(pair.attributes)) for pair in pairs if not pair.perturbation.is_none}
-    for both, indices in by_attributes.items():
+    for indices in by_attributes.values():
         group = [associations[index] for index in indices]
-        if evidence[0].rounded_once or both in inexact_pairs:
-            for index, one in zip(indices, group, strict=True):
-                yield from _rounded_faults(index, one, evidence)
-            continue
         for index, one, limits in zip(indices, group, _limits(evidence, pairs, group), strict=True):
             yield from limits.faults(index, one, label)
 
@@ -121,29 +120,28 @@ class _Limits:
     def faults(self, index: int, one: PairAssociation, label: IntArray | None) -> Iterator[Fault]:
         """The faults of an association, given the records of each label value, if these are certain."""
         most = self.most if label is None else min(self.most, int(label.sum()))
-        few, little = one.rounding(np.ones(1, dtype=np.int64) if label is None else label)
+        few = one.combinations_off
         if not self.least - few <= one.combinations <= most + few:
             told = f"are {most}" if self.least == most else f"are {self.least} to {most}"
             yield Fault((index, "with_label", "combinations"), f"is {one.combinations}, but by the counts there {told}")
         elif label is not None:
             records, classes = int(label.sum()), int(np.count_nonzero(label)) - 1
             lower, upper = records * self.trace, records * min(classes, one.combinations + few - 1)
-            slack = little + SLACK * max(one.chi_square, 1.0)
+            slack = one.chi_square_off(label) + SLACK * max(one.chi_square, 1.0)
             if not lower - slack <= one.chi_square <= upper + slack:
                 detail = f"is {one.chi_square:.12g}, but by the counts it lies between {lower:.12g} and {upper:.12g}"
                 yield Fault((index, "with_label", "chi_square"), detail)
 
 
 def _rounded_faults(index: int, one: PairAssociation, evidence: Sequence[AttributeEvidence]) -> Iterator[Fault]:
-    """The faults of an association in an entry with inexact counts: only what these cannot explain."""
+    """The faults of a rounded association, or one in an entry with inexact counts: only what these cannot explain."""
     known, (_, whole) = evidence[0], evidence[0].label_slack
     records = int(known.label_counts.sum()) + whole + known.rounding.slack(known.labels, 1)
-    few, little = one.rounding(known.label_counts)
-    most = min(records, prod(_sizes(one, evidence)))
+    few, most = one.combinations_off, min(records, prod(_sizes(one, evidence)))
     if one.combinations > most + few:
         detail = f"is {one.combinations}, but by the counts there are at most {most}, give or take {few:.12g}"
         yield Fault((index, "with_label", "combinations"), detail)
-    limit = records * min(known.labels - 1, one.combinations + few - 1) + little
+    limit = records * min(known.labels - 1, one.combinations + few - 1) + one.chi_square_off(known.label_counts)
     if one.chi_square > limit * (1 + SLACK):
         detail = f"is {one.chi_square:.12g}, but with at most {records} records it is at most {limit:.12g}"
         yield Fault((index, "with_label", "chi_square"), detail)

@@ -6,8 +6,9 @@ from itertools import product
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from aegis_advisor.arrays import FloatArray, IntArray, fold
+from aegis_advisor.arrays import FloatArray, IntArray, Number, fold
 from aegis_advisor.atoms import coarsening
 from aegis_advisor.evidence import IDENTITY, AttributeEvidence, PairCounts, Perturbation, masked_records
 from aegis_advisor.evidence.perturbation import noise_variance
@@ -63,7 +64,7 @@ class PairTables:
         if finer is None or finer == (masking, other):
             return None if finer is None else self.given[first, second][finer]
         folded = self._rows_folded(first, second, finer, masking)
-        return fold(np.ascontiguousarray(folded.T), *self._finer(second, other)[finer[1]]).T
+        return _columns_folded(folded, self._finer(second, other)[finer[1]])
 
     def estimate(self, first: int, masking: str, second: int, other: str) -> IntArray | FloatArray | None:
         """The same counts, where those that masked values have together are shared by them: no whole numbers."""
@@ -72,7 +73,7 @@ class PairTables:
         if finer is None or shared is None:
             return self.find(first, masking, second, other)
         folded = fold(shared, *self._finer(first, masking)[finer[0]])
-        return fold(np.ascontiguousarray(folded.T), *self._finer(second, other)[finer[1]]).T
+        return _columns_folded(folded, self._finer(second, other)[finer[1]])
 
     def variance(self, first: int, masking: str, second: int, other: str) -> float:
         """The mean variance of these counts.
@@ -118,6 +119,10 @@ class PairTables:
             foldings = {finer: _folding(evidence, finer, masking) for finer in every}
             self._foldings[key] = {finer: folding for finer, folding in foldings.items() if folding is not None}
         return self._foldings[key]
+
+
+def _columns_folded(table: NDArray[Number], folding: _Folding) -> NDArray[Number]:
+    return fold(np.ascontiguousarray(table.T), *folding).T
 
 
 def _shared(

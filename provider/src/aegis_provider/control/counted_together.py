@@ -11,6 +11,7 @@ from aegis_provider.counting.counts import Counts, Partition, Places
 _SMALL: Final = 4
 _CELLS_PER_RECORD: Final = 14
 _BASES: Final = 3
+"""So many bases more have to be published than are needed, since any published count may be too large by a base."""
 _THIN: Final = 4
 """A row of pair counts is thin if it has less than this many times the fewest records of a row."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from aegis_provider.control.control import Beside, Changes, Control, ControlError, refuse_parameter
 from aegis_provider.control.dependent_rounding import RandomBytes, rounded_up
+from aegis_provider.control.noisy_association import key_of
 from aegis_provider.control.promises import Roles, still_vouched
 from aegis_provider.control.rounded_association import rounded_association
 from aegis_provider.control.rounded_pairs import rounded_pairs
@@ -140,7 +141,7 @@ class MinimumCell(Control):
     def _told(self, pair: Pair, label: Sequence[int]) -> Pair:
         if pair.with_label is None:
             return pair
-        told = pair.with_label
+        told = self.beside.told.frequent.get(key_of(pair), pair.with_label)
         rounded = rounded_association(told.chi_square, told.combinations, label, self.least, self.random_bytes)
         return pair.model_copy(update={"with_label": rounded})
 

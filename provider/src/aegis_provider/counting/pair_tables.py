@@ -44,6 +44,8 @@ def pair_tables(
     masked: Sequence[Mapping[str, MaskedDomain]],
     published: Sequence[PublishedDomain],
     progress: Progress,
+    *,
+    shared_only: bool = False,
 ) -> PairsTold:
     """Return the entry's `pairs`: all that two attributes tell together in a configuration of the plan.
 
@@ -58,6 +60,7 @@ def pair_tables(
         masked: For each attribute, what its maskings make of its values.
         published: For each attribute, the values that stand for it unmasked.
         progress: Called with (done, total), counting records.
+        shared_only: Whether controls follow, which may need what frequent combinations tell.
 
     Raises:
         TableError: There are more cells than an entry can hold, or the table has changed.
@@ -70,7 +73,9 @@ def pair_tables(
     for pair, cells in counts:
         told, document = cells.with_label(), _document(plan, pair, cells)
         name = name_of(document)
-        sums[name], frequent[name] = told.sums, cells.without_rare().with_label()
+        sums[name] = told.sums
+        if shared_only:
+            frequent[name] = cells.without_rare().with_label()
         with_label = {"chi_square": told.chi_square, "combinations": told.combinations}
         documents.append({**document, "with_label": with_label})
     return PairsTold(documents, sums, frequent)
