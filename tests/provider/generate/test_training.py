@@ -134,7 +134,7 @@ def test_pair_total_variation_is_that_of_counts_by_hand():
 
 
 def test_the_auc_needs_two_label_values_among_the_tested_records_only(validation):
-    assert predictive_auc(validation, validation[validation[:, -1] == 0], 2) is None
+    assert predictive_auc(validation, validation[validation[:, -1] == 0]) is None
     only = validation[validation[:, -1] == 0]
-    assert predictive_auc(only, validation, 2) == pytest.approx(0.5)
-    assert predictive_auc(validation, validation, 2) > 0.7
+    assert predictive_auc(only, validation) == pytest.approx(0.5)
+    assert predictive_auc(validation, validation) > 0.7

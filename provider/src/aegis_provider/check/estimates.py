@@ -60,7 +60,7 @@ def auc(probabilities: Numbers, labels: Labels, folds: Sequence[Fold]) -> Estima
     """
     values, influence = np.zeros(len(folds)), np.zeros(len(labels))
     for place, fold in enumerate(folds):
-        one = _weighted(probabilities[fold.test], labels[fold.test])
+        one = weighted_auc(probabilities[fold.test], labels[fold.test])
         values[place] = one.value
         # Each fold counts alike, so the records of a smaller fold count for slightly more.
         influence[fold.test] = one.influence * len(labels) / (len(folds) * len(fold.test))
@@ -73,8 +73,13 @@ def accuracy(probabilities: Numbers, labels: Labels) -> Estimate:
     return Estimate(float(right.mean()), right - right.mean())
 
 
-def _weighted(probabilities: Numbers, labels: Labels) -> Estimate:
-    """Return the mean AUC of the classes against the rest, weighted by their records."""
+def weighted_auc(probabilities: Numbers, labels: Labels) -> Estimate:
+    """Return the mean AUC of the classes against the rest, weighted by their records; every class has some.
+
+    Args:
+        probabilities: (records, classes).
+        labels: (records,) The class of each record.
+    """
     shares = np.bincount(labels) / len(labels)
     each = [one_against_rest(probabilities[:, place], labels == place) for place in range(len(shares))]
     influence = np.sum([share * one.influence for share, one in zip(shares, each, strict=True)], axis=0)

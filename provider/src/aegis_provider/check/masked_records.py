@@ -9,18 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from aegis_provider.check.features import Feature, masked_numbers, numbers_of
+from aegis_provider.check.features import Feature, masked_numbers
 from aegis_provider.check.folds import Fold, Labels
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
+from aegis_provider.records import MOST_RECORDS, drawn, numbers_of, rows_of
 from aegis_provider.release.blocks import Release, places_of
 from aegis_provider.release.promise import Promise
 from aegis_provider.table import Table, open_table
 from aegis_provider.table.values import Domain
-
-MOST_RECORDS: Final = 50_000
-"""Of a larger table, this many records are drawn at random."""
 
 _FEWEST_CLASSES: Final = 2
 
@@ -85,8 +83,8 @@ class CheckedRecords:
             TableError: The table cannot be read or does not fit the plan, or only one label value is frequent enough.
         """
         counted = CountedTable.of(table, plan)
-        chosen = _drawn(counted.records, seed)
-        texts = pa.table(_rows(table.batches(plan.columns), chosen).columns, names=plan.columns)
+        chosen = drawn(counted.records, MOST_RECORDS, seed)
+        texts = pa.table(rows_of(table.batches(plan.columns), chosen).columns, names=plan.columns)
         values, labels = np.unique(places_of(_column(texts, plan.label), counted.label.places), return_inverse=True)
         sizes = np.bincount(labels)
         if (sizes >= folds).sum() < _FEWEST_CLASSES:
@@ -118,10 +116,11 @@ class CheckedRecords:
         promise = Promise.of(release, self.plan, configuration)
         blocks: Iterable[pa.RecordBatch] = release.blocks()
         if not configuration.suppresses:
-            return MaskedRecords(_features(release, _rows(blocks, self.chosen)), np.ones(len(self.chosen), dtype=bool))
+            everything = np.ones(len(self.chosen), dtype=bool)
+            return MaskedRecords(_features(release, rows_of(blocks, self.chosen)), everything)
         suppression = promise.suppression(promise.judged.blocks())
         marked = map(suppression.marked, blocks)
-        rows = _rows((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
+        rows = rows_of((block.append_column("shown", pc.invert(left_out)) for block, left_out in marked), self.chosen)
         return MaskedRecords(_features(suppression.release, rows), rows.column("shown").to_numpy())
 
 
@@ -171,22 +170,6 @@ class Refitted:
 def is_fitted(attribute: Attribute, configuration: Configuration) -> bool:
     """Return whether a configuration masks an attribute in a way that depends on the label."""
     return attribute.fitted_to_label and configuration.maskings[attribute.name] not in {IDENTITY, DROP}
-
-
-def _drawn(records: int, seed: int) -> NDArray[np.intp]:
-    if records <= MOST_RECORDS:
-        return np.arange(records)
-    return np.sort(np.random.default_rng(seed).choice(records, MOST_RECORDS, replace=False))
-
-
-def _rows(batches: Iterable[pa.RecordBatch], chosen: NDArray[np.intp]) -> pa.Table:
-    """Return the chosen records of the batches of a table."""
-    taken, before = [], 0
-    for batch in batches:
-        first, last = np.searchsorted(chosen, (before, before + batch.num_rows))
-        taken.append(batch.take(pa.array(chosen[first:last] - before)))
-        before += batch.num_rows
-    return pa.Table.from_batches(taken)
 
 
 def _column(table: pa.Table, name: str) -> pa.StringArray:

@@ -8,11 +8,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_provider.check.estimates import weighted_auc
+from aegis_provider.check.features import Feature
+from aegis_provider.check.folds import Fold
+from aegis_provider.check.result import CHANCE
 from aegis_provider.generate.levels import Codes
 
-CHANCE: Final = 0.5
-_TREES: Final = 60
-_LEAVES: Final = 15
 _TWO: Final = 2
 
 
@@ -39,7 +40,7 @@ class Quality:
 
 def quality_of(generated: Codes, real: Codes, sizes: Sequence[int]) -> Quality:
     """Compare generated records with real ones, both as (records, columns) levels, the label in the last column."""
-    return Quality(pair_total_variation(generated, real, sizes), predictive_auc(generated, real, sizes[-1]))
+    return Quality(pair_total_variation(generated, real, sizes), predictive_auc(generated, real))
 
 
 def pair_total_variation(one: Codes, other: Codes, sizes: Sequence[int]) -> float:
@@ -57,23 +58,15 @@ def _shares(codes: Codes, pair: tuple[int, int], sizes: Sequence[int]) -> NDArra
     return np.bincount(cells, minlength=sizes[first] * sizes[second]) / max(1, len(codes))
 
 
-def predictive_auc(training: Codes, test: Codes, labels: int) -> float | None:
+def predictive_auc(training: Codes, test: Codes) -> float | None:
     """Return the AUC on (records, columns) real records of boosted trees trained on others; see `Quality`."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - an extra, and slow to load
-    from sklearn.metrics import roc_auc_score  # noqa: PLC0415
+    from aegis_provider.check.models import predicted  # noqa: PLC0415 - an extra, and slow to load
 
-    records = np.bincount(test[:, -1], minlength=labels)
-    if np.count_nonzero(records) < _TWO:
+    held, classes = np.unique(test[:, -1], return_inverse=True)
+    if len(held) < _TWO:
         return None
-    probabilities = np.zeros((len(test), labels))
-    known = np.unique(training[:, -1])
-    probabilities[:, known] = 1 / len(known)
-    if len(known) >= _TWO:
-        model = HistGradientBoostingClassifier(
-            max_iter=_TREES, max_leaf_nodes=_LEAVES, early_stopping=False, random_state=0
-        )
-        model.fit(training[:, :-1], training[:, -1])
-        probabilities[:, known] = model.predict_proba(test[:, :-1])
-    held = np.flatnonzero(records)
-    each = [roc_auc_score(test[:, -1] == label, probabilities[:, label]) for label in held]
-    return float(np.average(each, weights=records[held]))
+    codes = np.concatenate([training, test])
+    fold = Fold(np.arange(len(training)), np.arange(len(training), len(codes)))
+    features = [Feature(str(place), column, None) for place, column in enumerate(codes[:, :-1].T)]
+    probabilities = predicted("gradient boosting", features, codes[:, -1], fold.train, fold)
+    return weighted_auc(probabilities[:, held], classes).value

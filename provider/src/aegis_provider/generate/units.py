@@ -9,10 +9,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from aegis_provider.records.column import NUMERIC
 from aegis_provider.table.values import Domain, ValueType
 
 _MOST_DIGITS: Final = 18
-_NUMERIC: Final = (ValueType.INTEGER, ValueType.NUMBER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Units:
         if domain.value_type == ValueType.DATE:
             days = [0 if key is None else key.toordinal() for key in domain.keys]
             return cls(np.array(days, dtype=np.int64), is_missing, None)
-        if domain.value_type not in _NUMERIC:
+        if domain.value_type not in NUMERIC:
             return None
         decimals = _decimals([key for key in domain.keys if key is not None])
         units = [0 if key is None else round(key.scaleb(decimals)) for key in domain.keys]
