@@ -41,12 +41,14 @@ def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
     assert written.column_names == ["age", "town", "y"]
     assert str(written.schema.field("age").type) == "int64"
     assert set(written["town"].to_pylist()) == {"a", "b", "c"}
-    assert told["learnt_from"] + told["held_out"] < 900  # the rest chose the model
+    assert told["learnt_from"] + told["validated"] + told["held_out"] == 900
+    assert told["validated"] > 0
 
 
 def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
-    _, printed, _ = generate()
+    _, printed, _ = generate("--holdout", 0.3)
     assert "nothing is guaranteed" in printed
+    assert "--holdout 0.3" in printed
     assert "left out, as the plan asks (identity: false): name" in printed
 
 
@@ -58,7 +60,7 @@ def test_the_same_seed_makes_the_same_file_and_another_another(generate, tmp_pat
 
 
 def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
-    generate("--records", 400, "--label-shares", "yes=1,no=3")
+    generate("--records", 400, "--label-shares", "yes=0.25,no=0.75")
     labels = pq.read_table(tmp_path / "out.parquet")["y"].to_pylist()
     assert (labels.count("yes"), labels.count("no")) == (100, 300)
     generate("--records", 400)
@@ -76,8 +78,9 @@ def test_label_shares_are_kept_or_as_asked(generate, tmp_path, table):
         (["--method", "mbi", "--value", "1"], "the method mbi does not heed value"),
         (["--method", "wgan-gp", "--epsilon", "1"], "the method wgan-gp does not heed epsilon"),
         (["--label-shares", "yes"], "'yes' is no VALUE=SHARE"),
-        (["--label-shares", "yes=0"], "one share at least must be above 0"),
+        (["--label-shares", "yes=0"], "they add up to 0; they must add up to 1"),
         (["--label-shares", "maybe=1"], "the label has no value 'maybe' with 5 records"),
+        (["--label-shares", "yes=0.5,no=0.6"], "they add up to 1.1; they must add up to 1"),
         (["--holdout", "0.9"], "are too few; 100 are needed"),
     ],
 )

@@ -24,6 +24,14 @@ def drawn(levels, codes, seed=0):
     return levels.decoder.drawn(codes, np.random.default_rng(seed)).tolist()
 
 
+@pytest.mark.parametrize("known", [0, 1, 4])
+def test_numbers_of_too_few_records_are_missing(known):
+    column = column_of([*range(known), *[None] * 60])
+    levels = levels_of(column)
+    assert levels.size == 1
+    assert drawn(levels, levels.encode(column)) == [""] * (60 + known)
+
+
 @given(NUMBERS)
 def test_levels_of_numbers_are_stretches_with_enough_records(values):
     if sum(each is not None for each in values) < FEWEST:

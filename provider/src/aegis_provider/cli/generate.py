@@ -15,6 +15,8 @@ from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import described_bar, print_result, say
 from aegis_sdk.printable import Share
 
+_ROUNDING = 1e-6
+
 
 def generate(
     table: TableArgument,
@@ -25,7 +27,10 @@ def generate(
         int | None, typer.Option(min=1, help="How many records; by default as many as are learnt from.")
     ] = None,
     label_shares: Annotated[
-        str | None, typer.Option(metavar="VALUE=SHARE,...", help="Shares of label values; by default the table's.")
+        str | None,
+        typer.Option(
+            metavar="VALUE=SHARE,...", help="Shares of label values, which add up to 1; by default the table's."
+        ),
     ] = None,
     privacy: Annotated[
         float, typer.Option(min=0, metavar="LAMBDA", help="wgan-gp: what nearness to real records costs.")
@@ -69,7 +74,8 @@ def generate(
             memory_limit=memory_limit,
             watch=lambda look: bar(look.seconds, seconds, _described(look)),
         )
-    print_result(_document(generated), _report(generated), as_json=as_json)
+    judged = f"aegis risk {output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
+    print_result(_document(generated), _report(generated, judged), as_json=as_json)
 
 
 def _shares(text: str | None) -> dict[str, float] | None:
@@ -89,8 +95,8 @@ def _shares(text: str | None) -> dict[str, float] | None:
             mark = ""
         if not mark or not 0 <= shares.get(name.strip(), -1) < float("inf"):
             raise InputError(f"--label-shares: {part!r} is no VALUE=SHARE, such as yes=0.5")
-    if not sum(shares.values()):
-        raise InputError("--label-shares: one share at least must be above 0")
+    if abs(sum(shares.values()) - 1) > _ROUNDING:
+        raise InputError(f"--label-shares: they add up to {sum(shares.values()):g}; they must add up to 1")
     return shares
 
 
@@ -110,6 +116,7 @@ def _document(generated: Generated) -> dict[str, Any]:
         "value": generated.knobs.value,
         "guarantee": None if guarantee is None else {"epsilon": guarantee[0], "delta": guarantee[1]},
         "learnt_from": generated.learnt_from,
+        "validated": generated.validated,
         "held_out": generated.held_out,
         "pair_total_variation": training.quality.pair_total_variation,
         "auc": training.quality.auc,
@@ -120,19 +127,21 @@ def _document(generated: Generated) -> dict[str, Any]:
     }
 
 
-def _report(generated: Generated) -> Iterator[str]:
+def _report(generated: Generated, judged: str) -> Iterator[str]:
     training = generated.training
     yield (
-        f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}, learnt from "
-        f"{generated.learnt_from:,} of {generated.of_records:,}; {generated.held_out:,} were held out"
+        f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}. Of {generated.of_records:,} "
+        f"real ones, it learnt from {generated.learnt_from:,}, {generated.validated:,} chose the best model, and "
+        f"{generated.held_out:,} were held out"
     )
     yield generated.promise
-    yield "some of these records may equal real ones; see exact copies in that report"
+    yield f"some records may equal real ones. What attacks achieve: {judged}"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "
         f"{Share(training.quality.pair_total_variation)}{auc}"
     )
-    yield f"the best of {len(training.looks)} models; the training ended because {training.ended}"
+    if training.ended:
+        yield f"the best of {len(training.looks)} models; the training ended because {training.ended}"
     if generated.left_out:
         yield f"left out, as the plan asks (identity: false): {', '.join(generated.left_out)}"

@@ -22,7 +22,8 @@ class Generated:
         guarantee: The epsilon and delta of differential privacy; `None` if nothing is guaranteed.
         training: How the model was trained.
         learnt_from: How many records it learnt from.
-        held_out: How many records were held out. The rest served to choose the best model.
+        validated: How many others chose the best model.
+        held_out: How many records were held out.
         of_records: How many records the table has.
         left_out: The attributes that may not be shared as they are.
         weights: By attribute, how much it counts for privacy and for value.
@@ -35,6 +36,7 @@ class Generated:
     guarantee: tuple[float, float] | None
     training: Training
     learnt_from: int
+    validated: int
     held_out: int
     of_records: int
     left_out: tuple[str, ...]
@@ -44,6 +46,6 @@ class Generated:
     def promise(self) -> str:
         """What is guaranteed, in a sentence."""
         if self.guarantee is None:
-            return "nothing is guaranteed: `aegis risk --against` shows what attacks on these records achieve"
+            return "nothing is guaranteed"
         epsilon, delta = self.guarantee
         return f"differential privacy with epsilon {epsilon:g} and delta {delta:.2g}, apart from the choice of levels"

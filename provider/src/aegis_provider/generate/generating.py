@@ -96,7 +96,7 @@ def generate(
         records = read_records(opened, attributes, plan.label)
         of_records, separator = opened.records(), opened.delimiter or ","
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
-    prepared = _Prepared.of(records, plan, attributes, knobs, wish, seed, table_name(table), with_value=knobs.value > 0)
+    prepared = _Prepared.of(records, plan, attributes, knobs, wish, seed, table_name(table))
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
         training = Trainer(chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch).train()
@@ -118,6 +118,7 @@ def generate(
         guarantee=chosen.guarantee(prepared.task),
         training=training,
         learnt_from=len(prepared.task.codes),
+        validated=len(prepared.validation),
         held_out=prepared.held_out,
         of_records=of_records,
         left_out=tuple(each.name for each in plan.attributes if each not in attributes),
@@ -165,8 +166,6 @@ class _Prepared:
         wish: Wish,
         seed: int,
         name: str,
-        *,
-        with_value: bool,
     ) -> "_Prepared":
         """Split the records, group their values into levels, and weigh the columns.
 
@@ -191,7 +190,9 @@ class _Prepared:
         sizes = [each.size for each in levels]
         quasi = np.array([*(each.name in plan.quasi_identifiers for each in attributes), False])
         learnt = codes[~validated]
-        importance = importance_weights(plan, attributes, learnt, sizes, seed) if with_value else np.zeros(len(levels))
+        importance = np.zeros(len(levels))
+        if knobs.value > 0:
+            importance = importance_weights(plan, attributes, learnt, sizes, seed)
         task = Task(levels, learnt, quasi, privacy_weights(attributes), importance, knobs)
         texts = [""] * levels[-1].size
         for place, level in enumerate(levels[-1].of_value):
@@ -221,7 +222,10 @@ class _Prepared:
             if not missing.any():
                 return np.asarray(rng.permutation(np.concatenate(parts)))
         lacking = self.labels[int(missing.argmax())]
-        raise TableError(f"the model hardly ever generates the label value {shortened(lacking)}; train for longer")
+        raise TableError(
+            f"the model hardly ever generates the label value {shortened(lacking)}; ask for other label shares, more "
+            "seconds or a larger epsilon"
+        )
 
     def _quotas(self, wish: Wish) -> Codes:
         """(levels of the label,) How many records of each to generate."""

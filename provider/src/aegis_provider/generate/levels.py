@@ -131,16 +131,27 @@ def _of_categories(column: Column, fewest: int) -> Levels:
 
 def _of_numbers(column: Column, units: Units, fewest: int, most: int) -> Levels:
     present = np.flatnonzero(~units.is_missing)
+    if column.counts[present].sum() < fewest:
+        return _of_nothing(column)
     first = int(column.missing is not None and column.counts[column.missing] >= fewest)
     stretch = _stretches(column.counts[present], _wanted(column.counts[present], fewest, most), fewest)
     of_value = np.zeros(len(column.domain), dtype=np.intp)
     of_value[present] = first + stretch
-    size = first + (int(stretch.max()) + 1 if len(present) else 0)
+    size = first + int(stretch.max()) + 1
     shares = _shares(of_value, column, size)
     low, high = _limits(units.of_value[present], column.counts[present], stretch, fewest)
     nothing = np.zeros(first, dtype=np.int64)
     decoder = _Stretches(units, np.append(nothing, low), np.append(nothing, high), first)
     return Levels(column.name, of_value, shares, _positions(shares, first), 0 if first else None, decoder)
+
+
+def _of_nothing(column: Column) -> Levels:
+    """Return one level, of missing values, for numbers that too few records have."""
+    of_value, decoder = (
+        np.zeros(len(column.domain), dtype=np.intp),
+        _Categories(np.array([MISSING], dtype=object), np.ones(1)),
+    )
+    return Levels(column.name, of_value, np.ones(1), None, 0, decoder)
 
 
 def _shares(of_value: Codes, column: Column, size: int) -> NDArray[np.float64]:
@@ -175,10 +186,8 @@ def _limits(
     units: NDArray[np.int64], counts: NDArray[np.int64], stretch: Codes, fewest: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(stretches,) The lowest and the highest number of each; `fewest` records lie at or beyond the outermost."""
-    if not len(units):
-        return units, units
     below, above = np.cumsum(counts), np.cumsum(counts[::-1])[::-1]
-    seen = np.flatnonzero((below >= min(fewest, below[-1])) & (above >= min(fewest, above[0])) & (counts > 0))
+    seen = np.flatnonzero((below >= fewest) & (above >= fewest) & (counts > 0))
     shown = units[seen] if len(seen) else units[np.searchsorted(below, [(below[-1] + 1) // 2])]
     ends = np.flatnonzero(np.diff(stretch, append=-1))
     starts = np.append(0, ends[:-1] + 1)

@@ -43,7 +43,7 @@ class Training:
         model: The best model.
         looks: All models that were looked at.
         best: The place of the best among them.
-        ended: Why it ended, in a few words.
+        ended: Why it ended, in a few words; empty if the method learns in one step.
     """
 
     model: Model
@@ -95,7 +95,7 @@ class Trainer:
         looks, best = list(saved.looks) if saved else [], saved.best if saved else 0
         model = self._restored(saved)
         before = looks[-1].seconds if looks else 0.0
-        began, ended = monotonic(), "it learns in one step"
+        began, ended = monotonic(), ""
         models = self.method.train(self.task, self._rng(_FOR_TRAINING), saved.latest if saved else None)
         try:
             for each in models:
@@ -106,7 +106,6 @@ class Trainer:
                 self.watch(looks[-1])
                 if ended := self._end(looks, best):
                     break
-                ended = "it learns in one step"
         except (DivergedError, KeyboardInterrupt) as error:
             if model is None:
                 raise
