@@ -19,7 +19,7 @@ help: ## list the commands
 
 $(STAMP): pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Aegis needs Python 3.11 or newer, but this is %s. Choose another: make PYTHON=python3.12 ..." % sys.version.split()[0])'
-	@echo "Installing into .venv (only once, takes a minute) ..."
+	@echo "Installing into .venv (only once, takes two minutes) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable ./advisor --editable ./sdk \
