@@ -59,7 +59,7 @@ def generate(
     The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
     held out: `aegis risk OUTPUT --against TABLE --plan PLAN` finds them again, and shows what attacks achieve.
 
-    Ctrl-C ends the training with the best model until then; before the first, nothing is written.
+    Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
     """
     intended, knobs = load_plan(plan, configurations_needed=False), Knobs(privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
@@ -147,6 +147,7 @@ def _report(generated: Generated, judged: str) -> Iterator[str]:
         f"{Share(training.quality.pair_total_variation)}{auc}"
     )
     if training.ended:
-        yield f"the best of {len(training.looks)} models; the training ended because {training.ended}"
+        among = f"the best of {len(training.looks)} models" if len(training.looks) > 1 else "the only model"
+        yield f"{among}; the training ended because {training.ended}"
     if generated.left_out:
         yield f"left out, as the plan asks (identity: false): {', '.join(generated.left_out)}"

@@ -84,9 +84,16 @@ def time_bar(task: str, seconds: float) -> Iterator[Callable[[float, str], None]
 def _shown(drawn: Callable[[], "RenderableType"]) -> Iterator[None]:
     """Show what a function returns on stderr, again and again until the work is done, if that is a terminal."""
     from rich.console import Console  # noqa: PLC0415 - see above
+    from rich.constrain import Constrain  # noqa: PLC0415 - see above
     from rich.live import Live  # noqa: PLC0415 - see above
 
-    live = Live(get_renderable=drawn, console=Console(stderr=True), transient=True, refresh_per_second=10)
+    console = Console(stderr=True)
+
+    def fitting() -> Constrain:
+        # Ctrl-C appears as ^C behind the last line. If it began a new one, a line would be left over at the end.
+        return Constrain(drawn(), console.width - len("^C"))
+
+    live = Live(get_renderable=fitting, console=console, transient=True, refresh_per_second=10)
     with live if sys.stderr.isatty() else nullcontext():
         yield
 
