@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import monotonic
 from typing import Final
 
@@ -11,7 +12,7 @@ from pydantic import TypeAdapter
 from aegis_provider.generate.checkpoint import Checkpoint, Saved
 from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.method import DivergedError, Method, Model, Resumable, Task
-from aegis_provider.generate.quality import Quality, quality_of
+from aegis_provider.generate.quality import Quality, Yardstick
 
 PATIENCE: Final = 8
 """The training stops after this many looks without a better model."""
@@ -117,7 +118,11 @@ class Trainer:
     def _look(self, model: Model, seconds: float, number: int) -> Look:
         records = min(len(self.task.codes), _SAMPLED)
         generated = model.sample(records, self._rng(_FOR_LOOKS, number))
-        return Look(seconds, dict(model.losses), quality_of(generated, self.validation, self.task.sizes))
+        return Look(seconds, dict(model.losses), self._yardstick.quality(generated))
+
+    @cached_property
+    def _yardstick(self) -> Yardstick:
+        return Yardstick.of(self.validation, self.task.levels)
 
     def _end(self, looks: list[Look], best: int) -> str:
         """Return why the training ends now; nothing if it goes on."""
