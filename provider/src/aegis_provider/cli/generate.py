@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,7 +109,11 @@ def _shares(text: str | None) -> dict[str, float] | None:
 def _described(look: Look) -> str:
     auc = "" if look.quality.auc is None else f", AUC {look.quality.auc:.3f}"
     losses = ", ".join(f"{name} {value:.2f}" for name, value in look.losses.items())
-    return f"pair total variation {look.quality.pair_total_variation:.3f}{auc}{losses and f'; losses: {losses}'}"
+    quality = look.quality
+    distances = (
+        f"pair total variation {quality.pair_total_variation:.3f}, Fréchet distance {quality.frechet_distance:.3f}"
+    )
+    return f"{distances}{auc}{losses and f'; losses: {losses}'}"
 
 
 def _document(generated: Generated) -> dict[str, Any]:
@@ -125,7 +130,11 @@ def _document(generated: Generated) -> dict[str, Any]:
         "held_out": generated.held_out,
         "pair_total_variation": training.quality.pair_total_variation,
         "auc": training.quality.auc,
-        "looks": len(training.looks),
+        "frechet_distance": training.quality.frechet_distance,
+        "best": training.best,
+        "looks": [
+            {"seconds": each.seconds, "losses": dict(each.losses), **asdict(each.quality)} for each in training.looks
+        ],
         "ended": training.ended,
         "left_out": list(generated.left_out),
         "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},
@@ -144,7 +153,7 @@ def _report(generated: Generated, judged: str) -> Iterator[str]:
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "
-        f"{Share(training.quality.pair_total_variation)}{auc}"
+        f"{Share(training.quality.pair_total_variation)}, Fréchet distance {training.quality.frechet_distance:.3f}{auc}"
     )
     if training.ended:
         among = f"the best of {len(training.looks)} models" if len(training.looks) > 1 else "the only model"

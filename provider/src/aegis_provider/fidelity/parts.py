@@ -1,0 +1,103 @@
+"""Which released and real records are compared, so that no model is tested on what it was trained on."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aegis_provider.errors import TableError
+from aegis_provider.fidelity.matching import records_of_rows
+from aegis_provider.fidelity.plain import PlainRecords, stacked
+from aegis_provider.fidelity.result import Relation
+from aegis_provider.records import SHARE, Records
+from aegis_provider.released import Opened
+from aegis_provider.released.opening import FEWEST
+
+_FOR_DRAWING, _FOR_TESTING = 1, 2
+_MASKED: Final = 0.95
+"""If fewer of its rows may mask a record, the release was made in another way."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The records that are compared.
+
+    Attributes:
+        released: The release; without the tested records, if their rows can be known.
+        real: The real records that it was made of, without the tested ones.
+        tested: Real records that models are tested on.
+        tested_on: What these are to the release.
+        telling: The released columns that models are trained on: not those with one text, such as `*`, in all records.
+    """
+
+    released: PlainRecords
+    real: PlainRecords
+    tested: PlainRecords
+    tested_on: Relation
+    telling: tuple[str, ...]
+
+    @property
+    def found(self) -> float:
+        """The share of the tested records that the release shows exactly, in the columns that it has."""
+        tested = self.tested.only(self.released.names)
+        rows = np.stack([each.of_record for each in stacked([self.released, tested]).columns], axis=1)
+        _, of_record = np.unique(np.nan_to_num(rows, nan=np.inf), axis=0, return_inverse=True)
+        released, mine = np.split(of_record.reshape(-1), [len(self.released)])
+        return float(np.isin(mine, released).mean())
+
+
+def parts_of(opened: Opened, name: str, seed: int) -> Parts:
+    """Return the records to compare.
+
+    Models are tested on held-out records whose attributes no record has that the release was made of. Equal records
+    are on one side: if a record's attributes were on both, those with its label value would be missing where models
+    learn, and only those, so that models which learn well would do badly.
+
+    If there are no such records, a fifth of the real ones is drawn for the test, and their rows are taken out of the
+    release, if each row of it masks a record.
+
+    Args:
+        opened: The release and its table.
+        name: The name of the release.
+        seed: The seed of all that is drawn.
+
+    Raises:
+        TableError: There are too few records.
+    """
+    released = PlainRecords.released(opened.released, np.random.default_rng([seed, _FOR_DRAWING]))
+    new = _new(opened.held_out, opened.seen, opened.label)
+    if new.sum() >= FEWEST:
+        real, tested = PlainRecords.real(opened.seen), PlainRecords.real(opened.held_out.take(new))
+        parts = Parts(released, real, tested, Relation.UNSEEN, _telling(opened))
+    else:
+        parts = _drawn(opened, released, np.random.default_rng([seed, _FOR_TESTING]))
+    for what, records in (("{} real records to test on", parts.tested), (f"{name}: {{}} records", parts.released)):
+        if len(records) < FEWEST:
+            raise TableError(f"{what.format(len(records))}; a comparison needs at least {FEWEST}")
+    return parts
+
+
+def _drawn(opened: Opened, released: PlainRecords, rng: np.random.Generator) -> Parts:
+    """Return the parts if none is held out. Rows that may be nobody's are not trained on, either."""
+    tested = rng.random(len(opened.seen)) < SHARE
+    rows, relation = records_of_rows(opened.released, opened.seen, rng), Relation.RELEASED
+    if (rows >= 0).mean() >= _MASKED:
+        released, relation = released.take((rows >= 0) & ~tested[rows]), Relation.TAKEN_OUT
+    real, tests = (PlainRecords.real(opened.seen.take(each)) for each in (~tested, tested))
+    return Parts(released, real, tests, relation, _telling(opened))
+
+
+def _telling(opened: Opened) -> tuple[str, ...]:
+    return tuple(each.name for each in opened.released.columns if len(each.texts) > 1 or each.name == opened.label)
+
+
+def _new(records: Records, others: Records, label: str) -> NDArray[np.bool_]:
+    """(records,) Return whether none of the others has the attributes of a record."""
+    places = [
+        np.stack([column.places for column in each.columns if column.name != label], axis=1)
+        for each in (records, others)
+    ]
+    _, of_record = np.unique(np.concatenate(places), axis=0, return_inverse=True)
+    mine, theirs = np.split(of_record.reshape(-1), [len(records)])
+    return ~np.isin(mine, theirs)
