@@ -74,9 +74,7 @@ def generated(
     wish = Wish(holdout=HELD_OUT, seed=seed, seconds=seconds)
     made = generate(table.table, table.plan, method=method, knobs=knobs, wish=wish)
     pq.write_table(made.table, file)
-    training = made.training
-    about = f"{len(training.looks)} models looked at, of which number {training.best + 1} was best; {made.promise}"
-    return Release(name, file, about if len(training.looks) > 1 else made.promise, table.plan, looks=training.looks)
+    return Release(name, file, made.promise, table.plan, looks=made.training.looks)
 
 
 def masked(table: SplitTable, name: str, folder: Path) -> Release:
@@ -88,8 +86,9 @@ def masked(table: SplitTable, name: str, folder: Path) -> Release:
     chosen = found.configurations[0]
     plan = replace(table.plan, configurations=(chosen,))
     dropped = [each for each, choice in chosen.maskings.items() if choice == DROP]
-    about = f"without {', '.join(dropped)}; " if dropped else ""
-    about += f"{chosen.suppressed or 0:,} records left out; {found.shares[0]:.0%} kept by the measure `joint`"
+    columns = f"without {', '.join(dropped)}" if dropped else "all columns"
+    kept = f"{found.shares[0]:.0%} kept by the measure `joint`"
+    about = f"{columns}; {chosen.suppressed or 0:,} records left out; {kept}"
     if len(dropped) == len(plan.attributes):
         return Release(name, None, "only without all attributes", plan, chosen.id)
     file = folder / f"{name}.csv"
