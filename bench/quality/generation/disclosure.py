@@ -102,7 +102,7 @@ def _finding(one: Measured) -> str:
     outcomes = {name: at(one.disclosed[name]) for name in DRAWN}
     recall = {name: limits(each.success) for name, each in outcomes.items()}
     details = outcomes[releases.PRIVACY].details
-    better = [name for name, each in outcomes.items() if each.success.low > details["balanced"]]
+    better = [f"*{name}*" for name, each in outcomes.items() if each.success.low > details["balanced"]]
     return sentence(f"""\
         **Attribute disclosure** ({one.table.name}, {one.table.secret}): the recall of the attack is
         {recall[releases.ORIGINAL]} from the records themselves, {recall[releases.UNCONSTRAINED]} from the unconstrained

@@ -1,6 +1,7 @@
 """What the figures have in common: a panel for each table, a style for each release, numbers with their intervals."""
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,7 @@ RELEASES: Final = (
     *releases.QUICK,
     *releases.MASKED,
 )
+LINE: Final = 120
 STYLES: Final = {
     name: {"color": colour, "marker": marker} for name, colour, marker in zip(RELEASES, COLOURS, MARKERS, strict=False)
 }
@@ -55,6 +57,11 @@ def limits(interval: Interval, digits: int = 3) -> str:
 def sentence(text: str) -> str:
     """Return a text in one line."""
     return " ".join(text.split())
+
+
+def paragraph(text: str) -> str:
+    """Return a text in lines as long as those of other documents."""
+    return fill(sentence(text), LINE, break_long_words=False, break_on_hyphens=False)
 
 
 def listed(names: Sequence[str]) -> str:

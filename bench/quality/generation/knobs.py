@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from aegis_provider.check import Interval
-from bench.quality.generation.drawing import errors, legend, limits, sentence
+from bench.quality.generation.drawing import errors, legend, limits, paragraph, sentence
 from bench.quality.generation.measured import Budget, Position
 from bench.quality.plots import COLOURS, MARKERS
 from bench.quality.report import Section, image, table
@@ -44,13 +44,14 @@ def section(table_name: str, positions: Sequence[Position], budget: Budget) -> S
 
 def _about(table_name: str, positions: Sequence[Position], budget: Budget) -> str:
     known = positions[0].reidentified.variant
-    return f"""\
-**The paper claims** that its demonstration "starkly shows the trade-off between privacy-protection and value addition,
-through user-controlled knobs", and shows no figure of it. Here both knobs are turned on the {table_name}, each position
-with one training of at most {budget.seconds:g} seconds. The AUC is that of the model that predicts best from real
-records. The re-identification is that of figure 2, right, {known}; *beyond chance* is what it achieves beyond
-shuffled columns, as a share of what is possible. Exact copies are generated records that equal one that the generator
-saw, beside those that equal a held-out one, scaled to as many."""
+    return paragraph(f"""\
+        **The paper claims** that its demonstration "starkly shows the trade-off between privacy-protection and value
+        addition, through user-controlled knobs", and shows no figure of it. Here both knobs are turned on the table
+        {table_name}, each position with one training of at most {budget.seconds:g} seconds. The AUC is that of the
+        model that predicts best from real records; where all are near 0.5, the trainings were too short to learn the
+        label. The re-identification is that of figure 2, right, {known}; *beyond chance* is what it achieves beyond
+        shuffled columns, as a share of what is possible. Exact copies are generated records that equal one that the
+        generator saw, beside those that equal a held-out one, scaled to as many.""")
 
 
 def _auc(position: Position) -> Interval:

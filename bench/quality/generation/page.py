@@ -8,7 +8,7 @@ from typing import Final
 
 from bench.quality.generation import releases
 from bench.quality.generation.converging import iterations
-from bench.quality.generation.drawing import sentence
+from bench.quality.generation.drawing import paragraph, sentence
 from bench.quality.generation.measured import Budget, Measured
 from bench.quality.generation.tables import ADULT
 from bench.quality.report import Section, table
@@ -28,27 +28,24 @@ HEAD: Final = """\
 Bagad et al. (*Data-Sharing Economy: Value-Addition from Data meets Privacy*, WSDM 2021) share a table that a
 Wasserstein GAN generated, with a knob for privacy and one for value. This page draws their figures with
 `aegis generate` ([generated tables](generation.md), [decision 44](decisions/0044-generated-tables.md)), says what each
-of them claims, and whether that holds here. `make evaluate-synth` writes it; no number on it is typed by hand."""
+of them claims, and whether that holds here. `make evaluate-synth` writes it."""
 
 
 def head(results: Sequence[Measured], budget: Budget) -> str:
     """Return the title, and what the page is for."""
-    looks = [each for one in results for release in one.releases.values() for each in release.looks[-1:]]
-    least, most = (choose(iterations([each])[0] for each in looks) for choose in (min, max))
-    budgeted = f"""\
-**Trainings are short**: at most {budget.seconds:g} seconds each, on two cores, which is {least:,} to {most:,}
-iterations. The paper's figure 3 shows more than 5,000. So what is said here of the paper's generator is true of short
-trainings. Intervals are 95 % intervals: they say what other records of the table would change, not what another
-training would."""
+    looks = [one.releases[name].looks[-1:] for one in results for name in releases.WGAN]
+    least, most = (choose(iterations(each)[0] for each in looks) for choose in (min, max))
+    budgeted = paragraph(f"""\
+        **Trainings are short**: at most {budget.seconds:g} seconds each, on two cores, which is {least:,} to {most:,}
+        iterations. The paper's figure 3 shows more than 5,000. So what is said here of the paper's generator is true of
+        short trainings. Intervals are 95 % intervals: they say what other records of the table would change, not what
+        another training would.""")
     adult = any(each.table.name == ADULT for each in results)
     return "\n\n".join([HEAD, budgeted] if adult else [HEAD, budgeted, WITHOUT_ADULT])
 
 
 def method(results: Sequence[Measured]) -> Section:
     """Say what the releases are and what they were made of."""
-    knobs = "; ".join(
-        f"*{name}* with privacy {each.privacy:g}, value {each.value:g}" for name, each in releases.WGAN.items()
-    )
     rows = [
         [
             each.table.name,
@@ -67,14 +64,26 @@ chooses the best model of a training.
 
 {table(("table", "records", "learnt from", "label", "secret", "quasi-identifiers, which have privacy weights"), rows)}
 
-* **`wgan-gp`** is the paper's generator: {knobs}. All quasi-identifiers count fully for privacy; attributes count for
-  value by saliency. Privacy 5 is what [generated tables](generation.md) measures, too: there, it lowers exact copies to
-  a sixth. Value has the same number, so that neither outweighs the other. *The knobs* shows other positions.
-* **`cart`** and **`mbi`** are the other methods of `aegis generate`; **{releases.PRIVATE}** is `mbi` with that budget.
-* **{releases.K_ANONYMOUS}** and **{releases.T_CLOSE}** (of the secret) are masked: of the configurations of a plan that
-  hold this, the one that keeps most by the measure `joint`. At most {releases.SUPPRESSED_AT_MOST:.0%} of the records
-  may be left out. They are made of the same records as the generated releases."""
+{_releases()}"""
     return Section("How it was done", text)
+
+
+def _releases() -> str:
+    positions = releases.WGAN.items()
+    knobs = "; ".join(f"*{name}* with privacy {each.privacy:g}, value {each.value:g}" for name, each in positions)
+    lines = (
+        f"""**`wgan-gp`** is the paper's generator: {knobs}. All quasi-identifiers count fully for privacy;
+        attributes count for value by saliency. Privacy 5 is what [generated tables](generation.md) measures, too:
+        there, it lowers exact copies to a sixth. Value has the same number, so that neither outweighs the other.
+        *The knobs* shows other positions.""",
+        f"""**`cart`** and **`mbi`** are the other methods of `aegis generate`; **{releases.PRIVATE}** is `mbi` with
+        that budget.""",
+        f"""**{releases.K_ANONYMOUS}** and **{releases.T_CLOSE}** (of the secret) are masked: of the configurations of
+        a plan that hold this, the one that keeps most by the measure `joint`. At most
+        {releases.SUPPRESSED_AT_MOST:.0%} of the records may be left out. They are made of the same records as the
+        generated releases.""",
+    )
+    return "\n".join(f"* {sentence(each)}" for each in lines)
 
 
 def conflicts(adult: Path | None) -> Section:
@@ -122,7 +131,8 @@ def _of_race(races: Sequence[str]) -> str:
 def limits_of_page(results: Sequence[Measured], budget: Budget) -> Section:
     """List what not to conclude."""
     text = f"""\
-* Each release is from one training; another seed gives another release (figure 3, right, shows a second one).
+* Each release is from one training, and so is each position of the knobs; another seed gives another release (figure
+  3, right, shows a second one).
 * Trainings are short ({budget.seconds:g} seconds). A longer one may be worth more, and may copy more.
 * No model and no knob is tuned to a table; neither are the plans of the masked rivals, which another person would write
   otherwise. The paper does not say by which hierarchies its rivals were made.
