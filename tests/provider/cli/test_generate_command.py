@@ -55,6 +55,16 @@ def test_a_bar_is_shown_to_people_and_nothing_to_others(generate, monkeypatch):
     assert "pair total variation" in said
 
 
+def test_json_has_every_look_for_a_curve(generate):
+    told = json.loads(generate("--seed", 1, "--json")[1])
+    [look] = told["looks"]
+    assert set(look) == {"seconds", "losses", "pair_total_variation", "auc", "frechet_distance"}
+    assert told["best"] == 0
+    for name in ("pair_total_variation", "auc", "frechet_distance"):
+        assert told[name] == look[name]
+    assert 0 < look["frechet_distance"] < 1
+
+
 def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):
     _, printed, _ = generate("--holdout", 0.3)
     assert "nothing is guaranteed" in printed

@@ -1,5 +1,6 @@
 """When a training ends, which model it returns, and how a run goes on that was stopped."""
 
+import json
 import signal
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from aegis_provider.generate.methods.cart import Cart
 from aegis_provider.generate.methods.method import DivergedError
 from aegis_provider.generate.methods.wgan_gp import WganGp
 from aegis_provider.generate.methods.wgan_gp.training import Settings
-from aegis_provider.generate.quality import predictive_auc
+from aegis_provider.generate.quality import Yardstick, predictive_auc
 from aegis_provider.generate.training import PATIENCE, Trainer
 from tests.provider.generate.methods.tasks import random_columns, task_of
 
@@ -181,8 +182,60 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(task, validation, tmp
     assert checkpoint.read(None) is None
 
 
+def test_the_frechet_distance_of_each_look_falls_with_the_share_that_is_spoilt(task, validation):
+    looks = train(Scripted((1.0, 0.6, 0.2, 0.0)), task, validation).looks
+    distances = [each.quality.frechet_distance for each in looks]
+    assert distances == sorted(distances, reverse=True)
+    assert distances[0] > 3 * distances[-1]
+
+
+def test_the_frechet_distance_is_that_of_standardised_positions_and_indicators(task, validation):
+    """Written out; the trace of the root is the sum of the roots of the eigenvalues."""
+    sides = [task.codes, validation]
+    positions = [task.levels[0].positions[codes[:, 0]] for codes in sides]
+    mean, spread = positions[1].mean(), positions[1].std()
+    vectors = []
+    for codes, position in zip(sides, positions, strict=True):
+        parts = [np.stack([(position - mean) / spread, np.zeros(len(codes))], axis=1)]
+        parts += [np.eye(size)[codes[:, place]] for place, size in enumerate(task.sizes) if place]
+        vectors.append(np.concatenate(parts, axis=1))
+    found = Yardstick.of(validation, task.levels).quality(task.codes).frechet_distance
+    covariances = [np.cov(each, rowvar=False, bias=True) for each in vectors]
+    common = np.sqrt(np.linalg.eigvals(covariances[0] @ covariances[1]).astype(complex)).real.sum()
+    apart = ((vectors[0].mean(axis=0) - vectors[1].mean(axis=0)) ** 2).sum()
+    assert found == pytest.approx(apart + np.trace(sum(covariances)) - 2 * common, abs=1e-6)
+
+
+def test_missing_numbers_and_rare_categories_have_a_place_of_their_own():
+    rng = np.random.default_rng(0)
+    columns = {
+        "number": np.where(rng.random(3_000) < 0.3, "", rng.integers(0, 9, 3_000).astype(str)),
+        "many": np.char.add("v", rng.integers(0, 90, 3_000).astype(str)),
+        "label": rng.choice(["u", "v"], 3_000),
+    }
+    task = task_of(columns)
+    assert task.sizes[1] > 80
+    yardstick = Yardstick.of(task.codes[:1_500], task.levels)
+    same = yardstick.quality(task.codes[1_500:]).frechet_distance
+    present = task.codes[1_500:][task.codes[1_500:, 0] != task.levels[0].missing]
+    assert yardstick.quality(task.codes[:1_500]).frechet_distance == pytest.approx(0, abs=1e-9)
+    assert same < 0.2 < yardstick.quality(present).frechet_distance
+
+
 def test_the_auc_needs_two_label_values_among_the_tested_records_only(validation):
     assert predictive_auc(validation, validation[validation[:, -1] == 0]) is None
     only = validation[validation[:, -1] == 0]
     assert predictive_auc(only, validation) == pytest.approx(0.5)
     assert predictive_auc(validation, validation) > 0.7
+
+
+def test_a_training_kept_by_an_earlier_version_starts_anew(task, validation, tmp_path):
+    """It kept no Fréchet distance."""
+    path = tmp_path / "training.npz"
+    looks = [{"seconds": 1.0, "losses": {}, "quality": {"pair_total_variation": 0.1, "auc": 0.7}}]
+    for number in (1, 2):
+        about = {"format": number, "digest": "digest", "looks": looks, "best": 0}
+        np.savez(path, allow_pickle=False, about=np.array(json.dumps(about)))
+        training = train(Scripted((0.0,)), task, validation, checkpoint=Checkpoint(path, "digest"))
+        assert len(training.looks) == 1
+        assert training.looks[0].seconds != 1.0

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.collections import LineCollection
 
 from aegis_provider.report.charts import drawn
-from aegis_provider.report.model import Bars, Levels, Measured, Series
+from aegis_provider.report.model import Bars, Levels, Measured, Points, Series
 from aegis_provider.report.page import drawing
 from tests.provider.report.plots.plotting import clipped
 
@@ -85,3 +85,20 @@ def test_bars_start_at_nothing():
     assert axes.get_xlim()[0] == 0
     assert [bar.get_width() for bar in axes.patches] == [0.2, 0.003]
     assert [each.get_text() for each in axes.texts] == ["20 %", "0.3 %"]
+
+
+def test_points_of_each_kind_stand_where_they_should():
+    series = {
+        ("real", "#0072b2"): [(0.0, 1.0), (2.0, 3.0)],
+        ("made up", "#d55e00"): [(4.0, -1.0)],
+        ("none", "#555555"): [],
+    }
+    with drawing():
+        figure = drawn(Points(series, "Caption."))
+        figure.draw_without_rendering()
+    axes = figure.axes[0]
+    found = {each.get_label(): [tuple(point) for point in each.get_offsets().tolist()] for each in axes.collections}
+    assert found == {name: points for (name, _), points in series.items()}
+    assert not axes.get_xticks().size
+    assert not axes.get_yticks().size
+    assert clipped(figure) == []

@@ -58,7 +58,8 @@ def generate(
     """Generate a table that is like this one, of records that a model drew.
 
     The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
-    held out: `aegis risk OUTPUT --against TABLE --plan PLAN` finds them again, and shows what attacks achieve.
+    held out: `aegis risk OUTPUT --against TABLE --plan PLAN` finds them again, and shows what attacks achieve. `aegis
+    fidelity` with the same options shows what the output is worth.
 
     Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
     """
@@ -78,8 +79,8 @@ def generate(
             memory_limit=memory_limit,
             watch=lambda look: bar(look.seconds, _described(look)),
         )
-    judged = f"aegis risk {output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
-    print_result(_document(generated), _report(generated, judged), as_json=as_json)
+    options = f"{output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
+    print_result(_document(generated), _report(generated, options), as_json=as_json)
 
 
 def _shares(text: str | None) -> dict[str, float] | None:
@@ -141,7 +142,7 @@ def _document(generated: Generated) -> dict[str, Any]:
     }
 
 
-def _report(generated: Generated, judged: str) -> Iterator[str]:
+def _report(generated: Generated, options: str) -> Iterator[str]:
     training = generated.training
     yield (
         f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}. Of {generated.of_records:,} "
@@ -149,7 +150,8 @@ def _report(generated: Generated, judged: str) -> Iterator[str]:
         f"{generated.held_out:,} were held out"
     )
     yield generated.promise
-    yield f"some records may equal real ones. What attacks achieve: {judged}"
+    yield f"some records may equal real ones. What attacks achieve: aegis risk {options}"
+    yield f"what it is worth, and how faithful it is: aegis fidelity {options}"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "

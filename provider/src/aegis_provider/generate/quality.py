@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from aegis_provider.check.estimates import weighted_auc
 from aegis_provider.check.features import Feature
@@ -63,11 +64,10 @@ class Yardstick:
 
     def quality(self, generated: Codes) -> Quality:
         """Compare generated records with the real ones, both as (records, columns) levels."""
-        return Quality(
-            pair_total_variation(generated, self.real, self.sizes),
-            predictive_auc(generated, self.real),
-            Gaussian.of(self._encoder.vectors(generated)).frechet_distance(self._gaussian),
-        )
+        with threadpool_limits(1):  # more threads would wait for each other on a busy machine
+            frechet = Gaussian.of(self._encoder.vectors(generated)).frechet_distance(self._gaussian)
+        variation = pair_total_variation(generated, self.real, self.sizes)
+        return Quality(variation, predictive_auc(generated, self.real), frechet)
 
 
 @dataclass(frozen=True, eq=False)
