@@ -62,12 +62,14 @@ class Assessed:
         verdict: Whether it has the privacy that its configuration promises, in a line.
         highest: The highest risk of re-identification; `None` if it could not be measured.
         highest_before: That of the table as it is.
+        certain: How many records are in classes that all have the same value of some sensitive attribute.
     """
 
     columns: tuple[Column, ...]
     verdict: str
     highest: float | None
     highest_before: float | None
+    certain: int
 
 
 @dataclass(frozen=True)
@@ -212,9 +214,10 @@ class Steps:
         def work() -> Assessed:
             with self.stage("measuring privacy") as progress:
                 found = assess(self.table, self.found, configuration=configuration, progress=progress, **self.how)
-            risks = (found.releases[0].risk, found.as_it_is.risk)
+            [release] = found.releases
+            highest, before = (None if each is None else each.highest for each in (release.risk, found.as_it_is.risk))
             verdict = risk_verdict(found, table_name(self.table), self.folder.file(FOUND)).line
-            return Assessed(found.columns, verdict, *(None if each is None else each.highest for each in risks))
+            return Assessed(found.columns, verdict, highest, before, release.certain)
 
         return self.folder.step("privacy", self._of(FOUND, configuration=configuration), [], Assessed, work)
 
