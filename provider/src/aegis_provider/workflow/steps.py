@@ -1,7 +1,7 @@
 """The steps of a release, each made from the files of those before it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +38,12 @@ _FOLDS: Final = 3
 
 Stage: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 """Shows that a step has begun, and how far it is."""
+
+
+@contextmanager
+def unseen(_step: str) -> Iterator[Progress]:
+    """Show nothing."""
+    yield lambda _done, _all: None
 
 
 @dataclass(frozen=True)
