@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
-from aegis_provider.attacks import ATTACKS, Case, Released, judge
+from aegis_provider.attacks import ATTACKS, Case, judge
 from aegis_provider.attacks.attribute_disclosure import NAME as DISCLOSURE
 from aegis_provider.attacks.attribute_disclosure import guessed, macro_precision, macro_recall
 from aegis_provider.attacks.closest_records import closest_records
@@ -15,6 +15,7 @@ from aegis_provider.attacks.linkability import linkability
 from aegis_provider.attacks.membership import density_membership, nearest_membership, true_positives
 from aegis_provider.attacks.reidentification import reidentification
 from aegis_provider.attacks.singling_out import isolates, multivariate, singling_out
+from aegis_provider.released import Released
 
 RECORDS = 900
 

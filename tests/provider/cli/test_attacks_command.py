@@ -131,7 +131,7 @@ def test_three_records_are_too_few(aegis, people, tmp_path):
     small.write_text("age,town\n1,a\n2,b\n3,c\n")
     code, _, err = aegis("risk", people, "--against", small)
     assert code != 0
-    assert "3 records; attacks need at least 10" in err
+    assert "3 records; at least 10 are needed" in err
 
 
 def test_options_of_attacks_need_a_table(aegis, people):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.classes import classes_of
 from aegis_provider.attacks.outcome import CONFIDENCE, Outcome, exactly
-from aegis_provider.attacks.released import Distances, Released
 from aegis_provider.check import Interval
 from aegis_provider.records import Records
+from aegis_provider.released.released import Distances, Released
 
 NAME: Final = "attribute disclosure"
 NEIGHBOURS: Final = tuple(range(1, 11))

@@ -6,8 +6,8 @@ from zlib import crc32
 
 import numpy as np
 
-from aegis_provider.attacks.released import Released
 from aegis_provider.records import Records, drawn
+from aegis_provider.released import Released
 
 
 @dataclass(frozen=True, eq=False)

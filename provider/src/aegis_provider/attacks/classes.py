@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aegis_provider.attacks.released import positions_of
 from aegis_provider.records import Column
+from aegis_provider.released.released import positions_of
 
 MOST: Final = 20
 """An attribute with more values is cut into classes."""

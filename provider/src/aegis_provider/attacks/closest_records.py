@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, exactly, mean_of
-from aegis_provider.attacks.released import Released
 from aegis_provider.records import Records, drawn
+from aegis_provider.released import Released
 
 NAME: Final = "closer to the seen records"
 CAVEAT: Final = (

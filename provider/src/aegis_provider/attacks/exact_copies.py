@@ -8,9 +8,9 @@ import numpy as np
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import CONFIDENCE, Outcome, wilson
-from aegis_provider.attacks.released import Released
 from aegis_provider.check import Interval
 from aegis_provider.records import Records
+from aegis_provider.released import Released
 
 NAME: Final = "exact copies"
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.linkability import nearest
 from aegis_provider.attacks.outcome import Outcome, share_of
-from aegis_provider.attacks.released import ReleasedColumn
 from aegis_provider.records import Column, Records
+from aegis_provider.released import ReleasedColumn
 
 NAME: Final = "inference"
 TOLERANCE: Final = 0.05

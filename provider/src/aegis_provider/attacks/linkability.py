@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, exactly, share_of
-from aegis_provider.attacks.released import Distances, Released
 from aegis_provider.check import Interval
 from aegis_provider.records import Records
+from aegis_provider.released.released import Distances, Released
 
 NAME: Final = "linkability"
 NEIGHBOURS: Final = (1, 5, 10)

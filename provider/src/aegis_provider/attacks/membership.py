@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, exactly
-from aegis_provider.attacks.released import Released
 from aegis_provider.check.estimates import one_against_rest
 from aegis_provider.records import Records, drawn
+from aegis_provider.released import Released
 
 NEAREST: Final = "membership by nearest record"
 DENSITY: Final = "membership by density"

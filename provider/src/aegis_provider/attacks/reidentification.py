@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, share_of
-from aegis_provider.attacks.released import Released, ReleasedColumn
 from aegis_provider.extras import needs_extra
 from aegis_provider.records import Records, drawn
+from aegis_provider.released import Released, ReleasedColumn
 
 NAME: Final = "re-identification"
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.attacks.case import Case
 from aegis_provider.attacks.outcome import Outcome, share_of
-from aegis_provider.attacks.released import Released, ReleasedColumn
 from aegis_provider.records import Records
+from aegis_provider.released import Released, ReleasedColumn
 
 NAME: Final = "singling out"
 COLUMNS: Final = 4

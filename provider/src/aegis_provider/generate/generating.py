@@ -134,7 +134,7 @@ def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:
 
 
 def _generable(plan: Plan) -> tuple[Attribute, ...]:
-    attributes = tuple(each for each in plan.attributes if each.identity and not each.is_secret)
+    attributes = tuple(each for each in plan.attributes if each.is_generable)
     if not attributes:
         raise PlanError(f"{plan.source}: no attribute may be shared as it is, so none can be generated")
     return attributes

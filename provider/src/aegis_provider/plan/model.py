@@ -83,6 +83,11 @@ class Attribute:
         """Whether one of its maskings is secret; then its unmasked counts would reveal which masked value is which."""
         return any(masking.is_secret for masking in self.maskings)
 
+    @property
+    def is_generable(self) -> bool:
+        """Whether it may be shared as it is, so that a generator may learn it."""
+        return self.identity and not self.is_secret
+
 
 @dataclass(frozen=True)
 class Configuration:

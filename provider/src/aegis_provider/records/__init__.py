@@ -2,7 +2,7 @@
 
 from aegis_provider.records.column import Column, as_numbers, numbers_of
 from aegis_provider.records.records import MOST_RECORDS, Records, drawn, read_records, rows_of
-from aegis_provider.records.sides import SHARE, Sides, sides_of
+from aegis_provider.records.sides import SHARE, Sides, held_out_of, sides_of
 
 __all__ = [
     "MOST_RECORDS",
@@ -12,6 +12,7 @@ __all__ = [
     "Sides",
     "as_numbers",
     "drawn",
+    "held_out_of",
     "numbers_of",
     "read_records",
     "rows_of",

@@ -27,9 +27,14 @@ class Sides:
 
 def sides_of(records: Records, share: float = SHARE) -> Sides:
     """Hold out about this share of the distinct records, with all records that are equal to them."""
-    first, of_record = records.distinct()
-    held_out = np.array([_hash(records, each) < share for each in records.places()[first]], dtype=bool)[of_record]
+    held_out = held_out_of(records, share)
     return Sides(records.take(~held_out), records.take(held_out))
+
+
+def held_out_of(records: Records, share: float = SHARE) -> NDArray[np.bool_]:
+    """(records,) Return whether `sides_of` holds a record out."""
+    first, of_record = records.distinct()
+    return np.array([_hash(records, each) < share for each in records.places()[first]], dtype=bool)[of_record]
 
 
 def _hash(records: Records, places: NDArray[np.intp]) -> float:

@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from aegis_provider.attacks import Released
-from aegis_provider.attacks import released as module
-from aegis_provider.attacks.released import positions_of
+from aegis_provider.released import Released
+from aegis_provider.released import released as module
+from aegis_provider.released.released import positions_of
 
 MASKED = pa.table(
     {

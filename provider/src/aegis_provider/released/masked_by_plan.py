@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from aegis_provider.attacks.meanings import Members
 from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.plan.model import IDENTITY, Configuration, Plan
 from aegis_provider.records import Records
 from aegis_provider.release.blocks import Release, blocks_of
+from aegis_provider.released.meanings import Members
 from aegis_provider.table import Table
 
 

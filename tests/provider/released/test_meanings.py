@@ -5,11 +5,11 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from aegis_provider.attacks.meanings import meanings_of
 from aegis_provider.masking.blur import Blur
 from aegis_provider.masking.bucketize import EdgeBuckets, EqualBuckets
 from aegis_provider.masking.hierarchy import DateHierarchy
 from aegis_provider.records import Column
+from aegis_provider.released.meanings import meanings_of
 
 AGES = ["", "7", "18", "19", "20", "25", "29", "30", "34"]
 TOWNS = ["", "1210", "1220", "1300", "99"]

@@ -1,8 +1,8 @@
 """What masked texts stand for by the plan, against the texts that the maskings give to every value."""
 
-from aegis_provider.attacks import meanings_by_plan
 from aegis_provider.masking import MaskingFunction
 from aegis_provider.records import read_records
+from aegis_provider.released import meanings_by_plan
 from aegis_provider.table import open_table
 
 

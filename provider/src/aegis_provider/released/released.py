@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from aegis_provider.attacks.meanings import Meaning, Members, meanings_of, spans_of
 from aegis_provider.records import Column, Records
+from aegis_provider.released.meanings import Meaning, Members, meanings_of, spans_of
 
 Scale: TypeAlias = Literal["rank", "range"]
 """How far apart numbers are: by the share of the records between them, or by their difference over the range."""

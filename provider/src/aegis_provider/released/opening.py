@@ -1,0 +1,125 @@
+"""A release from a file beside the table that it was made of, and the records of the table that it never saw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aegis_provider.errors import TableError, shortened
+from aegis_provider.plan.model import Attribute, Plan
+from aegis_provider.records import MOST_RECORDS, SHARE, Records, drawn, held_out_of, read_records, rows_of
+from aegis_provider.released.masked_by_plan import meanings_by_plan
+from aegis_provider.released.released import Released
+from aegis_provider.table import Source, Table, open_table
+
+FEWEST = 10
+"""Fewer real records are too few to say anything about a release of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A release and the records of its table.
+
+    Attributes:
+        released: The release, or records drawn from a large one.
+        records: The records of the table, or those drawn from a large one.
+        seen: Those that the release was made of.
+        held_out: Those that it was not made of; none if there are no such records.
+        share: The share of the records that are held out.
+        label: The label, or the last column that both have if none is named.
+        size: How many records the release has.
+        of_records: How many records the table has.
+        lacking: The columns of the table or the plan that the release lacks.
+    """
+
+    released: Released
+    records: Records
+    seen: Records
+    held_out: Records
+    share: float
+    label: str
+    size: int
+    of_records: int
+    lacking: tuple[str, ...]
+
+
+def open_release(
+    release: Source,
+    table: Source,
+    *,
+    plan: Plan | None = None,
+    configuration: str | None = None,
+    label: str | None = None,
+    named: Sequence[str] = (),
+    holdout: float | None = None,
+    delimiter: str = ",",
+    memory_limit: str = "1GB",
+    seed: int = 0,
+) -> Opened:
+    """Read a release and the table that it was made of.
+
+    Args:
+        release: The release: anything that `open_table` accepts.
+        table: The table.
+        plan: The plan that the release was made by. Then the held-out records are those that the generator held out.
+        configuration: The configuration of the plan that masked the release.
+        label: The label, without a plan.
+        named: Further columns that both must have, without a plan.
+        holdout: The share of the records that the release never saw; by default 0 if a value of the release stands for
+            several, which only masking does, and else 0.2.
+        delimiter: The delimiter of CSV files.
+        memory_limit: The memory limit of DuckDB.
+        seed: The seed by which records are drawn from a large release.
+
+    Raises:
+        PlanError: The plan has no such configuration.
+        TableError: A table cannot be read, is too small, lacks a column, or has none in common with the other.
+    """
+    with (
+        open_table(release, delimiter=delimiter, memory_limit=memory_limit) as masked,
+        open_table(table, delimiter=delimiter, memory_limit=memory_limit) as original,
+    ):
+        attributes, label = _columns(original, masked, plan, label, named)
+        records = read_records(original, attributes, label)
+        if len(records) < FEWEST:
+            raise TableError(f"{original.name}: {len(records)} records; at least {FEWEST} are needed")
+        known = {}
+        if plan is not None and configuration is not None:
+            known = dict(meanings_by_plan(original, plan, plan.configuration(configuration), records))
+        common = [each for each in records.names if each in masked.columns]
+        if not common:
+            raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
+        size = masked.records()
+        if not size:
+            raise TableError(f"{masked.name}: no record; give a release that has some")
+        rows = drawn(size, MOST_RECORDS, seed)
+        released = Released.of(records, rows_of(masked.batches(common), rows).rename_columns(common), known)
+        share = holdout if holdout is not None else 0.0 if configuration or released.is_masked else SHARE
+        held_out = held_out_of(_learnt(records, plan), share)
+        seen = records.take(~held_out)
+        if len(seen) < FEWEST:
+            raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
+        lacking = tuple(each for each in records.names if each not in common)
+        return Opened(released, records, seen, records.take(held_out), share, label, size, original.records(), lacking)
+
+
+def _learnt(records: Records, plan: Plan | None) -> Records:
+    """Return the records with the columns that a generator learns from, which decide what it holds out."""
+    never = set() if plan is None else {each.name for each in plan.attributes if not each.is_generable}
+    return Records(tuple(each for each in records.columns if each.name not in never))
+
+
+def _columns(
+    original: Table, masked: Table, plan: Plan | None, label: str | None, named: Sequence[str]
+) -> tuple[Sequence[Attribute], str]:
+    """Return the attributes and the label: those of the plan, or the columns of the release that the table has."""
+    if plan is not None:
+        return plan.attributes, plan.label
+    needed = [*named, *([label] if label else [])]
+    original.positions(needed)
+    for name in needed:
+        if name not in masked.columns:
+            raise TableError(f"{masked.name}: no column {shortened(name)}; name only columns that it has")
+    common = [each for each in masked.columns if each in original.columns]
+    if not common:
+        raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
+    label = label or common[-1]
+    return [Attribute(each, None, ()) for each in common if each != label], label
