@@ -19,6 +19,7 @@ from aegis_provider.attacks.outcome import Outcome, share_of
 from aegis_provider.extras import needs_extra
 from aegis_provider.records import Records, drawn
 from aegis_provider.released import Released, ReleasedColumn
+from aegis_sdk.printable import Share
 
 NAME: Final = "re-identification"
 
@@ -81,7 +82,7 @@ def _with_known(
         baseline,
         share_of(hits(networks[0], held_out)) if len(held_out) else None,
         f"Who knows {known} of {len(parts)} quasi-identifiers predicts the others within {within:.3g} for "
-        f"{success.value:.1%} of the persons; {chance:.1%} of random pairs of real persons are as close.",
+        f"{Share(success.value)} of the persons; {Share(chance)} of random pairs of real persons are as close.",
         {"epsilon": within, "random_pairs_as_close": chance, "known": known},
     )
 
