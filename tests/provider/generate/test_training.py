@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from aegis_provider.generate import training as training_module
 from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.methods.cart import Cart
 from aegis_provider.generate.methods.method import DivergedError
@@ -83,6 +84,39 @@ def test_a_training_that_breaks_off_returns_the_best_model_until_then(task, vali
         train(Scripted((), end), task, validation)
 
 
+def test_the_first_model_is_looked_at_then_one_in_so_many_and_the_one_after_the_time_limit(task, validation):
+    @dataclass(frozen=True)
+    class Striding(Scripted):
+        stride: int = 3
+
+        def restored(self, _task, _state):
+            raise AssertionError("nothing was saved")
+
+    method = Striding((0.9, 0.0, *np.linspace(0.8, 0.1, 8)))
+    training = train(method, task, validation)
+    assert [each.number for each in training.looks] == [1, 3, 6, 9]
+    assert training.best == 3
+    late = Trainer(method, task, validation, seed=1, seconds=5, spent=6).train()
+    assert [each.number for each in late.looks] == [1]
+    assert late.looks[0].seconds >= 6
+    assert late.ended == "time was up after 6 seconds, before a second model; more seconds make better ones"
+
+
+def test_a_model_between_two_looks_is_looked_at_when_time_is_up(task, validation, monkeypatch):
+    class Slow(WganGp):
+        def train(self, *given):
+            for number, each in enumerate(super().train(*given), 1):
+                clock.append(3.0 if number == 2 else 0.0)
+                yield each
+
+    clock = []
+    monkeypatch.setattr(training_module, "monotonic", lambda: sum(clock))
+    method = Slow(Settings(hidden=(8,), noise=4, batch=16, critic_steps=1), every=1, stride=50)
+    training = Trainer(method, task, validation, seed=1, seconds=3).train()
+    assert [(each.number, each.seconds) for each in training.looks] == [(1, 0.0), (2, 3.0)]
+    assert training.ended == "time was up after 3 seconds"
+
+
 def test_time_ends_it_and_a_method_that_yields_one_model_ends_by_itself(task, validation):
     trainer = Trainer(Scripted((0.5, 0.0)), task, validation, seed=1, seconds=0)
     assert len(trainer.train().looks) == 1
@@ -93,7 +127,7 @@ def test_time_ends_it_and_a_method_that_yields_one_model_ends_by_itself(task, va
 
 
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(task, validation, tmp_path):
-    method = WganGp(Settings(hidden=(16,), noise=8, batch=32, reference=32, critic_steps=1), every=20)
+    method = WganGp(Settings(hidden=(16,), noise=8, batch=32, reference=32, critic_steps=1), every=20, stride=2)
     checkpoint = Checkpoint(tmp_path / "training.npz", "digest")
 
     def stop(look):

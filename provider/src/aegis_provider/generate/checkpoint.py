@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.output import written_whole
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 
 @dataclass(frozen=True, eq=False)

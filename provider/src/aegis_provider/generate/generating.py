@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 import numpy as np
@@ -44,7 +45,8 @@ class Wish:
         label_shares: The share of each label value; by default those of the records that were learnt from.
         holdout: The share of the table's records that is not learnt from.
         seed: Without it, one is drawn, and two runs differ.
-        seconds: How long the training may take.
+        seconds: How long it may take, from reading the table to the last model. A method that learns in one step takes
+            as long as it takes, and there is always one model.
     """
 
     records: int | None = None
@@ -87,7 +89,7 @@ def generate(
         OutputError: The output cannot be written.
         AegisError: The extra `synth` is not installed.
     """
-    chosen = method_of(method)
+    began, chosen = monotonic(), method_of(method)
     _refuse_unheeded(method, chosen, knobs)
     attributes = _generable(plan)
     if output is not None:
@@ -99,7 +101,9 @@ def generate(
     prepared = _Prepared.of(records, plan, attributes, knobs, wish, seed, table_name(table))
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
     with needs_extra("synth"):
-        training = Trainer(chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch).train()
+        training = Trainer(
+            chosen, prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began
+        ).train()
     codes = prepared.sampled(training.model, wish, seed)
     rng = np.random.default_rng([seed, _FOR_VALUES])
     columns = [each.decoder.drawn(codes[:, place], rng) for place, each in enumerate(prepared.task.levels)]

@@ -109,7 +109,13 @@ class Method(Protocol):
 
 @runtime_checkable
 class Resumable(Protocol):
-    """A method whose models can be made again from their states."""
+    """A method of many models, which can be made again from their states.
+
+    Attributes:
+        stride: One in so many models is looked at, and the first.
+    """
+
+    stride: int
 
     def restored(self, task: Task, state: Mapping[str, Any]) -> Model:
         """Return the model of the same task that had this state."""
