@@ -25,10 +25,19 @@ def table(write):
 
 @pytest.fixture
 def generate(table, write, aegis, tmp_path):
-    """Generate by CART from the table, unless told otherwise; return the exit code, stdout and stderr."""
+    """Generate by CART and without a card, unless told otherwise; return the exit code, stdout and stderr."""
 
     def run(*arguments, plan=PLAN, source=table, output="out.parquet"):
-        options = ["--plan", write("plan.yaml", plan), "--output", tmp_path / output, "--method", "cart", *arguments]
+        options = [
+            "--plan",
+            write("plan.yaml", plan),
+            "--output",
+            tmp_path / output,
+            "--method",
+            "cart",
+            "--no-card",
+            *arguments,
+        ]
         return aegis("generate", source, *options)
 
     return run
@@ -43,6 +52,16 @@ def test_it_writes_records_of_the_plan_s_columns_and_types(generate, tmp_path):
     assert set(written["town"].to_pylist()) == {"a", "b", "c"}
     assert told["learnt_from"] + told["validated"] + told["held_out"] == 900
     assert told["validated"] > 0
+
+
+def test_a_card_beside_the_output_says_what_attacks_achieve(generate, tmp_path):
+    code, printed, _ = generate("--card", "--json", output="made.csv")
+    told, card = json.loads(printed), json.loads((tmp_path / "made.card.json").read_text())
+    assert (code, told, told["records"]) == (0, card, len((tmp_path / "made.csv").read_text().splitlines()) - 1)
+    assert told["attacked"]["headline"] in (tmp_path / "made.card.md").read_text()
+    assert {each.name for each in tmp_path.glob("made.*")} == {
+        "made.csv", "made.card.md", "made.card.html", "made.card.json"
+    }  # fmt: skip
 
 
 def test_it_says_what_is_not_guaranteed_and_what_was_left_out(generate):

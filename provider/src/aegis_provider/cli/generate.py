@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +10,11 @@ from aegis_provider.generate import generate as generate_records
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import SHARE
 from aegis_provider.table import table_name
+from aegis_provider.workflow.generated_card import made_document
+from aegis_provider.workflow.judging_generated import ENDING, judge_generated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import described_bar, print_result, say
+from aegis_sdk.cli.terminal import described_bar, print_result, progress_bar, say
 from aegis_sdk.printable import Share
 
 _ROUNDING = 1e-6
@@ -48,6 +50,9 @@ def generate(
         int | None, typer.Option(min=0, help="Keep it secret. A run that was stopped goes on if it is the same.")
     ] = None,
     seconds: Annotated[float, typer.Option(min=1, help="How long the training may take.")] = 240.0,
+    judged: Annotated[  # noqa: FBT002 - a flag
+        bool, typer.Option("--card/--no-card", help="Try attacks, and write a card that says what they achieve.")
+    ] = True,
     delimiter: DelimiterOption = ",",
     memory_limit: MemoryOption = "1GB",
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
@@ -55,7 +60,8 @@ def generate(
     """Generate a table that is like this one, of records that a model drew.
 
     The attributes and the label of the plan are learnt, except those with `identity: false`. A fifth of the records is
-    held out: `aegis risk OUTPUT --against TABLE --plan PLAN` finds them again, and shows what attacks achieve.
+    held out. Attacks show what the generated records give away of the others; they take at most a minute. A card that
+    says so stands beside the output: with `--output made.parquet`, `made.card.md`, `.html` and `.json`.
 
     Ctrl-C ends the training with the best model until then.
     """
@@ -74,8 +80,16 @@ def generate(
             memory_limit=memory_limit,
             watch=lambda look: bar(look.seconds, seconds, _described(look)),
         )
-    judged = f"aegis risk {output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
-    print_result(_document(generated), _report(generated, judged), as_json=as_json)
+    command = f"aegis risk {output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
+    if not judged:
+        unknown = f"some records may equal real ones. What attacks achieve: {command}"
+        print_result(made_document(generated), _report(generated, [unknown]), as_json=as_json)
+        return
+    with progress_bar("attacking") as progress:
+        how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit, "progress": progress}
+        card = judge_generated(generated, table, plan, holdout=holdout, **how)
+    said = [*card.findings, f"{output.with_suffix(ENDING)}.md, .html, .json: what attacks achieve, in full"]
+    print_result(card.as_json(), _report(generated, said), as_json=as_json)
 
 
 def _shares(text: str | None) -> dict[str, float] | None:
@@ -106,36 +120,13 @@ def _described(look: Look) -> str:
     return f"pair total variation {look.quality.pair_total_variation:.3f}{auc}{losses}"
 
 
-def _document(generated: Generated) -> dict[str, Any]:
-    training, guarantee = generated.training, generated.guarantee
-    return {
-        "output": str(generated.output),
-        "records": generated.table.num_rows,
-        "method": generated.method,
-        "privacy": generated.knobs.privacy,
-        "value": generated.knobs.value,
-        "guarantee": None if guarantee is None else {"epsilon": guarantee[0], "delta": guarantee[1]},
-        "learnt_from": generated.learnt_from,
-        "validated": generated.validated,
-        "held_out": generated.held_out,
-        "pair_total_variation": training.quality.pair_total_variation,
-        "auc": training.quality.auc,
-        "looks": len(training.looks),
-        "ended": training.ended,
-        "left_out": list(generated.left_out),
-        "weights": {name: {"privacy": one, "importance": two} for name, (one, two) in generated.weights.items()},
-    }
-
-
-def _report(generated: Generated, judged: str) -> Iterator[str]:
+def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
     training = generated.training
     yield (
         f"{generated.output}: {generated.table.num_rows:,} records by {generated.method}. Of {generated.of_records:,} "
         f"real ones, it learnt from {generated.learnt_from:,}, {generated.validated:,} chose the best model, and "
         f"{generated.held_out:,} were held out"
     )
-    yield generated.promise
-    yield f"some records may equal real ones. What attacks achieve: {judged}"
     auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
     yield (
         f"beside real records that it did not learn from: pair total variation "
@@ -143,5 +134,7 @@ def _report(generated: Generated, judged: str) -> Iterator[str]:
     )
     if training.ended:
         yield f"the best of {len(training.looks)} models; the training ended because {training.ended}"
+    yield generated.promise
+    yield from judged
     if generated.left_out:
         yield f"left out, as the plan asks (identity: false): {', '.join(generated.left_out)}"

@@ -51,6 +51,11 @@ class GeneratedCard:
         """How many generated records equal a real one, in a sentence; empty if they were not counted in time."""
         return next((each.sentence for each in self.judgement.outcomes if each.name == EXACT_COPIES), "")
 
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What attacks achieved, in a few sentences."""
+        return tuple(filter(None, [attacks_headline(self.judgement), self.copies]))
+
     def as_json(self) -> dict[str, Any]:
         """Return the card as JSON values."""
         generated = self.generated
@@ -97,8 +102,8 @@ def generated_report(card: GeneratedCard) -> Report:
         Section("What this does not say", list(_limits(card))),
         Section("How it was made", list(_origin(card))),
     ]
-    top = [_guarantee(card.generated), attacks_headline(card.judgement), card.copies]
-    return Report(f"Release card of records generated from {card.table}", [each for each in top if each], sections)
+    top = [_guarantee(card.generated), *card.findings]
+    return Report(f"Release card of records generated from {card.table}", top, sections)
 
 
 def _guarantee(generated: Generated) -> str:

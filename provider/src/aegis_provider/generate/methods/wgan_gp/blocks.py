@@ -40,12 +40,14 @@ class Blocks:
     def vectors(self, codes: Codes, entries: NDArray[np.float32]) -> NDArray[np.float32]:
         """(records, features) Return the vectors of records, times a matrix (width, features), without making them."""
         starts = np.append(0, self._ends)
-        return np.sum([entries[start + column] for start, column in zip(starts, codes.T, strict=True)], axis=0)
+        return np.asarray(
+            np.sum([entries[start + column] for start, column in zip(starts, codes.T, strict=True)], axis=0)
+        )
 
     @property
     def _ends(self) -> list[int]:
         """Where each block but the last ends."""
-        return np.cumsum(self.sizes)[:-1].tolist()
+        return [int(end) for end in np.cumsum(self.sizes)[:-1]]
 
     def _split(self, vectors: Array) -> list[Array]:
         return jnp.split(vectors, self._ends, axis=1)

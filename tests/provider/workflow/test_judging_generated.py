@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aegis_provider.generate import Knobs, Wish
+from aegis_provider import load_plan
+from aegis_provider.generate import Knobs, Wish, generate
 from aegis_provider.report.markdown import markdown_lines
 from aegis_provider.workflow.generated_card import generated_report
-from aegis_provider.workflow.generated_release import release_generated
+from aegis_provider.workflow.judging_generated import judge_generated
 
 PLAN = """label: y
 attributes:
@@ -39,10 +40,10 @@ def card(folder):
 
 
 def made(folder, output, method, knobs=Knobs(), holdout=0.2):  # noqa: B008 - immutable
-    wish = Wish(holdout=holdout, seed=1)
-    return release_generated(
-        folder / "table.csv", folder / "plan.yaml", folder / output, method=method, knobs=knobs, wish=wish
-    )
+    table, plan_file = folder / "table.csv", folder / "plan.yaml"
+    plan, wish = load_plan(plan_file, configurations_needed=False), Wish(holdout=holdout, seed=1)
+    generated = generate(table, plan, folder / output, method=method, knobs=knobs, wish=wish)
+    return judge_generated(generated, table, plan_file, holdout=holdout)
 
 
 def rows_of(path):
