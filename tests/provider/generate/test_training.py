@@ -1,5 +1,7 @@
 """When a training ends, which model it returns, and how a run goes on that was stopped."""
 
+import signal
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,6 +75,24 @@ def test_the_best_model_is_returned_once_no_other_is_better(task, validation):
     assert (training.best, len(training.looks)) == (1, 2 + PATIENCE)
     assert training.model.spoilt == 0.0
     assert training.ended == f"the last {PATIENCE} looks were no better"
+
+
+def test_a_signal_that_a_library_would_lose_ends_the_training_when_the_model_is_there(task, validation):
+    class Losing(Scripted):
+        def train(self, task, *given):
+            models = super().train(task, *given)
+            yield next(models)
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            finished.append(True)
+            yield from models
+
+    finished, before = [], signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        training = train(Losing((0.5, 0.1, 0.9)), task, validation)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (len(training.looks), training.ended, finished) == (1, "it was stopped", [True])
 
 
 @pytest.mark.parametrize(("end", "words"), [(KeyboardInterrupt, "it was stopped"), (DivergedError, "diverged")])

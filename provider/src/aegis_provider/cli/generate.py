@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from aegis_provider.cli.options import DelimiterOption, MemoryOption, PlanOption, TableArgument
-from aegis_provider.generate import DEFAULT_METHOD, Generated, Knobs, Look, Wish
+from aegis_provider.generate import DEFAULT_METHOD, MOST, Generated, Knobs, Look, Wish
 from aegis_provider.generate import generate as generate_records
 from aegis_provider.plan.reading import load_plan
 from aegis_provider.records import SHARE
@@ -14,7 +14,7 @@ from aegis_provider.workflow.generated_card import made_document
 from aegis_provider.workflow.judging_generated import ENDING, judge_generated
 from aegis_sdk.cli.failures import InputError
 from aegis_sdk.cli.options import JsonOption
-from aegis_sdk.cli.terminal import described_bar, print_result, progress_bar, say
+from aegis_sdk.cli.terminal import print_result, progress_bar, say, time_bar
 from aegis_sdk.printable import Share
 
 _ROUNDING = 1e-6
@@ -26,7 +26,7 @@ def generate(
     output: Annotated[Path, typer.Option(help="The file to write: Parquet if it ends in .parquet, otherwise CSV.")],
     method: Annotated[str, typer.Option(help="wgan-gp, cart or mbi.")] = DEFAULT_METHOD,
     records: Annotated[
-        int | None, typer.Option(min=1, help="How many records; by default as many as are learnt from.")
+        int | None, typer.Option(min=1, max=MOST, help="How many records; by default as many as are learnt from.")
     ] = None,
     label_shares: Annotated[
         str | None,
@@ -49,7 +49,9 @@ def generate(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Keep it secret. A run that was stopped goes on if it is the same.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, help="How long the training may take.")] = 240.0,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="wgan-gp: how long it may take; it ends with the first model after that.")
+    ] = 240.0,
     judged: Annotated[  # noqa: FBT002 - a flag
         bool, typer.Option("--card/--no-card", help="Try attacks, and write a card that says what they achieve.")
     ] = True,
@@ -63,12 +65,13 @@ def generate(
     held out. Attacks show what the generated records give away of the others; they take at most a minute. A card that
     says so stands beside the output: with `--output made.parquet`, `made.card.md`, `.html` and `.json`.
 
-    Ctrl-C ends the training with the best model until then.
+    Ctrl-C ends the training within seconds with the best model until then; before the first, nothing is written.
     """
     intended, knobs = load_plan(plan, configurations_needed=False), Knobs(privacy, value, epsilon)
     wish = Wish(records, _shares(label_shares), holdout, seed, seconds)
     say(f"learning from {table_name(table)} ...")
-    with described_bar("training") as bar:
+    with time_bar("training", seconds) as bar:
+        bar(0, "preparing; Ctrl-C keeps the best model as soon as there is one")
         generated = generate_records(
             table,
             intended,
@@ -78,7 +81,7 @@ def generate(
             wish=wish,
             delimiter=delimiter,
             memory_limit=memory_limit,
-            watch=lambda look: bar(look.seconds, seconds, _described(look)),
+            watch=lambda look: bar(look.seconds, _described(look)),
         )
     command = f"aegis risk {output} --against {table_name(table)} --plan {plan} --holdout {holdout:g}"
     if not judged:
@@ -103,6 +106,8 @@ def _shares(text: str | None) -> dict[str, float] | None:
     shares = {}
     for part in text.split(","):
         name, mark, number = part.rpartition("=")
+        if name.strip() in shares:
+            raise InputError(f"--label-shares: {name.strip()!r} is there twice; state each value once")
         try:
             shares[name.strip()] = float(number)
         except ValueError:
@@ -116,8 +121,8 @@ def _shares(text: str | None) -> dict[str, float] | None:
 
 def _described(look: Look) -> str:
     auc = "" if look.quality.auc is None else f", AUC {look.quality.auc:.3f}"
-    losses = "".join(f", loss of {name} {value:.2f}" for name, value in look.losses.items())
-    return f"pair total variation {look.quality.pair_total_variation:.3f}{auc}{losses}"
+    losses = ", ".join(f"{name} {value:.2f}" for name, value in look.losses.items())
+    return f"pair total variation {look.quality.pair_total_variation:.3f}{auc}{losses and f'; losses: {losses}'}"
 
 
 def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
@@ -133,7 +138,8 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
         f"{Share(training.quality.pair_total_variation)}{auc}"
     )
     if training.ended:
-        yield f"the best of {len(training.looks)} models; the training ended because {training.ended}"
+        among = f"the best of {len(training.looks)} models" if len(training.looks) > 1 else "the only model"
+        yield f"{among}; the training ended because {training.ended}"
     yield generated.promise
     yield from judged
     if generated.left_out:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from aegis_provider.errors import OutputError, PlanError, TableError, shortened
+from aegis_provider.errors import OutputError, PlanError, TableError, nearest, shortened
 from aegis_provider.extras import needs_extra
 from aegis_provider.generate.checkpoint import Checkpoint
 from aegis_provider.generate.generated import Generated
@@ -28,12 +28,14 @@ from aegis_provider.records import SHARE, Records, read_records, sides_of
 from aegis_provider.table import Source, open_table, table_name
 
 DEFAULT_METHOD: Final = next(iter(METHODS))
-KEPT: Final = "keep"
+MOST: Final = 10_000_000
+"""So many records can be asked for; all are in memory."""
 
 _FEWEST_RECORDS: Final = 100
 _VALIDATED: Final = 0.1
 _FOR_VALIDATION, _FOR_RECORDS, _FOR_VALUES = 4, 5, 6
 _ROUNDS: Final = 50
+_MOST_LAMBDA: Final = 1e6
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,15 @@ def generate(
         watch: Called with each model that is looked at during the training.
 
     Raises:
-        PlanError: The method is unknown or has no use for a knob, or no attribute can be generated.
+        PlanError: The method is unknown or has no use for a knob, a number is out of range, or no attribute can be
+            generated.
         TableError: The table cannot be read or learnt from.
         OutputError: The output cannot be written.
         AegisError: The extra `synth` is not installed.
     """
     began, chosen = monotonic(), method_of(method)
     _refuse_unheeded(method, chosen, knobs)
+    _refuse_unlikely(wish)
     attributes = _generable(plan)
     if output is not None:
         refuse_overwriting(output, table, *plan.files)
@@ -135,6 +139,15 @@ def _refuse_unheeded(name: str, method: Method, knobs: Knobs) -> None:
     for each in fields(knobs):
         if getattr(knobs, each.name) != each.default and each.name not in method.heeds:
             raise PlanError(f"the method {name} does not heed {each.name}; leave it out, or choose another method")
+    for lambda_of in ("privacy", "value"):
+        if not 0 <= getattr(knobs, lambda_of) <= _MOST_LAMBDA:
+            asked = getattr(knobs, lambda_of)
+            raise PlanError(f"{lambda_of} is {asked:g}; choose a number from 0 to {_MOST_LAMBDA:g}")
+
+
+def _refuse_unlikely(wish: Wish) -> None:
+    if wish.records is not None and not 0 < wish.records <= MOST:
+        raise PlanError(f"{wish.records:,} records are asked for; choose a number from 1 to {MOST:,}")
 
 
 def _generable(plan: Plan) -> tuple[Attribute, ...]:
@@ -186,8 +199,9 @@ class _Prepared:
         frequent = [place for place in range(len(label.domain)) if label.counts[place] >= FEWEST]
         if len(frequent) < 2:  # noqa: PLR2004 - one class
             raise TableError(
-                f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records, so there "
-                "is nothing to predict"
+                f"{name}: the label {shortened(plan.label)} has fewer than two values with {FEWEST} records among "
+                f"the {len(sides.training):,} to learn from, so there is nothing to predict; choose another label, or "
+                "--holdout 0"
             )
         codes = _codes(levels, sides.training)
         validated = np.random.default_rng([seed, _FOR_VALIDATION]).random(len(codes)) < _VALIDATED
@@ -238,7 +252,8 @@ class _Prepared:
         if wish.label_shares is not None:
             unknown = [each for each in wish.label_shares if each not in self.labels]
             if unknown:
-                raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records")
+                instead = nearest(unknown[0], [text for text in self.labels if text])
+                raise TableError(f"the label has no value {shortened(unknown[0])} with {FEWEST} records; {instead}")
             shares = np.array([wish.label_shares.get(text, 0.0) for text in self.labels])
         exact = records * shares / shares.sum()
         quotas = np.floor(exact).astype(np.intp)

@@ -1,6 +1,6 @@
 """Training of a method until it no longer improves on records that it never saw."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
@@ -13,6 +13,7 @@ from aegis_provider.generate.checkpoint import Checkpoint, Saved
 from aegis_provider.generate.levels import Codes
 from aegis_provider.generate.methods.method import DivergedError, Method, Model, Resumable, Task
 from aegis_provider.generate.quality import Quality, quality_of
+from aegis_sdk.cli.signals import held_back
 
 PATIENCE: Final = 8
 """The training stops after this many looks without a better model."""
@@ -90,7 +91,8 @@ class Trainer:
     def train(self) -> Training:
         """Train until the models no longer improve, the method ends, or time is up; return the best model.
 
-        Ctrl-C ends the training as the time limit does, once there is a model.
+        Ctrl-C ends the training as the time limit does, once there is a model. It waits for the model that is on its
+        way.
 
         Raises:
             DivergedError: The first model is already useless.
@@ -102,7 +104,7 @@ class Trainer:
         began, ended = monotonic() - self.spent - (looks[-1].seconds if looks else 0.0), ""
         models = self.method.train(self.task, self._rng(_FOR_TRAINING), saved.latest if saved else None)
         try:
-            for number, each in enumerate(models, looks[-1].number + 1 if looks else 1):
+            for number, each in enumerate(_unbroken(models), looks[-1].number + 1 if looks else 1):
                 if not self._is_due(number, monotonic() - began):
                     continue
                 looks.append(self._look(each, number, began))
@@ -126,7 +128,8 @@ class Trainer:
 
     def _look(self, model: Model, number: int, began: float) -> Look:
         records = min(len(self.task.codes), _SAMPLED)
-        generated = model.sample(records, self._rng(_FOR_LOOKS, number))
+        with held_back():
+            generated = model.sample(records, self._rng(_FOR_LOOKS, number))
         # With more threads than idle cores, those of the trees would mostly wait for each other.
         with threadpool_limits(1):
             quality = quality_of(generated, self.validation, self.task.sizes)
@@ -153,3 +156,13 @@ class Trainer:
     def _save(self, latest: Model, best_model: Model, looks: list[Look], best: int) -> None:
         if self.checkpoint is not None and isinstance(self.method, Resumable):
             self.checkpoint.write(Saved(tuple(looks), best, latest.state(), best_model.state()))
+
+
+def _unbroken(models: Iterator[Model]) -> Iterator[Model]:
+    """Yield the models; a signal waits until the next is there, since JAX loses it or crashes if it comes inside."""
+    while True:
+        with held_back():
+            model = next(models, None)
+        if model is None:
+            return
+        yield model

@@ -59,7 +59,10 @@ class DivergedError(TableError):
 
     def __init__(self, iterations: int, losses: Mapping[str, float]) -> None:
         last = ", ".join(f"{name} {value:g}" for name, value in losses.items())
-        super().__init__(f"the training diverged within {iterations:,} iterations (losses: {last})")
+        super().__init__(
+            f"the training diverged within {iterations:,} iterations (losses: {last}); ask for less privacy or value, "
+            "or choose another method"
+        )
         self.iterations = iterations
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import jax
 import jax.numpy as jnp
@@ -40,14 +41,13 @@ class Blocks:
     def vectors(self, codes: Codes, entries: NDArray[np.float32]) -> NDArray[np.float32]:
         """(records, features) Return the vectors of records, times a matrix (width, features), without making them."""
         starts = np.append(0, self._ends)
-        return np.asarray(
-            np.sum([entries[start + column] for start, column in zip(starts, codes.T, strict=True)], axis=0)
-        )
+        parts = [entries[start + column] for start, column in zip(starts, codes.T, strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
 
     @property
     def _ends(self) -> list[int]:
         """Where each block but the last ends."""
-        return [int(end) for end in np.cumsum(self.sizes)[:-1]]
+        return list(accumulate(self.sizes[:-1]))
 
     def _split(self, vectors: Array) -> list[Array]:
         return jnp.split(vectors, self._ends, axis=1)

@@ -73,8 +73,8 @@ def initial_networks(blocks: Blocks, settings: Settings, rng: np.random.Generato
     """Return untrained networks."""
     generator = initial_weights((settings.noise, *settings.hidden, blocks.width), rng)
     critic = initial_weights((blocks.width, *settings.hidden, 1), rng)
-    of_generator, of_critic = jax.jit(lambda *both: tuple(map(settings.adam.init, both)))(generator, critic)
-    return Networks(generator, critic, of_generator, of_critic, jnp.asarray(np.int32(0)))
+    for_generator, for_critic = jax.jit(lambda *both: tuple(map(settings.adam.init, both)))(generator, critic)
+    return Networks(generator, critic, for_generator, for_critic, jnp.asarray(np.int32(0)))
 
 
 @partial(jax.jit, static_argnames=("blocks", "settings", "iterations"))
